@@ -13,7 +13,7 @@ import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.admin.AdminServer;
-import io.millrace.proxy.admin.AdminToken;
+import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.config.ConfigChangeResource;
 import io.millrace.proxy.admin.config.ConfigCheckResource;
 import io.millrace.proxy.admin.config.ConfigDiffResource;
@@ -25,6 +25,8 @@ import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.RestartResource;
 import io.millrace.proxy.admin.tls.RenewResource;
+import io.millrace.proxy.admin.vendor.CloudflareResource;
+import io.millrace.proxy.admin.vendor.FastlyResource;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.value.ListenAddress;
 import java.io.IOException;
@@ -91,6 +93,11 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("POST", "/v1/cache/purge/dry-run", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/cache/purge/undo", status::workerSocket, PURGE_TIMEOUT)
                 .forward("POST", "/v1/cache/purge/cancel", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", FastlyResource.KEY_PATH, status::workerSocket, PURGE_TIMEOUT)
+                .forward("POST", FastlyResource.KEYS_PATH, status::workerSocket, PURGE_TIMEOUT)
+                .forward("POST", FastlyResource.ALL_PATH, status::workerSocket, PURGE_TIMEOUT)
+                .forward("POST", CloudflareResource.PATH, status::workerSocket, PURGE_TIMEOUT)
+                .forward("POST", CloudflareResource.LONG_PATH, status::workerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/v1/cache/lookup", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/explain", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/server", status::workerSocket, LOOKUP_TIMEOUT)
@@ -110,9 +117,10 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)
                 .forward("GET", "/readyz", status::workerSocket, PROBE_TIMEOUT);
         ListenAddress tcp = config.admin().listen();
-        Path tokenFile = config.admin().tokenFile();
-        if (tcp != null && tokenFile != null) {
-            builder.tcp(address(tcp), AdminToken.read(tokenFile));
+        if (tcp != null) {
+            AdminAccess access = AdminAccess.of(config.admin());
+            running.onApplied(changed -> access.apply(changed.admin()));
+            builder.tcp(address(tcp), access);
         }
         return new LauncherAdmin(builder.start());
     }

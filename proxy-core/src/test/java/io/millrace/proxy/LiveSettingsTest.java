@@ -35,6 +35,12 @@ class LiveSettingsTest {
      */
     private static final Map<String, String> READ_ELSEWHERE = new TreeMap<>(Map.ofEntries(
             Map.entry("include", "the launcher, at each reload"),
+            Map.entry("admin.token_file", "the launcher, at each reload"),
+            Map.entry("admin.tokens", "the launcher, at each reload"),
+            Map.entry("admin.tls.certificate", "the launcher, at each reload"),
+            Map.entry("admin.tls.key", "the launcher, at each reload"),
+            Map.entry("admin.tls.client_ca_file", "the launcher, at each reload"),
+            Map.entry("admin.tls.client_revocation_file", "the launcher, at each reload"),
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
             Map.entry("purge.history", "PurgeHistory, at each purge"),

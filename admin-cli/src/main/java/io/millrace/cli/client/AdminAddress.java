@@ -19,8 +19,17 @@ public sealed interface AdminAddress {
         }
     }
 
-    /** A TCP address, where the API requires a token. */
-    record Tcp(String host, int port) implements AdminAddress {
+    /**
+     * A TCP address, where the API requires a token.
+     *
+     * @param secure whether the connection uses TLS
+     */
+    record Tcp(String host, int port, boolean secure) implements AdminAddress {
+        /** An address without TLS. */
+        public Tcp(String host, int port) {
+            this(host, port, false);
+        }
+
         /** Returns host and port in the form of a Host field and a URL. */
         public String authority() {
             return (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
@@ -28,13 +37,13 @@ public sealed interface AdminAddress {
 
         @Override
         public String toString() {
-            return "http://" + authority();
+            return (secure ? "https://" : "http://") + authority();
         }
     }
 
     /**
      * Parses an address: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
-     * {@code http://HOST:PORT}.
+     * {@code http://HOST:PORT} or {@code https://HOST:PORT}.
      *
      * @throws IllegalArgumentException if the text is invalid; the message describes the problem
      */
@@ -42,15 +51,12 @@ public sealed interface AdminAddress {
         if (text.startsWith("unix:")) {
             return socket(text.substring("unix:".length()));
         }
-        if (text.startsWith("http://")) {
+        if (text.startsWith("http://") || text.startsWith("https://")) {
             return tcp(text);
         }
-        if (text.startsWith("https://")) {
-            throw new IllegalArgumentException("the admin API does not speak TLS: use http:// through a tunnel, or the"
-                    + " Unix socket on the machine itself");
-        }
         if (text.contains("://")) {
-            throw new IllegalArgumentException("neither the path of a socket nor http://HOST:PORT: " + text);
+            throw new IllegalArgumentException(
+                    "neither the path of a socket nor http://HOST:PORT or https://HOST:PORT: " + text);
         }
         AdminAddress socket = socket(text);
         int colon = text.lastIndexOf(':');
@@ -87,12 +93,15 @@ public sealed interface AdminAddress {
                             "the port is missing: " + text + " (such as http://localhost:9090)");
                 }
                 String host = uri.getHost();
-                return new Tcp(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, uri.getPort());
+                return new Tcp(
+                        host.startsWith("[") ? host.substring(1, host.length() - 1) : host,
+                        uri.getPort(),
+                        text.startsWith("https:"));
             }
         } catch (URISyntaxException e) {
             // reported below
         }
-        throw new IllegalArgumentException("not of the form http://HOST:PORT: " + text);
+        throw new IllegalArgumentException("not of the form http://HOST:PORT or https://HOST:PORT: " + text);
     }
 
     private static boolean isPort(String text) {

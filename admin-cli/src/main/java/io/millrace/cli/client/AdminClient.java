@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** A client of an admin API. Each request uses a connection of its own. Immutable. Blocks. */
@@ -19,17 +21,25 @@ public final class AdminClient {
     private final AdminAddress address;
     private final @Nullable String token;
     private final Duration timeout;
+    private final @Nullable SSLContext tls;
+
+    /** Creates a client that uses the authorities of the JDK, and has no certificate. */
+    public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
+        this(address, token, timeout, null);
+    }
 
     /**
      * Creates a client.
      *
      * @param token the bearer token, sent over TCP only; null for none
      * @param timeout time limit of connecting, sending and reading the whole response together
+     * @param tls authorities and certificate for an address with TLS; null for those of the JDK
      */
-    public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
+    public AdminClient(AdminAddress address, @Nullable String token, Duration timeout, @Nullable SSLContext tls) {
         this.address = address;
         this.token = token;
         this.timeout = timeout;
+        this.tls = tls;
     }
 
     /** The address of the admin API. */
@@ -59,8 +69,10 @@ public final class AdminClient {
     private AdminResponse exchange(String method, String target, byte @Nullable [] json) throws AdminClientException {
         long deadlineNanos = System.nanoTime() + timeout.toNanos();
         ByteBuffer request = request(method, target, json);
-        try (DeadlineChannel channel = connect(deadlineNanos)) {
+        try (ByteStream channel = connected(deadlineNanos)) {
             return answer(channel, request);
+        } catch (SSLException e) {
+            throw untrusted(e.getMessage());
         } catch (SocketTimeoutException e) {
             throw new AdminClientException(
                     Kind.NO_ANSWER, address + " did not answer " + method + " " + target + " within " + seconds());
@@ -70,11 +82,33 @@ public final class AdminClient {
         }
     }
 
-    private static AdminResponse answer(DeadlineChannel channel, ByteBuffer request) throws IOException {
+    private ByteStream connected(long deadlineNanos) throws AdminClientException, IOException {
+        ByteStream link = connect(deadlineNanos);
+        if (!(address instanceof AdminAddress.Tcp tcp) || !tcp.secure()) {
+            return link;
+        }
+        boolean isDone = false;
+        try {
+            SSLContext context = tls == null ? TlsFiles.NONE.context() : tls;
+            TlsStream stream = TlsStream.connect(link, context, tcp.host(), tcp.port());
+            isDone = true;
+            return stream;
+        } finally {
+            if (!isDone) {
+                link.close();
+            }
+        }
+    }
+
+    private AdminClientException untrusted(@Nullable String why) {
+        return new AdminClientException(Kind.UNTRUSTED, "no TLS connection to " + address + ": " + why);
+    }
+
+    private static AdminResponse answer(ByteStream channel, ByteBuffer request) throws IOException {
         @Nullable IOException unsent = null;
         try {
             channel.write(request);
-        } catch (SocketTimeoutException e) {
+        } catch (SocketTimeoutException | SSLException e) {
             throw e;
         } catch (IOException e) {
             // A server that refuses a request early may close the connection before the whole request was sent, after a
@@ -84,7 +118,7 @@ public final class AdminClient {
         ResponseReader reader = new ResponseReader(channel);
         try {
             return reader.read();
-        } catch (SocketTimeoutException e) {
+        } catch (SocketTimeoutException | SSLException e) {
             throw e;
         } catch (IOException e) {
             throw unsent != null && !reader.hasStarted() ? unsent : e;
@@ -126,6 +160,12 @@ public final class AdminClient {
         String why = "no address";
         try {
             for (InetAddress host : InetAddress.getAllByName(tcp.host())) {
+                if (token != null && !tcp.secure() && !host.isLoopbackAddress()) {
+                    throw new AdminClientException(
+                            Kind.UNTRUSTED,
+                            tcp + ": a token is not sent in clear text to another machine; use https://"
+                                    + tcp.authority());
+                }
                 SocketAddress to = new InetSocketAddress(host, tcp.port());
                 try {
                     return DeadlineChannel.connect(to, deadlineNanos);

@@ -6,6 +6,8 @@ public final class AdminClientException extends Exception {
     public enum Kind {
         /** No connection: the request was not sent. */
         UNREACHABLE,
+        /** No TLS connection, for example because a certificate is not accepted. The request was not executed. */
+        UNTRUSTED,
         /** Connected, but no response arrived before the deadline; the request may still be executed. */
         NO_ANSWER,
         /** The response is not a complete HTTP response, or not the expected JSON. */

@@ -7,7 +7,6 @@ import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -17,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * A stream connection with one deadline for all waits together. After the deadline a wait throws
  * {@link SocketTimeoutException}. Confined to one thread. Blocks.
  */
-final class DeadlineChannel implements ReadableByteChannel {
+final class DeadlineChannel implements ByteStream {
     private final SocketChannel channel;
     private final Selector selector;
     private final SelectionKey key;
@@ -63,8 +62,8 @@ final class DeadlineChannel implements ReadableByteChannel {
         }
     }
 
-    /** Writes all of {@code bytes}. */
-    void write(ByteBuffer bytes) throws IOException {
+    @Override
+    public void write(ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             if (channel.write(bytes) == 0) {
                 await(SelectionKey.OP_WRITE);

@@ -1,5 +1,6 @@
 package io.millrace.cli.command;
 
+import io.millrace.cli.client.AdminAddress;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
@@ -122,6 +123,12 @@ public abstract class ApiCommand implements Callable<Integer> {
                         e.message(),
                         "start one:    millrace run --config FILE (or run --demo)",
                         "find another: millctl status, without --admin and MILLRACE_ADMIN");
+            case UNTRUSTED ->
+                new CommandFailure(
+                        ExitCode.UNREACHABLE,
+                        e.message(),
+                        "name the authority of its certificate: --ca-file FILE, or set MILLRACE_ADMIN_CA",
+                        "present a certificate: --client-certificate FILE --client-key FILE");
             case NO_ANSWER ->
                 isChange()
                         ? new CommandFailure(
@@ -134,8 +141,16 @@ public abstract class ApiCommand implements Callable<Integer> {
                                 "allow more time with --timeout, or look at the log of the launcher");
             case BROKEN_ANSWER ->
                 CommandFailure.away(
-                        ExitCode.FAILED, e.message(), "is " + client.address() + " the admin API of a millrace?");
+                        ExitCode.FAILED,
+                        e.message(),
+                        "is " + client.address() + " the admin API of a millrace?" + secureForm(client.address()));
         };
+    }
+
+    private static String secureForm(AdminAddress address) {
+        return address instanceof AdminAddress.Tcp tcp && !tcp.secure()
+                ? " With admin.tls it is https://" + tcp.authority()
+                : "";
     }
 
     /** Returns the failure for an error response; with {@code -o json} its JSON is also printed. */

@@ -12,7 +12,7 @@ public final class GlobalOptions {
             names = "--admin",
             paramLabel = "PATH|URL",
             scope = ScopeType.INHERIT,
-            description = "Admin socket, state directory, or http://HOST:PORT.")
+            description = "Admin socket, state directory, or http[s]://HOST:PORT.")
     @Nullable
     String admin;
 
@@ -23,6 +23,33 @@ public final class GlobalOptions {
             description = "File with the token for the admin API over TCP.")
     @Nullable
     Path tokenFile;
+
+    @Option(
+            names = "--ca-file",
+            paramLabel = "FILE",
+            hidden = true,
+            scope = ScopeType.INHERIT,
+            description = "With https: PEM file of the authorities of the server's certificate.")
+    @Nullable
+    Path caFile;
+
+    @Option(
+            names = "--client-certificate",
+            paramLabel = "FILE",
+            hidden = true,
+            scope = ScopeType.INHERIT,
+            description = "With https: PEM file with the certificate of this client.")
+    @Nullable
+    Path clientCertificate;
+
+    @Option(
+            names = "--client-key",
+            paramLabel = "FILE",
+            hidden = true,
+            scope = ScopeType.INHERIT,
+            description = "With https: PEM file with the private key of the client certificate.")
+    @Nullable
+    Path clientKey;
 
     @Option(
             names = "--timeout",

@@ -3,6 +3,7 @@ package io.millrace.cli.command;
 import io.millrace.cli.client.AdminAddress;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.Instances;
+import io.millrace.cli.client.TlsFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** One run of {@code millctl}, with the objects that every command uses. Confined to one thread. */
@@ -116,8 +118,31 @@ public final class Invocation {
     }
 
     public AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
-        String token = address instanceof AdminAddress.Tcp ? token() : null;
-        return new AdminClient(address, token, options.timeout == null ? timeout : options.timeout);
+        boolean isTcp = address instanceof AdminAddress.Tcp;
+        return new AdminClient(
+                address,
+                isTcp ? token() : null,
+                options.timeout == null ? timeout : options.timeout,
+                address instanceof AdminAddress.Tcp tcp && tcp.secure() ? tls() : null);
+    }
+
+    /** Reads the files in the options, or in the variables of the same meaning. */
+    private SSLContext tls() throws CommandFailure {
+        Path certificate = file(options.clientCertificate, "MILLRACE_ADMIN_CERTIFICATE");
+        Path key = file(options.clientKey, "MILLRACE_ADMIN_KEY");
+        if ((certificate == null) != (key == null)) {
+            throw new CommandFailure(ExitCode.USAGE, "--client-certificate and --client-key go together");
+        }
+        try {
+            return new TlsFiles(file(options.caFile, "MILLRACE_ADMIN_CA"), certificate, key).context();
+        } catch (IOException e) {
+            throw new CommandFailure(ExitCode.USAGE, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private @Nullable Path file(@Nullable Path option, String variable) {
+        String named = option == null ? surroundings.variable(variable) : null;
+        return named == null ? option : Path.of(named);
     }
 
     private AdminAddress found() throws CommandFailure {

@@ -21,11 +21,15 @@ final class AdminAddressTest {
         AdminAddress v6 = AdminAddress.parse("http://[::1]:9090");
         assertEquals(new AdminAddress.Tcp("::1", 9090), v6);
         assertEquals("http://[::1]:9090", v6.toString());
+        AdminAddress secure = AdminAddress.parse("https://admin.example:9090");
+        assertEquals(new AdminAddress.Tcp("admin.example", 9090, true), secure);
+        assertEquals("https://admin.example:9090", secure.toString());
     }
 
     @ParameterizedTest
     @CsvSource({
-        "https://localhost:9090, does not speak TLS",
+        "https://localhost, the port is missing",
+        "https://localhost:9090/v1, not of the form http://HOST:PORT or https://HOST:PORT",
         "ftp://localhost:9090, neither the path of a socket nor",
         "http://localhost, the port is missing",
         "http://localhost:9090/v1, not of the form http://HOST:PORT",

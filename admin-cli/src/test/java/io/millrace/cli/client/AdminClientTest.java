@@ -193,4 +193,13 @@ final class AdminClientTest {
             assertFalse(admin.requests().get(0).contains("s3cret"));
         }
     }
+
+    @Test
+    void sendsNoTokenInClearTextToAnotherMachine() {
+        AdminClient client = new AdminClient(new AdminAddress.Tcp("192.0.2.1", 9), "s3cret", Duration.ofSeconds(60));
+        AdminClientException failure = assertThrows(AdminClientException.class, () -> client.get("/v1/status"));
+        assertEquals(Kind.UNTRUSTED, failure.kind());
+        assertTrue(failure.message().contains("use https://192.0.2.1:9"), failure.message());
+        assertFalse(failure.message().contains("s3cret"), failure.message());
+    }
 }

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +70,7 @@ public final class RunningConfig {
     private final LauncherContext workplace;
     private final ServingWorker worker;
     private final ConfigHistory history;
+    private volatile Function<ProxyConfig, List<String>> applied = config -> List.of();
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();
     private volatile int socketsPerAddress;
@@ -89,6 +91,15 @@ public final class RunningConfig {
         socketsPerAddress = LauncherContext.socketsPerAddress(config);
         atLaunch = SettingTexts.ofLauncher(config);
         history.begin(reading.source(), config);
+    }
+
+    /**
+     * Sets the receiver of each configuration that is applied from now on.
+     *
+     * @param receiver returns notes for the report
+     */
+    public void onApplied(Function<ProxyConfig, List<String>> receiver) {
+        applied = receiver;
     }
 
     /** Starts the first worker. */
@@ -234,6 +245,7 @@ public final class RunningConfig {
                     target.under(),
                     target.rolledBackTo());
             List<String> notes = new ArrayList<>(target.notes());
+            notes.addAll(applied.apply(changed));
             history.record(target.source(), changed, by, changes, notes);
             return new ReloadReport(true, List.copyOf(settings), List.of(), notes);
         } catch (LaunchException e) {

@@ -126,6 +126,19 @@ class WorkerChangeTest extends ConfigChangesFixture {
         assertEquals(8011, adminPort(worker.rolled.remove()));
     }
 
+    /** The worker has the address of this launcher, and neither its tokens nor its TLS any more. */
+    @Test
+    void anAdminSectionThatIsRemovedIsPending() throws Exception {
+        TestKeys keys = TestKeys.write(Files.createDirectory(directory.resolve("keys")));
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        run(FILE + "admin: {listen: ':8011', token_file: " + token + ", tls: {certificate: " + keys.certificate()
+                + ", key: " + keys.key() + "}}\n");
+        Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));
+        assertEquals(8011, adminPort(worker.rolled.remove()));
+    }
+
     private static int adminPort(ConfigSource source) {
         return Objects.requireNonNull(read(source).admin().listen()).port();
     }

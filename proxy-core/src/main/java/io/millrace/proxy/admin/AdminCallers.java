@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.access.AdminToken;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.FullHttpRequest;
@@ -7,6 +8,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Identifies the clients of admin requests by the credentials of the Unix domain socket, or by token and address on
@@ -15,9 +17,6 @@ import java.nio.file.Path;
  * <p>Thread-safe.
  */
 final class AdminCallers {
-    /** Name of the only token. */
-    private static final String TOKEN = "admin";
-
     private static final long OWN_UID = ownUid();
 
     private final AdminTransport transport;
@@ -28,12 +27,15 @@ final class AdminCallers {
         this.overTcp = overTcp;
     }
 
-    AdminCaller of(Channel channel, FullHttpRequest request) {
+    /** @param token the token of the request; null on a Unix domain socket */
+    AdminCaller of(Channel channel, FullHttpRequest request, @Nullable AdminToken token) {
         if (overTcp) {
             String address = channel.remoteAddress() instanceof InetSocketAddress remote
                     ? remote.getAddress().getHostAddress()
                     : null;
-            return new AdminCaller(-1, TOKEN, address);
+            return token == null
+                    ? new AdminCaller(-1, null, address)
+                    : new AdminCaller(-1, token.name(), address, token.purgeRights());
         }
         long uid = transport.peerUid(channel);
         String told = request.headers().get(AdminCaller.FIELD_NAME);

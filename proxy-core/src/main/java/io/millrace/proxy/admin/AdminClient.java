@@ -3,6 +3,7 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -59,22 +60,17 @@ final class AdminClient {
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, Duration timeout) {
-        return send(socket, method, target, body, AdminCaller.UNKNOWN, timeout);
+        return send(socket, new AdminRequest(method, target, target, body, false), timeout);
     }
 
-    /**
-     * Sends a request for a client.
-     *
-     * @param caller the client, which is passed to the server
-     */
-    CompletionStage<AdminReply> send(
-            @Nullable Path socket, String method, String target, byte[] body, AdminCaller caller, Duration timeout) {
+    /** Sends a request on behalf of its client, which the server is told. */
+    CompletionStage<AdminReply> send(@Nullable Path socket, AdminRequest forwarded, Duration timeout) {
         CompletableFuture<AdminReply> reply = new CompletableFuture<>();
         if (socket == null) {
             reply.completeExceptionally(notRunning());
             return reply;
         }
-        FullHttpRequest request = request(method, target, body, caller);
+        FullHttpRequest request = request(forwarded);
         ChannelFuture connecting = bootstrap
                 .clone()
                 .handler(new ChannelInitializer<>() {
@@ -111,16 +107,21 @@ final class AdminClient {
         return reply;
     }
 
-    private static FullHttpRequest request(String method, String target, byte[] body, AdminCaller caller) {
+    private static FullHttpRequest request(AdminRequest forwarded) {
+        AdminCaller caller = forwarded.caller();
         FullHttpRequest request = new DefaultFullHttpRequest(
-                HttpVersion.HTTP_1_1, HttpMethod.valueOf(method), target, Unpooled.wrappedBuffer(body));
+                HttpVersion.HTTP_1_1,
+                HttpMethod.valueOf(forwarded.method()),
+                forwarded.target(),
+                Unpooled.wrappedBuffer(forwarded.body()));
         request.headers()
                 .set(HttpHeaderNames.HOST, "localhost")
-                .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                .set(HttpHeaderNames.CONTENT_LENGTH, forwarded.body().length)
                 .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         if (!caller.equals(AdminCaller.UNKNOWN)) {
             request.headers().set(AdminCaller.FIELD_NAME, caller.text());
         }
+        forwarded.fields().forEach(request.headers()::set);
         return request;
     }
 
@@ -145,7 +146,8 @@ final class AdminClient {
             reply.complete(new AdminReply(
                     response.status().code(),
                     response.headers().get(HttpHeaderNames.CONTENT_TYPE, AdminReply.JSON),
-                    ByteBufUtil.getBytes(response.content())));
+                    ByteBufUtil.getBytes(response.content()),
+                    response.headers().get(AdminReply.ERROR_FIELD)));
         }
 
         @Override

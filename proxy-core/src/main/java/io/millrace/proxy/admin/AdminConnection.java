@@ -1,9 +1,12 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.access.AdminToken;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.ErrorShape;
 import io.millrace.proxy.admin.resource.FailureReply;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
@@ -15,6 +18,9 @@ import io.netty.handler.timeout.IdleStateEvent;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,6 +44,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
 
     private @Nullable PendingReply pending;
+    /** The token of the request in progress; null without one. */
+    private @Nullable AdminToken caller;
 
     /**
      * Creates the handler of a connection.
@@ -77,37 +85,79 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         boolean isHead = request.method().name().equals("HEAD");
         boolean wrongToken = !isMalformed && tcp != null && tcp.guard().hasWrongToken(request);
         boolean keepAlive = !isMalformed && !wrongToken && HttpUtil.isKeepAlive(request);
-        PendingReply reply = new PendingReply(context, this, isHead, keepAlive);
+        String path = pathOf(request.uri());
+        PendingReply reply = new PendingReply(context, this, isHead, keepAlive, ErrorShape.of(path));
         pending = reply;
         if (isMalformed) {
             reply.reply(AdminReply.error(400, "malformed", "the request is not valid HTTP"));
             return;
         }
         String method = isHead ? "GET" : request.method().name();
-        String path = pathOf(request.uri());
-        AdminResource resource = routes.find(method, path);
-        AdminException refusal =
-                tcp == null ? null : tcp.guard().refuse(request, resource != null && resource.isPublic());
+        AdminResource resource = routes.find(method, path, request.uri());
+        boolean isPublic = resource != null && resource.isPublic();
+        caller = null;
+        AdminException refusal = tcp == null ? null : refusal(context, tcp, request, resource);
         if (tcp != null && refusal != null) {
             refuse(context, tcp, refusal, wrongToken, reply);
-        } else if (tcp != null
-                && resource != null
-                && !resource.isPublic()
-                && !tcp.place().isProven()) {
+        } else if (tcp != null && resource != null && !isPublic && !tcp.place().isProven()) {
             tcp.refusals().full();
-            reply.reply(AdminReply.error(503, "busy", "too many connections with the token are open; try again"));
+            reply.fail(new AdminException(503, "busy", "too many connections with a token are open; try again"));
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
             answering(true);
+            AdminCaller by = callers.of(context.channel(), request, caller);
             handle(
                     resource,
-                    new AdminRequest(
-                            method, request.uri(), path, body, tcp != null, callers.of(context.channel(), request)),
+                    new AdminRequest(method, request.uri(), path, body, tcp != null, by, fields(request)),
                     reply);
-        } else if (routes.allowed(path).isEmpty()) {
-            reply.reply(AdminReply.error(404, "not-found", "there is no resource " + path));
         } else {
-            reply.replyNotAllowed(method, routes.allowed(path));
+            String allowed = routes.allowed(path, request.uri());
+            if (allowed.isEmpty()) {
+                reply.fail(new AdminException(404, "not-found", "there is no resource " + path));
+            } else {
+                reply.replyNotAllowed(method, allowed);
+            }
+        }
+    }
+
+    /** Returns the error for a request over TCP that is refused; null if it is admitted. Finds its token. */
+    private @Nullable AdminException refusal(
+            ChannelHandlerContext context,
+            TcpClient client,
+            FullHttpRequest request,
+            @Nullable AdminResource resource) {
+        boolean isPublic = resource != null && resource.isPublic();
+        AdminException refusal = client.guard().refuse(request, isPublic, TcpGuard.Link.of(context.channel()));
+        if (refusal != null || isPublic) {
+            return refusal;
+        }
+        AdminToken token = client.guard().token(request);
+        caller = token;
+        // A reload may have removed the token since the check.
+        return token == null
+                ? TcpGuard.unauthorized()
+                : TokenRights.refusal(token, request.method().name(), resource);
+    }
+
+    private static Map<String, String> fields(FullHttpRequest request) {
+        Map<String, String> fields = new HashMap<>();
+        for (String name : AdminRequest.FIELDS) {
+            List<String> values = request.headers().getAll(name);
+            if (!values.isEmpty()) {
+                fields.put(name, String.join(" ", values));
+            }
+        }
+        return fields;
+    }
+
+    /** Counts an error answer by its stable word, if it is one of missing rights. On the event loop. */
+    void failed(String errorCode) {
+        if (tcp != null) {
+            tcp.refusals()
+                    .failed(
+                            errorCode,
+                            caller == null ? null : caller.name(),
+                            tcp.place().address());
         }
     }
 
@@ -157,7 +207,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         try {
             worker.execute(() -> call(resource, request, reply));
         } catch (RejectedExecutionException e) {
-            reply.reply(AdminReply.error(503, "busy", "too many admin requests are waiting; try again"));
+            reply.fail(new AdminException(503, "busy", "too many admin requests are waiting; try again"));
         }
     }
 
@@ -169,7 +219,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         } catch (AdminException e) {
             reply.fail(e);
         } catch (RuntimeException e) {
-            reply.reply(FailureReply.of(e));
+            reply.fail(FailureReply.exceptionOf(e));
         }
     }
 
@@ -212,7 +262,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             context.close();
             return;
         }
-        PendingReply reply = new PendingReply(context, this, false, false);
+        PendingReply reply = new PendingReply(context, this, false, false, ErrorShape.MILLRACE);
         pending = reply;
         reply.reply(AdminReply.error(
                 408, "too-slow", "the request was not complete within " + time.toSeconds() + " seconds"));

@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -72,6 +73,10 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
             RequestDeadline deadline = new RequestDeadline(times.unproven(), true);
             TcpPlaces.Place place = places.enter(channel);
             TcpClient client = new TcpClient(tcp, place, refusals, times.wrongToken());
+            SslHandler tls = tcp.access().newTlsHandler(channel.alloc(), times.unproven());
+            if (tls != null) {
+                channel.pipeline().addLast(tls);
+            }
             addTo(channel, deadline, new TokenGate(tcp, place, deadline, times.request()), client);
             return;
         }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessSource;
@@ -8,6 +9,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -99,15 +102,31 @@ public final class AdminServer implements AutoCloseable {
             watch(file);
         }
         InetSocketAddress address = builder.tcpAddress;
-        AdminToken token = builder.token;
-        if (address != null && token != null) {
+        AdminAccess access = builder.access;
+        if (address != null && access != null) {
             Channel listener = bind(
-                    transport.tcpServer(), address, new TcpGuard(token, address.getHostString()), address.toString());
+                    transport.tcpServer(), address, new TcpGuard(access, address.getHostString()), address.toString());
             tcpAddress = (InetSocketAddress) listener.localAddress();
+            scheduleLook(listener.eventLoop(), access);
         }
     }
 
-    /** Binds the Unix socket again if its file was deleted, also after its directory was restored. */
+    /** Reads changed files of tokens and TLS again, on the worker thread. */
+    private void scheduleLook(EventLoop loop, AdminAccess access) {
+        var unused = loop.schedule(
+                () -> {
+                    try {
+                        worker.execute(access::look);
+                    } catch (RejectedExecutionException e) {
+                        LOGGER.debug("token files are not checked now: too many admin requests are waiting");
+                    }
+                    scheduleLook(loop, access);
+                },
+                access.checkIntervalNanos(),
+                TimeUnit.NANOSECONDS);
+    }
+
+    /** Binds the Unix socket again when its file was deleted, also after its directory was restored. */
     private void watch(UnixSocketFile file) {
         Channel bound = listeners.get(listeners.size() - 1);
         unixListener = bound;
@@ -190,7 +209,7 @@ public final class AdminServer implements AutoCloseable {
         private AdminTimes times = AdminTimes.standard();
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
-        private @Nullable AdminToken token;
+        private @Nullable AdminAccess access;
 
         private Builder() {}
 
@@ -200,10 +219,10 @@ public final class AdminServer implements AutoCloseable {
             return this;
         }
 
-        /** Adds a TCP listener, on which every request except public ones must have the token. */
-        public Builder tcp(InetSocketAddress address, AdminToken bearer) {
+        /** Listens on TCP too, where every request but the public ones must carry a token. */
+        public Builder tcp(InetSocketAddress address, AdminAccess tokens) {
             tcpAddress = address;
-            token = bearer;
+            access = tokens;
             return this;
         }
 

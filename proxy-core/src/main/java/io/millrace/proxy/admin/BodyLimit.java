@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.ErrorShape;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpMessage;
@@ -30,7 +31,7 @@ final class BodyLimit extends HttpObjectAggregator {
 
     @Override
     protected void handleOversizedMessage(ChannelHandlerContext context, HttpMessage oversized) {
-        new PendingReply(context, connection, false, false)
+        new PendingReply(context, connection, false, false, ErrorShape.MILLRACE)
                 .reply(AdminReply.error(
                         413, "too-large", "the request body is longer than " + AdminServer.MAX_BODY_BYTES + " bytes"));
     }

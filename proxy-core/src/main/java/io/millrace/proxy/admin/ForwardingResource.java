@@ -3,11 +3,11 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.FailureReply;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.ReadyzResource;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +54,12 @@ final class ForwardingResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
-        responder.replyWhen(
-                client.send(socket.get(), method, request.target(), request.body(), request.caller(), timeout),
-                Function.identity());
+        client.send(socket.get(), request, timeout).whenComplete((reply, failure) -> {
+            if (failure == null) {
+                responder.reply(reply);
+            } else {
+                responder.fail(FailureReply.exceptionOf(failure));
+            }
+        });
     }
 }

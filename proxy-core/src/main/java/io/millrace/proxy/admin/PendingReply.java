@@ -1,7 +1,9 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.ErrorShape;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
@@ -28,10 +30,18 @@ final class PendingReply implements AdminResponder {
     private final boolean isHead;
     private final boolean keepAlive;
     private final AtomicBoolean isReplied = new AtomicBoolean();
+    private final ErrorShape shape;
     private @Nullable String allow;
+    private volatile long retryAfterSeconds;
     private @Nullable ScheduledFuture<?> deadline;
 
-    PendingReply(ChannelHandlerContext context, AdminConnection connection, boolean isHead, boolean keepAlive) {
+    PendingReply(
+            ChannelHandlerContext context,
+            AdminConnection connection,
+            boolean isHead,
+            boolean keepAlive,
+            ErrorShape shape) {
+        this.shape = shape;
         this.context = context;
         this.connection = connection;
         this.isHead = isHead;
@@ -42,7 +52,7 @@ final class PendingReply implements AdminResponder {
     void startDeadline(Duration timeout) {
         deadline = context.executor()
                 .schedule(
-                        () -> reply(AdminReply.error(
+                        () -> fail(new AdminException(
                                 504, "timeout", "no answer within " + timeout.toSeconds() + " seconds")),
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
@@ -51,7 +61,13 @@ final class PendingReply implements AdminResponder {
     /** Answers that the path does not have this method. Call on the event loop. */
     void replyNotAllowed(String method, String allowed) {
         allow = allowed;
-        reply(AdminReply.error(405, "method-not-allowed", method + " is not allowed here, use " + allowed));
+        fail(new AdminException(405, "method-not-allowed", method + " is not allowed here, use " + allowed));
+    }
+
+    @Override
+    public void fail(AdminException error) {
+        retryAfterSeconds = error.retryAfterSeconds();
+        reply(shape.reply(error));
     }
 
     @Override
@@ -91,6 +107,13 @@ final class PendingReply implements AdminResponder {
                 .set("x-content-type-options", "nosniff");
         if (allow != null) {
             response.headers().set(HttpHeaderNames.ALLOW, allow);
+        }
+        if (retryAfterSeconds > 0) {
+            response.headers().set(HttpHeaderNames.RETRY_AFTER, retryAfterSeconds);
+        }
+        if (reply.errorCode() != null) {
+            response.headers().set(AdminReply.ERROR_FIELD, reply.errorCode());
+            connection.failed(reply.errorCode());
         }
         if (reply.status() == HttpResponseStatus.UNAUTHORIZED.code()) {
             response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, "Bearer");

@@ -30,7 +30,7 @@ final class TokenGate extends ChannelInboundHandlerAdapter {
         if (message instanceof HttpRequest head
                 && !place.isProven()
                 && head.decoderResult().isSuccess()
-                && guard.refuse(head, false) == null
+                && guard.refuse(head, false, TcpGuard.Link.of(context.channel())) == null
                 && place.prove()) {
             deadline.lengthen(requestTime);
         }

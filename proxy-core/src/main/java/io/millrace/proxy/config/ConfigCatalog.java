@@ -8,6 +8,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
@@ -298,7 +299,18 @@ public final class ConfigCatalog {
             LOG_ACCESS_ROTATE_KEEP,
             ADMIN_SOCKET,
             ADMIN_LISTEN,
-            ADMIN_TOKEN_FILE,
+            AdminKeys.TOKEN_FILE,
+            AdminKeys.TOKENS,
+            AdminKeys.TOKEN_NAME,
+            AdminKeys.TOKEN_SECRET,
+            AdminKeys.TOKEN_ROLE,
+            AdminKeys.TOKEN_SITES,
+            AdminKeys.TOKEN_KINDS,
+            AdminKeys.TOKEN_RATE,
+            AdminKeys.CERTIFICATE,
+            AdminKeys.KEY,
+            AdminKeys.CA_FILE,
+            AdminKeys.CRL_FILE,
             FileKeys.HISTORY,
             FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,
@@ -427,6 +439,7 @@ public final class ConfigCatalog {
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
+        SECTIONS.put("admin.tls", "TLS on admin.listen, see [operating.md](../guide/operating.md#tls-and-clear-text).");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
         SECTIONS.put("timeouts", "Time limits of each step.");
         SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");

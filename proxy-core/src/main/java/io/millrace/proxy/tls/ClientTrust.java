@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The session id context is a digest of the policy and the files. Therefore a session is resumed only under the
  * policy that admitted it (CVE-2025-23419), and never after a change of a file.
  */
-final class ClientTrust {
+public final class ClientTrust {
     private final @Nullable TrustManager manager;
     private final byte[] sessionContext;
 
@@ -48,7 +48,7 @@ final class ClientTrust {
 
     /** The trust manager; null if client certificates are not requested. */
     @Nullable
-    TrustManager manager() {
+    public TrustManager manager() {
         return manager;
     }
 
@@ -69,7 +69,7 @@ final class ClientTrust {
      *
      * @throws SSLException if a file cannot be used; the message names it
      */
-    static ClientTrust of(ServerTlsConfig config) throws SSLException {
+    public static ClientTrust of(ServerTlsConfig config) throws SSLException {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             digest.update(config.clientCertificates().name().getBytes(StandardCharsets.US_ASCII));

@@ -56,6 +56,10 @@ import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
 import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.admin.tls.RenewResource;
+import io.millrace.proxy.admin.vendor.CloudflareResource;
+import io.millrace.proxy.admin.vendor.FastlyResource;
+import io.millrace.proxy.admin.vendor.SiteSource;
+import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.purge.record.PurgeClient;
@@ -286,6 +290,29 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final VendorPurges VENDORS = new VendorPurges(
+            url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d", "u1")),
+            scope -> CompletableFuture.completedFuture(new InvalidationService.InvalidationReport("host", "h", 7, "d")),
+            new SiteSource() {
+                @Override
+                public boolean isKnown(String site) {
+                    return true;
+                }
+
+                @Override
+                public List<String> hosts(String site) {
+                    return List.of("h");
+                }
+
+                @Override
+                public Set<String> sites(String url, boolean isWholeHost) {
+                    return Set.of("h");
+                }
+            });
+
+    private static final List<AdminResource> FASTLY = FastlyResource.all(VENDORS);
+    private static final List<AdminResource> CLOUDFLARE = CloudflareResource.all(VENDORS);
+
     private static final PurgeView PURGE = new PurgeView(
             PurgeRecord.done("s1", 1, new PurgeClient("admin", 1, "t", "a"), "tag", "t", "s", true)
                     .counted(2, 3),
@@ -351,6 +378,11 @@ class AdminApiReferenceTest {
                                         new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
                         "",
                         "{\"host\":\"h\"}"),
+                new Documented("FastlyPurge", FASTLY.get(0), "", ""),
+                new Documented("", FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),
+                new Documented("FastlyStatus", FASTLY.get(2), "", ""),
+                new Documented("CloudflarePurge", CLOUDFLARE.get(0), "", "{\"tags\":[\"k\"]}"),
+                new Documented("CloudflarePurge", CLOUDFLARE.get(1), "", "{\"purge_everything\":true}"),
                 new Documented("PurgeList", new PurgeListResource(PURGES), "?limit=5&before=s2", ""),
                 new Documented("PurgeRecord", new PurgeShowResource(PURGES), "?id=s1", ""),
                 new Documented("PurgeRecord", PurgeChangeResource.undo(PURGES), "", "{\"id\":\"s1\"}"),

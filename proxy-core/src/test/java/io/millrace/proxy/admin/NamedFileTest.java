@@ -4,18 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.config.ConfigChangeResource;
 import io.millrace.proxy.admin.config.ConfigChanger;
 import io.millrace.proxy.admin.config.ConfigCheckResource;
 import io.millrace.proxy.admin.config.ConfigControl;
 import io.millrace.proxy.admin.config.ConfigControl.CheckReport;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.config.admin.AdminConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -96,7 +99,15 @@ class NamedFileTest {
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         server = AdminServer.builder()
                 .unixSocket(directory.resolve("admin.sock"))
-                .tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), AdminToken.read(token))
+                .tcp(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        AdminAccess.of(new AdminConfig(
+                                null,
+                                null,
+                                token,
+                                List.of(),
+                                null,
+                                Duration.ofHours(1).toNanos())))
                 .resource(new ConfigCheckResource(control, configuration))
                 .resource(ConfigChangeResource.plan(changer, configuration))
                 .start();

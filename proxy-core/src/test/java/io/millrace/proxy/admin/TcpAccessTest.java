@@ -2,10 +2,14 @@ package io.millrace.proxy.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.access.AdminAccess;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
@@ -13,6 +17,10 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MetricsResource;
+import io.millrace.proxy.config.admin.AdminConfig;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -29,6 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may use the admin API over TCP. */
@@ -160,6 +169,44 @@ class TcpAccessTest {
                 get("/livez", "Host: localhost:5", "Origin: http://localhost:5").status());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        // secure, both ends on loopback, fields, code
+        "false, true,  Authorization: Bearer 0123456789abcdef, ''",
+        "true,  false, Authorization: Bearer 0123456789abcdef, ''",
+        "true,  false, Fastly-Key: 0123456789abcdef, ''",
+        "true,  false, X-Auth-Key: 0123456789abcdef, ''",
+        "true,  false, Fastly-Key: 0123456789abcdeg, unauthorized",
+        "true,  false, X: y, unauthorized",
+        "false, false, Authorization: Bearer 0123456789abcdef, clear-text-refused",
+        "false, false, Fastly-Key: 0123456789abcdef, clear-text-refused",
+        "false, false, X: y, unauthorized"
+    })
+    void aTokenInClearTextIsAcceptedOnLoopbackOnly(boolean secure, boolean local, String field, String code)
+            throws IOException {
+        TcpGuard guard = new TcpGuard(token(TOKEN), "192.0.2.1");
+        var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+        request.headers().set("host", "192.0.2.1");
+        request.headers().set(field.substring(0, field.indexOf(':')), field.substring(field.indexOf(':') + 2));
+        AdminException refusal = guard.refuse(request, false, new TcpGuard.Link(secure, local));
+        assertEquals(code, refusal == null ? "" : refusal.code());
+    }
+
+    @Test
+    void withTlsTheCertificateDecidesOnTheHost() throws IOException {
+        TcpGuard guard = new TcpGuard(token(TOKEN), "192.0.2.1");
+        var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+        request.headers().set("host", "admin.example:9090").set("origin", "https://admin.example:9090");
+        assertNull(guard.refuse(request, true, new TcpGuard.Link(true, false)));
+        assertEquals(
+                "host-refused",
+                guard.refuse(request, true, new TcpGuard.Link(false, true)).code());
+        request.headers().set("origin", "http://admin.example:9090");
+        assertEquals(
+                "origin-refused",
+                guard.refuse(request, true, new TcpGuard.Link(true, false)).code());
+    }
+
     @Test
     void acceptsTheConfiguredNameAsHost() throws IOException {
         try (AdminServer named = AdminServer.builder()
@@ -167,11 +214,10 @@ class TcpAccessTest {
                 .resource(new MetricsResource(() -> ""))
                 .start()) {
             TcpGuard guard = new TcpGuard(token(TOKEN), "Admin.Example.net");
-            var request = new io.netty.handler.codec.http.DefaultFullHttpRequest(
-                    io.netty.handler.codec.http.HttpVersion.HTTP_1_1, io.netty.handler.codec.http.HttpMethod.GET, "/");
+            var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
             request.headers().set("host", "admin.example.NET:8080");
-            assertEquals(401, guard.refuse(request, false).status());
-            assertEquals(null, guard.refuse(request, true));
+            assertEquals(401, guard.refuse(request, false, TcpGuard.Link.LOCAL).status());
+            assertEquals(null, guard.refuse(request, true, TcpGuard.Link.LOCAL));
             assertTrue(named.tcpAddress().getPort() > 0);
         }
     }
@@ -295,7 +341,7 @@ class TcpAccessTest {
         Path file = directory.resolve("token");
         Files.writeString(file, TOKEN);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
-        IOException refused = assertThrows(IOException.class, () -> AdminToken.read(file));
+        IOException refused = assertThrows(IOException.class, () -> AdminAccess.of(config(file)));
         assertTrue(refused.getMessage().contains("chmod o-r"), refused.getMessage());
         assertFalse(refused.getMessage().contains(TOKEN));
     }
@@ -305,22 +351,27 @@ class TcpAccessTest {
         assertThrows(IOException.class, () -> token(""));
         assertThrows(IOException.class, () -> token("short"));
         assertThrows(IOException.class, () -> token("x".repeat(2000)));
-        assertThrows(IOException.class, () -> AdminToken.read(directory.resolve("missing")));
+        assertThrows(IOException.class, () -> AdminAccess.of(config(directory.resolve("missing"))));
     }
 
     @Test
     void onlyTheFirstLineOfTheFileIsTheToken() throws IOException {
-        AdminToken token = token(TOKEN + " \n# a comment\n");
-        assertTrue(token.isIn("Bearer " + TOKEN));
-        assertFalse(token.isIn(null));
-        assertFalse(token.isIn("Bearer # a comment"));
+        AdminAccess access = token(TOKEN + " \n# a comment\n");
+        assertNotNull(access.find(TOKEN));
+        assertNull(access.find("# a comment"));
+        assertNull(access.find(""));
     }
 
-    private AdminToken token(String content) throws IOException {
+    private AdminAccess token(String content) throws IOException {
         Path file = Files.createTempFile(directory, "token", "");
         Files.writeString(file, content);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
-        return AdminToken.read(file);
+        return AdminAccess.of(config(file));
+    }
+
+    private static AdminConfig config(Path token) {
+        return new AdminConfig(
+                null, null, token, List.of(), null, Duration.ofHours(1).toNanos());
     }
 
     private Response get(String target, String... fields) throws IOException {

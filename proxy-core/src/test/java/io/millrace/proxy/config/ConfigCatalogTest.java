@@ -12,6 +12,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
@@ -52,6 +53,7 @@ final class ConfigCatalogTest {
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
                 PurgeKeys.class,
+                AdminKeys.class,
                 ForwardProxyKeys.class,
                 FileKeys.class,
                 TlsKeys.class,
@@ -103,7 +105,7 @@ final class ConfigCatalogTest {
             boolean isSecret = Stream.of(
                             "secret", "password", "passphrase", "token", "credential", "private", "api_key")
                     .anyMatch(key.name()::contains);
-            assertTrue(!isSecret || key.type() == ValueType.PATH, key.path());
+            assertTrue(!isSecret || key.type() == ValueType.PATH || key.type() == ValueType.LIST, key.path());
         }
     }
 

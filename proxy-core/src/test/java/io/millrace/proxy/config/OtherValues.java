@@ -58,6 +58,7 @@ public final class OtherValues {
             Map.entry("cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n"),
             Map.entry("tls.certificates", "tls: {certificates: [{directory: /etc/other}]}\n"),
             Map.entry("tls.acme.issuers", "tls: {acme: {issuers: ['https://other.example/directory']}}\n"),
+            Map.entry("admin.tokens", "admin: {tokens: [{name: other, file: /some/token, role: viewer}]}\n"),
             Map.entry("dns.split", "dns: {split: [{domains: [other.example], name_servers: [192.0.2.53]}]}\n"));
 
     private OtherValues() {}

@@ -57,6 +57,9 @@ public final class ManualPages {
         Map<String, String> variables = new LinkedHashMap<>();
         variables.put("MILLRACE_ADMIN", "The instance to manage, in the form of --admin.");
         variables.put("MILLRACE_ADMIN_TOKEN", "The token, if --token-file is not given.");
+        variables.put("MILLRACE_ADMIN_CA", "The authorities, if --ca-file is not given.");
+        variables.put("MILLRACE_ADMIN_CERTIFICATE", "The client's certificate, if --client-certificate is not given.");
+        variables.put("MILLRACE_ADMIN_KEY", "Its private key, if --client-key is not given.");
         variables.put("XDG_STATE_HOME", "Directory to search for running instances, instead of ~/.local/state.");
         variables.put("NO_COLOR", "Turns colours off if it is set.");
         return of(root, exits, variables);

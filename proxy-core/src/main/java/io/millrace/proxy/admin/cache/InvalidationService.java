@@ -30,7 +30,14 @@ public interface InvalidationService {
         return invalidate(scope);
     }
 
-    /** The kind of scope. */
+    /**
+     * Checks a scope without invalidating it.
+     *
+     * @throws AdminException if the scope is invalid, or the client has no right to it
+     */
+    default void check(Scope scope, AdminCaller caller) throws AdminException {}
+
+    /** How much. */
     enum Kind {
         /** Everything. */
         ALL,

@@ -26,6 +26,9 @@ import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
+import io.millrace.proxy.admin.vendor.CloudflareResource;
+import io.millrace.proxy.admin.vendor.FastlyResource;
+import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.MetricFamily;
@@ -100,8 +103,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         MemoryMetrics memory =
                 new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
                         .report(proxy.metrics()));
-        server = AdminServer.builder()
-                .unixSocket(socket)
+        VendorPurges vendors = new VendorPurges(
+                this, purges.scoped(), new SitesOfRules(() -> proxy.settings().remap()));
+        AdminServer.Builder builder = AdminServer.builder();
+        FastlyResource.all(vendors).forEach(builder::resource);
+        CloudflareResource.all(vendors).forEach(builder::resource);
+        server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
                 .resource(new MetricsResource(proxy::metricsText))
                 .resource(new MemoryResource(memory))
@@ -156,6 +163,11 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         TargetResult parsed = TargetUri.parseAbsolute(url);
         if (!(parsed instanceof TargetUri target)) {
             return CompletableFuture.failedFuture(notUrl(url));
+        }
+        try {
+            PurgePermission.checkUrl(caller, target, proxy.settings().remap());
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
         }
         return new UrlPurge(proxy, purges.counts(), target, caller).run(counts);
     }

@@ -240,7 +240,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     @Override
     public CompletionStage<PurgeView> dryRun(Scope scope, AdminCaller caller) {
         try {
-            ScopedPurges.Plan plan = scoped.plan(scope);
+            ScopedPurges.Plan plan = scoped.plan(scope, caller);
             PurgeRecord record = new PurgeRecord(
                     history().newDryRunId(),
                     history().nowMillis(),

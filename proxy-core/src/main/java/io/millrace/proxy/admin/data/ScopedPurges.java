@@ -62,34 +62,51 @@ public final class ScopedPurges implements InvalidationService {
     @Override
     public CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
         try {
-            return invalidate(plan(scope), scope, caller, counts);
+            return invalidate(plan(scope, caller), scope, caller, counts);
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Returns the purge of a scope under the present remap rules. */
-    Plan plan(Scope scope) throws AdminException {
+    @Override
+    public void check(Scope scope, AdminCaller caller) throws AdminException {
+        plan(scope, caller);
+    }
+
+    /**
+     * Returns the purge of a scope under the present remap rules.
+     *
+     * @throws AdminException if the scope is invalid, or the client has no right to the purge
+     */
+    Plan plan(Scope scope, AdminCaller caller) throws AdminException {
+        PurgePermission.checkKind(caller, scope);
         RemapTable rules = proxy.settings().remap();
         return switch (scope.kind()) {
             case ALL -> new Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
-            case TAG -> planTags(scope);
+            case TAG -> {
+                PurgePermission.checkTags(caller, scope.site(), rules);
+                yield planTags(scope);
+            }
             case GROUP -> {
                 TargetUri host = host(scope);
+                PurgePermission.checkHost(caller, host, rules);
                 String name = String.valueOf(scope.text());
                 yield new Plan(groups(rules, host, name), Counter.PURGES_GROUP, name + " of " + host.authority());
             }
             case HOST -> {
                 TargetUri host = host(scope);
+                PurgePermission.checkHost(caller, host, rules);
                 yield new Plan(
                         InvalidationScopes.of(host, rules.rulesUnder(host)), Counter.PURGES_HOST, host.authority());
             }
             case URL -> {
                 TargetUri url = url(scope);
+                PurgePermission.checkUrl(caller, url, rules);
                 yield new Plan(InvalidationScopes.urls(List.of(url), rules), Counter.PURGES_URL_SOFT, url.asString());
             }
             case PREFIX -> {
                 TargetUri url = url(scope);
+                PurgePermission.checkHost(caller, url, rules);
                 yield new Plan(
                         InvalidationScopes.of(url, rules.rulesUnder(url)), Counter.PURGES_PREFIX, url.asString());
             }

@@ -16,26 +16,30 @@ import java.util.concurrent.CompletionStage;
 /** {@code POST /v1/cache/purge/undo} and {@code /v1/cache/purge/cancel}. Thread-safe. */
 public final class PurgeChangeResource implements AdminResource {
     private final String path;
+    private final PurgeControl purges;
     private final Change change;
 
     private interface Change {
         CompletionStage<PurgeView> apply(String id, AdminCaller caller) throws AdminException;
     }
 
-    private PurgeChangeResource(String path, Change change) {
+    private PurgeChangeResource(String path, PurgeControl purges, Change change) {
         this.path = path;
+        this.purges = purges;
         this.change = change;
     }
 
     /** Creates the resource that undoes soft purges. */
     public static PurgeChangeResource undo(PurgeControl purges) {
-        return new PurgeChangeResource("/v1/cache/purge/undo", purges::undo);
+        return new PurgeChangeResource("/v1/cache/purge/undo", purges, purges::undo);
     }
 
     /** Creates the resource that stops counts. */
     public static PurgeChangeResource cancel(PurgeControl purges) {
         return new PurgeChangeResource(
-                "/v1/cache/purge/cancel", (id, caller) -> CompletableFuture.completedFuture(purges.cancel(id, caller)));
+                "/v1/cache/purge/cancel",
+                purges,
+                (id, caller) -> CompletableFuture.completedFuture(purges.cancel(id, caller)));
     }
 
     @Override
@@ -60,6 +64,9 @@ public final class PurgeChangeResource implements AdminResource {
         String id = members.get("id");
         if (id == null || id.isEmpty()) {
             throw new AdminException(400, "bad-request", "the member 'id' is needed: the identifier of a purge");
+        }
+        if (request.caller().purgeRights() != null) {
+            PurgeShowResource.owned(purges.find(id), request.caller());
         }
         responder.replyWhen(
                 change.apply(id, request.caller()), view -> AdminReply.json(json -> PurgeJson.write(json, view)));

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.purge;
 
 import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -39,7 +40,13 @@ public final class PurgeListResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        List<PurgeView> latest = purges.latest(request.optionalParameter("before"), limit(request));
+        int limit = limit(request);
+        AdminCaller caller = request.caller();
+        int read = caller.purgeRights() == null ? limit : LIMIT_MAX;
+        List<PurgeView> latest = purges.latest(request.optionalParameter("before"), read).stream()
+                .filter(view -> caller.owns(view.record().client().token()))
+                .limit(limit)
+                .toList();
         responder.reply(AdminReply.json(json -> {
             json.writeArrayPropertyStart("purges");
             for (PurgeView view : latest) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.purge;
 
 import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -33,7 +34,23 @@ public final class PurgeShowResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        PurgeView view = purges.find(request.parameter("id"));
+        PurgeView view = owned(purges.find(request.parameter("id")), request.caller());
         responder.reply(AdminReply.json(json -> PurgeJson.write(json, view)));
+    }
+
+    /**
+     * Returns the purge if the client may see it.
+     *
+     * @throws AdminException as for an unknown purge
+     */
+    static PurgeView owned(PurgeView view, AdminCaller caller) throws AdminException {
+        if (!caller.owns(view.record().client().token())) {
+            throw new AdminException(
+                    404,
+                    "unknown-purge",
+                    "token '" + caller.token() + "' has no purge with the identifier "
+                            + view.record().id());
+        }
+        return view;
     }
 }

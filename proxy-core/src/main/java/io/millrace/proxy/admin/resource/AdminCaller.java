@@ -2,6 +2,7 @@ package io.millrace.proxy.admin.resource;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,18 +11,35 @@ import org.jspecify.annotations.Nullable;
  * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
  * @param token name of the token in the request; null without one
  * @param address client address, null on a Unix domain socket
+ * @param purgeRights purges that the client may request; null for every right
  */
 public record AdminCaller(
-        long uid, @Nullable String token, @Nullable String address) {
+        long uid,
+        @Nullable String token,
+        @Nullable String address,
+        @Nullable PurgeRights purgeRights) {
     /** The field that passes the client from the launcher to its worker. */
     public static final String FIELD_NAME = "Millrace-Admin-Caller";
 
     /** An unknown client. */
     public static final AdminCaller UNKNOWN = new AdminCaller(-1, null, null);
 
+    private static final String LIMITED = "role=purger";
+    private static final String SITES = "sites=";
+    private static final String KINDS = "kinds=";
     private static final String UID = "uid=";
     private static final String TOKEN = "token=";
     private static final String ADDRESS = "address=";
+
+    /** Creates a client with every right. */
+    public AdminCaller(long uid, @Nullable String token, @Nullable String address) {
+        this(uid, token, address, null);
+    }
+
+    /** Whether the client may see and change a purge that a token has requested. */
+    public boolean owns(@Nullable String tokenOfPurge) {
+        return purgeRights == null || (token != null && token.equals(tokenOfPurge));
+    }
 
     /** Returns the value for {@link #FIELD_NAME}. */
     public String text() {
@@ -35,6 +53,11 @@ public record AdminCaller(
         if (address != null) {
             parts.add(ADDRESS + address);
         }
+        if (purgeRights != null) {
+            parts.add(LIMITED);
+            parts.add(SITES + String.join(",", purgeRights.sites()));
+            parts.add(KINDS + String.join(",", purgeRights.kinds()));
+        }
         return String.join(" ", parts);
     }
 
@@ -43,6 +66,9 @@ public record AdminCaller(
         long uid = -1;
         String token = null;
         String address = null;
+        boolean isLimited = false;
+        Set<String> sites = Set.of();
+        Set<String> kinds = Set.of();
         for (String part : text.split(" ", -1)) {
             if (part.startsWith(UID)) {
                 uid = uid(part.substring(UID.length()));
@@ -50,9 +76,19 @@ public record AdminCaller(
                 token = part.substring(TOKEN.length());
             } else if (part.startsWith(ADDRESS)) {
                 address = part.substring(ADDRESS.length());
+            } else if (part.startsWith(SITES)) {
+                sites = words(part.substring(SITES.length()));
+            } else if (part.startsWith(KINDS)) {
+                kinds = words(part.substring(KINDS.length()));
+            } else if (part.equals(LIMITED)) {
+                isLimited = true;
             }
         }
-        return new AdminCaller(uid, token, address);
+        return new AdminCaller(uid, token, address, isLimited ? new PurgeRights(sites, kinds) : null);
+    }
+
+    private static Set<String> words(String list) {
+        return list.isEmpty() ? Set.of() : Set.copyOf(List.of(list.split(",", -1)));
     }
 
     private static long uid(String text) {

@@ -4,6 +4,7 @@ package io.millrace.proxy.admin.resource;
 public final class AdminException extends Exception {
     private final int status;
     private final String code;
+    private final long retryAfterSeconds;
 
     /**
      * Creates an error answer.
@@ -13,9 +14,20 @@ public final class AdminException extends Exception {
      * @param message the problem and its remedy
      */
     public AdminException(int status, String code, String message) {
+        this(status, code, message, 0);
+    }
+
+    /** @param retryAfterSeconds value of the field Retry-After; 0 for none */
+    public AdminException(int status, String code, String message, long retryAfterSeconds) {
         super(message, null, false, false);
         this.status = status;
         this.code = code;
+        this.retryAfterSeconds = retryAfterSeconds;
+    }
+
+    /** Seconds after which the request may succeed; 0 if that is not known. */
+    public long retryAfterSeconds() {
+        return retryAfterSeconds;
     }
 
     /** The HTTP status. */

@@ -2,6 +2,7 @@ package io.millrace.proxy.admin.resource;
 
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
@@ -10,13 +11,26 @@ import tools.jackson.core.JsonGenerator;
  * @param status the HTTP status
  * @param contentType the value of Content-Type
  * @param body the content
+ * @param errorCode the stable word of an error; null for other answers
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record AdminReply(int status, String contentType, byte[] body) {
-    /** The media type of all answers except metrics. */
+public record AdminReply(
+        int status,
+        String contentType,
+        byte[] body,
+        @Nullable String errorCode) {
+    /** The field with the stable word of an error. */
+    public static final String ERROR_FIELD = "Millrace-Error";
+
+    /** The media type of every answer but the metrics. */
     public static final String JSON = "application/json";
 
-    /** Creates an answer with a JSON object and status 200. */
+    /** An answer that is no error. */
+    public AdminReply(int status, String contentType, byte[] body) {
+        this(status, contentType, body, null);
+    }
+
+    /** A JSON object with status 200. */
     public static AdminReply json(Consumer<JsonGenerator> members) {
         return json(200, members);
     }
@@ -38,14 +52,20 @@ public record AdminReply(int status, String contentType, byte[] body) {
     /** Creates the error answer of the API: {@code {"error":{"code":...,"message":...}}}. */
     public static AdminReply error(int status, String code, String message) {
         return json(status, json -> {
-            json.writeObjectPropertyStart("error");
-            json.writeStringProperty("code", code);
-            json.writeStringProperty("message", message);
-            json.writeEndObject();
-        });
+                    json.writeObjectPropertyStart("error");
+                    json.writeStringProperty("code", code);
+                    json.writeStringProperty("message", message);
+                    json.writeEndObject();
+                })
+                .withErrorCode(code);
     }
 
-    static AdminReply error(AdminException error) {
+    /** Returns the answer as that of an error. */
+    public AdminReply withErrorCode(String code) {
+        return new AdminReply(status, contentType, body, code);
+    }
+
+    public static AdminReply error(AdminException error) {
         return error(error.status(), error.code(), error.message());
     }
 }

@@ -3,6 +3,7 @@ package io.millrace.proxy.admin.resource;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +15,27 @@ import org.jspecify.annotations.Nullable;
  * @param body the content, may be empty; never longer than {@code AdminServer#MAX_BODY_BYTES}
  * @param overTcp whether the request came over TCP, and not from a user of this machine over the Unix domain socket
  * @param caller the client
+ * @param fields the fields of {@link #FIELDS} that the request has, by these names; repeated fields are joined by a space
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminRequest(
-        String method, String target, String path, byte[] body, boolean overTcp, AdminCaller caller) {
-    /** Limit of parameters; a lookup has one URL and some header fields. */
+        String method,
+        String target,
+        String path,
+        byte[] body,
+        boolean overTcp,
+        AdminCaller caller,
+        Map<String, String> fields) {
+    /** The request fields that resources read. */
+    public static final List<String> FIELDS = List.of("fastly-soft-purge", "surrogate-key");
+
+    /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
+
+    /** Creates a request without fields. */
+    public AdminRequest(String method, String target, String path, byte[] body, boolean overTcp, AdminCaller caller) {
+        this(method, target, path, body, overTcp, caller, Map.of());
+    }
 
     /** Creates a request of an unknown client. */
     public AdminRequest(String method, String target, String path, byte[] body, boolean overTcp) {

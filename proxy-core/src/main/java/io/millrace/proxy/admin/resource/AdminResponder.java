@@ -19,7 +19,7 @@ public interface AdminResponder {
             if (failure == null) {
                 reply(render.apply(result));
             } else {
-                reply(FailureReply.of(failure));
+                fail(FailureReply.exceptionOf(failure));
             }
         });
     }

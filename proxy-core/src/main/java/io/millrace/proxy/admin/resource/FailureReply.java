@@ -12,15 +12,20 @@ public final class FailureReply {
     private FailureReply() {}
 
     public static AdminReply of(Throwable thrown) {
+        return AdminReply.error(exceptionOf(thrown));
+    }
+
+    /** Returns the error for something that a resource threw; an unknown failure is logged. */
+    public static AdminException exceptionOf(Throwable thrown) {
         Throwable failure = thrown;
         while ((failure instanceof CompletionException || failure instanceof ExecutionException)
                 && failure.getCause() != null) {
             failure = failure.getCause();
         }
         if (failure instanceof AdminException error) {
-            return AdminReply.error(error);
+            return error;
         }
         LOGGER.warn("an admin request failed", failure);
-        return AdminReply.error(500, "internal-error", "the request failed inside the proxy: " + failure);
+        return new AdminException(500, "internal-error", "the request failed inside the proxy: " + failure);
     }
 }

@@ -62,13 +62,7 @@ public final class ConfigChecks {
                 checkLifetimes(rule, rule.over(values), "remap[" + i + "].");
             }
         }
-        boolean tokenMissing = values.find(ConfigKeys.ADMIN_TOKEN_FILE) == null && !broken(ConfigKeys.ADMIN_TOKEN_FILE);
-        if (values.find(ConfigKeys.ADMIN_LISTEN) != null && tokenMissing) {
-            problems.error(
-                    at("admin.listen"),
-                    "admin.listen",
-                    "needs admin.token_file, because otherwise anybody could purge");
-        }
+        new AdminChecks(problems, whole).check(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);

@@ -1,5 +1,7 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.FileKeys;
@@ -13,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -32,15 +36,50 @@ public final class FilePermissionChecks {
         this.whole = whole;
     }
 
-    /** Checks the token file of the admin API for errors that would prevent the start of the launcher. */
+    /** Checks address and files of the admin API for errors that would prevent the start of the launcher. */
     public void check(ConfigValues values) {
-        Path token = values.find(ConfigKeys.ADMIN_TOKEN_FILE);
-        if (token != null && values.find(ConfigKeys.ADMIN_LISTEN) != null) {
-            String path = ConfigKeys.ADMIN_TOKEN_FILE.path();
-            String fault = tokenFault(token);
-            if (fault != null) {
-                problems.error(problems.placeOf(path, whole), path, fault);
+        new AdminChecks(problems, whole).checkListen(values);
+        if (values.find(ConfigKeys.ADMIN_LISTEN) == null) {
+            return;
+        }
+        for (ConfigKey<Path> key :
+                List.of(AdminKeys.CERTIFICATE, AdminKeys.KEY, AdminKeys.CA_FILE, AdminKeys.CRL_FILE)) {
+            Path file = values.find(key);
+            if (file != null && !Files.isReadable(file)) {
+                problems.error(
+                        problems.placeOf(key.path(), whole),
+                        key.path(),
+                        file + (Files.exists(file) ? ": permission denied" : ": no such file"));
             }
+        }
+        Map<String, String> seen = new HashMap<>();
+        checkToken(AdminKeys.TOKEN_FILE.path(), values.find(AdminKeys.TOKEN_FILE), seen);
+        List<ConfigValues> tokens = values.elements(AdminKeys.TOKENS);
+        for (int i = 0; i < tokens.size(); i++) {
+            checkToken("admin.tokens[" + i + "].file", tokens.get(i).find(AdminKeys.TOKEN_SECRET), seen);
+        }
+    }
+
+    /** @param seen the key of each token so far */
+    private void checkToken(String path, @Nullable Path file, Map<String, String> seen) {
+        if (file == null) {
+            return;
+        }
+        String fault = tokenFault(file);
+        if (fault == null) {
+            fault = repeated(path, file, seen);
+        }
+        if (fault != null) {
+            problems.error(problems.placeOf(path, whole), path, fault);
+        }
+    }
+
+    private static @Nullable String repeated(String path, Path file, Map<String, String> seen) {
+        try {
+            String other = seen.putIfAbsent(token(file), path);
+            return other == null ? null : file + ": has the same token as " + other + "; each needs its own";
+        } catch (IOException e) {
+            return file + ": cannot be read: " + e.getMessage();
         }
     }
 
@@ -50,6 +89,7 @@ public final class FilePermissionChecks {
         for (int i = 0; i < listeners.size(); i++) {
             checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
         }
+        checkKey(AdminKeys.KEY.path(), values.find(AdminKeys.KEY));
         checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         FileMode mode = values.get(FileKeys.MODE);
         List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);

@@ -410,10 +410,9 @@ public final class ConfigKeys {
             .description("Unix socket of the admin API; by default, admin.sock in the run directory.");
     public static final ConfigKey<ListenAddress> ADMIN_LISTEN = ConfigKey.builder("admin.listen", ValueType.ADDRESS)
             .relaunch()
-            .description("TCP address of the admin API besides the socket; needs token_file.");
-    public static final ConfigKey<Path> ADMIN_TOKEN_FILE = ConfigKey.builder("admin.token_file", ValueType.PATH)
-            .relaunch()
-            .description("File with the token that clients of admin.listen must present.");
+            .description(
+                    "TCP address of the admin API besides the socket; needs token_file or tokens, and tls unless the"
+                            + " address is loopback.");
 
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)

@@ -3,6 +3,7 @@ package io.millrace.proxy.config.yaml;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
@@ -226,6 +227,11 @@ final class ConfigBinder {
             } else if (names.isEmpty() && FilterKeys.isCondition(key)) {
                 problems.error(
                         place(node), path, "is empty, so no request would match; leave the key out to match any");
+            } else if (names.isEmpty() && AdminKeys.isLimit(key)) {
+                problems.error(
+                        place(node),
+                        path,
+                        "is empty, so that the token could purge nothing; leave the key out for no limit");
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; omit the key for the default: " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {

@@ -183,7 +183,7 @@ final class ConfigLoaderTest {
                 "storage: [{path: /a, size: 1KiB}] | 5:28: storage[0].size: 1KiB is below the limit of 1MiB",
                 "ram_size: 1GiB              | 5:1: ram_size: unknown key (did you mean cache.ram_size?)",
                 "{a: b}: c                   | 5:1: a key must be a word, this is a section",
-                "admin: {listen: ':1'}       | 5:9: admin.listen: needs admin.token_file, because otherwise anybody could purge",
+                "admin: {listen: ':1'}       | 5:9: admin.listen: needs admin.token_file or admin.tokens, because otherwise any client could purge and reconfigure",
                 "worker: {heartbeat_timeout: 1s, heartbeat_interval: 900ms} | 5:10: worker.heartbeat_timeout: 1s is below the limit of two heartbeat_interval, 1800ms",
                 "worker: {java_home: /nowhere} | 5:10: worker.java_home: /nowhere has no executable bin/java",
                 "cache: {heuristic_min_lifetime: 2d} | 5:9: cache.heuristic_min_lifetime: 2d is above the limit of heuristic_max_lifetime, 1d",

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -140,8 +141,8 @@ final class SampleConfigTest {
         value = key == AcmeKeys.CHALLENGE ? "dns-01" : value;
         if (value == null || key == ConfigKeys.CACHE_RAM_SIZE) {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
-            value = key == ConfigKeys.ADMIN_TOKEN_FILE ? token : value;
-            value = key.path().matches("(origin[.])?tls[.].*") && key.type() == ValueType.PATH ? token : value;
+            value = key == AdminKeys.TOKEN_FILE ? token : value;
+            value = key.path().matches("(origin[.]|admin[.])?tls[.].*") && key.type() == ValueType.PATH ? token : value;
             value = key == OriginTlsKeys.GENERAL.name() ? "www.example" : value;
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;

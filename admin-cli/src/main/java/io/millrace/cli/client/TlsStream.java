@@ -1,0 +1,161 @@
+package io.millrace.cli.client;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLEngineResult.Status;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+
+/** TLS over another stream, as a client. The deadline is that of the other stream. Confined to one thread. Blocks. */
+final class TlsStream implements ByteStream {
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+    private final ByteStream link;
+    private final SSLEngine engine;
+    /** Received records, from position to limit. */
+    private final ByteBuffer received;
+
+    private final ByteBuffer outgoing;
+    /** Received content that was not read yet, from position to limit. */
+    private final ByteBuffer content;
+
+    private TlsStream(ByteStream link, SSLEngine engine) {
+        this.link = link;
+        this.engine = engine;
+        int record = engine.getSession().getPacketBufferSize();
+        received = ByteBuffer.allocate(2 * record).flip();
+        outgoing = ByteBuffer.allocate(record);
+        content = ByteBuffer.allocate(2 * engine.getSession().getApplicationBufferSize())
+                .flip();
+    }
+
+    /**
+     * Makes the handshake. The certificate must have the name of the host.
+     *
+     * @param link owned by the result
+     * @throws SSLException if the handshake fails
+     */
+    static TlsStream connect(ByteStream link, SSLContext context, String host, int port) throws IOException {
+        SSLEngine engine = context.createSSLEngine(host, port);
+        engine.setUseClientMode(true);
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        engine.setSSLParameters(parameters);
+        TlsStream stream = new TlsStream(link, engine);
+        engine.beginHandshake();
+        stream.handshake();
+        return stream;
+    }
+
+    private void handshake() throws IOException {
+        HandshakeStatus status = engine.getHandshakeStatus();
+        while (status != HandshakeStatus.FINISHED && status != HandshakeStatus.NOT_HANDSHAKING) {
+            switch (status) {
+                case NEED_WRAP -> wrap(NOTHING);
+                case NEED_TASK -> runTasks();
+                default -> {
+                    if (!unwrap()) {
+                        throw new SSLException("the connection was closed during the TLS handshake");
+                    }
+                }
+            }
+            status = engine.getHandshakeStatus();
+        }
+    }
+
+    private void runTasks() {
+        for (Runnable task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) {
+            task.run();
+        }
+    }
+
+    /** Encrypts content, and sends the records. */
+    private void wrap(ByteBuffer bytes) throws IOException {
+        outgoing.clear();
+        SSLEngineResult result = engine.wrap(bytes, outgoing);
+        link.write(outgoing.flip());
+        if (result.getStatus() == Status.CLOSED && bytes.hasRemaining()) {
+            throw new EOFException("the server has closed the TLS connection");
+        }
+    }
+
+    /** Decrypts a record, if there is one; otherwise receives more bytes. Returns false at the end of the connection. */
+    private boolean unwrap() throws IOException {
+        content.compact();
+        SSLEngineResult result;
+        try {
+            result = engine.unwrap(received, content);
+        } catch (SSLException e) {
+            tellServer();
+            throw e;
+        } finally {
+            content.flip();
+        }
+        return switch (result.getStatus()) {
+            case OK -> true;
+            case CLOSED -> false;
+            case BUFFER_UNDERFLOW -> receive();
+            case BUFFER_OVERFLOW -> throw new SSLException("a TLS record is longer than the protocol allows");
+        };
+    }
+
+    /** Sends the alert about a failure, if that is possible. */
+    private void tellServer() {
+        try {
+            wrap(NOTHING);
+        } catch (IOException e) {
+            // The failure itself is reported.
+        }
+    }
+
+    private boolean receive() throws IOException {
+        received.compact();
+        int count;
+        try {
+            count = link.read(received);
+        } finally {
+            received.flip();
+        }
+        return count >= 0;
+    }
+
+    @Override
+    public void write(ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            wrap(bytes);
+        }
+    }
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        while (!content.hasRemaining()) {
+            boolean isOpen = unwrap();
+            // A server may ask for other keys at any time.
+            handshake();
+            if (!isOpen && !content.hasRemaining()) {
+                return -1;
+            }
+        }
+        int count = Math.min(into.remaining(), content.remaining());
+        into.put(content.slice(content.position(), count));
+        content.position(content.position() + count);
+        return count;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return link.isOpen();
+    }
+
+    @Override
+    public void close() throws IOException {
+        engine.closeOutbound();
+        tellServer();
+        link.close();
+    }
+}

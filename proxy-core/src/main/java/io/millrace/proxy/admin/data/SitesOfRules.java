@@ -1,0 +1,80 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.vendor.SiteSource;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.RemapRule;
+import io.millrace.proxy.remap.RemapTable;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The sites of the remap rules in force. Thread-safe. */
+final class SitesOfRules implements SiteSource {
+    private final Supplier<RemapTable> rules;
+
+    SitesOfRules(Supplier<RemapTable> rules) {
+        this.rules = rules;
+    }
+
+    @Override
+    public boolean isKnown(String site) {
+        RemapTable table = rules.get();
+        return !table.rulesOfSites(Set.of(site)).isEmpty()
+                || !ofHost(table, site).isEmpty();
+    }
+
+    /** Returns the rules without site for a host. */
+    private static List<RemapRule> ofHost(RemapTable table, String host) {
+        TargetUri url = root(host);
+        return url == null
+                ? List.of()
+                : table.rulesUnder(url).stream()
+                        .filter(rule -> rule.config().site() == null
+                                && rule.config().verb().isForward())
+                        .toList();
+    }
+
+    private static @Nullable TargetUri root(String host) {
+        return TargetUri.parseAbsolute("http://" + host + "/") instanceof TargetUri url
+                        && url.host().equalsIgnoreCase(host)
+                ? url
+                : null;
+    }
+
+    @Override
+    public List<String> hosts(String site) throws AdminException {
+        RemapTable table = rules.get();
+        Set<String> hosts = new LinkedHashSet<>();
+        for (RemapRule rule : table.rulesOfSites(Set.of(site))) {
+            RuleUrl from = rule.config().from();
+            String host = from.host();
+            if (host == null || rule.config().verb().isRegex()) {
+                throw new AdminException(
+                        400,
+                        "bad-request",
+                        "a rule of the site " + site + " has no fixed host, so that everything of the site cannot be"
+                                + " purged; purge by tag, or each host; nothing was purged");
+            }
+            boolean isUsualPort = from.port() < 0 || from.port() == (from.isSecure() ? 443 : 80);
+            hosts.add(isUsualPort ? host : host + ":" + from.port());
+        }
+        if (!ofHost(table, site).isEmpty()) {
+            hosts.add(site);
+        }
+        return List.copyOf(hosts);
+    }
+
+    @Override
+    public Set<String> sites(String url, boolean isWholeHost) throws AdminException {
+        if (!(TargetUri.parseAbsolute(url) instanceof TargetUri target)) {
+            throw DataPlaneAdmin.notUrl(url);
+        }
+        RemapTable table = rules.get();
+        return PurgePermission.sites(
+                target, isWholeHost ? table.rulesUnder(target) : PurgePermission.rulesOf(target, table));
+    }
+}

@@ -1,0 +1,118 @@
+package io.millrace.proxy.admin.vendor;
+
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.admin.resource.PathTemplate;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Purges in the form of Fastly's API. The identifier of the service is the name of a site. Thread-safe. */
+public final class FastlyResource implements AdminResource {
+    public static final String KEY_PATH = "/service/{id}/purge/{key}";
+    public static final String KEYS_PATH = "/service/{id}/purge";
+    public static final String ALL_PATH = "/service/{id}/purge_all";
+
+    private final String path;
+    private final PathTemplate template;
+    private final Form form;
+
+    /** One of the three resources. */
+    private interface Form {
+        void handle(List<String> segments, AdminRequest request, AdminResponder responder) throws AdminException;
+    }
+
+    private FastlyResource(String path, Form form) {
+        this.path = path;
+        this.template = new PathTemplate(path);
+        this.form = form;
+    }
+
+    /** Creates the resources over purges. */
+    public static List<AdminResource> all(VendorPurges purges) {
+        return List.of(
+                new FastlyResource(KEY_PATH, (segments, request, responder) -> {
+                    List<Scope> scopes = List.of(VendorPurges.tag(
+                            segments.get(1), purges.site(segments.get(0), "service"), isSoft(request)));
+                    responder.replyWhen(purges.purge(scopes, request.caller()), ids -> ok(ids.get(0)));
+                }),
+                new FastlyResource(KEYS_PATH, (segments, request, responder) -> {
+                    String site = purges.site(segments.get(0), "service");
+                    List<String> keys = keys(request);
+                    List<Scope> scopes = keys.stream()
+                            .map(key -> VendorPurges.tag(key, site, isSoft(request)))
+                            .toList();
+                    responder.replyWhen(purges.purge(scopes, request.caller()), ids -> byKey(keys, ids));
+                }),
+                new FastlyResource(ALL_PATH, (segments, request, responder) -> {
+                    List<Scope> scopes = purges.everything(purges.site(segments.get(0), "service"));
+                    responder.replyWhen(
+                            purges.purge(scopes, request.caller()),
+                            ids -> AdminReply.json(json -> json.writeStringProperty("status", "ok")));
+                }));
+    }
+
+    private static boolean isSoft(AdminRequest request) {
+        return "1".equals(request.fields().getOrDefault("fastly-soft-purge", "").strip());
+    }
+
+    /** Returns the keys of the field Surrogate-Key, or of the body, each once. */
+    private static List<String> keys(AdminRequest request) throws AdminException {
+        Set<String> keys = new LinkedHashSet<>();
+        for (String key : request.fields().getOrDefault("surrogate-key", "").split("[ \t]+", -1)) {
+            if (!key.isEmpty()) {
+                keys.add(key);
+            }
+        }
+        if (keys.isEmpty()) {
+            Map<String, Object> members = Json.members(request.body());
+            Json.onlyMembers(members, List.of("surrogate_keys"));
+            keys.addAll(Json.list(members, "surrogate_keys"));
+        }
+        if (keys.isEmpty()) {
+            throw VendorPurges.bad("the field Surrogate-Key, or the member 'surrogate_keys' of the body, has no key");
+        }
+        return new ArrayList<>(keys);
+    }
+
+    private static AdminReply ok(String id) {
+        return AdminReply.json(json -> {
+            json.writeStringProperty("status", "ok");
+            json.writeStringProperty("id", id);
+        });
+    }
+
+    private static AdminReply byKey(List<String> keys, List<String> ids) {
+        return AdminReply.json(json -> {
+            for (int i = 0; i < keys.size(); i++) {
+                json.writeStringProperty(keys.get(i), ids.get(i));
+            }
+        });
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        List<String> segments = template.values(request.target());
+        if (segments == null) {
+            throw new AdminException(404, "not-found", "there is no resource " + request.path());
+        }
+        form.handle(segments, request, responder);
+    }
+}

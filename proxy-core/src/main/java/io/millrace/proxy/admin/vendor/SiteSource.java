@@ -1,0 +1,26 @@
+package io.millrace.proxy.admin.vendor;
+
+import io.millrace.proxy.admin.resource.AdminException;
+import java.util.List;
+import java.util.Set;
+
+/** The sites of the rules: {@code remap[].site}, or the client's host for rules without it. Thread-safe. */
+public interface SiteSource {
+    /** Whether a rule belongs to a site. */
+    boolean isKnown(String site);
+
+    /**
+     * Returns the hosts of a site, each with its port if that is not the usual one.
+     *
+     * @throws AdminException if a rule of the site matches hosts that the configuration does not name
+     */
+    List<String> hosts(String site) throws AdminException;
+
+    /**
+     * Returns the sites of the rules that may map a URL.
+     *
+     * @param isWholeHost whether to include rules for other paths of the same host
+     * @throws AdminException if it is no URL
+     */
+    Set<String> sites(String url, boolean isWholeHost) throws AdminException;
+}

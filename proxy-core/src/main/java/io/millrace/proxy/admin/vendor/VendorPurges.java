@@ -1,0 +1,105 @@
+package io.millrace.proxy.admin.vendor;
+
+import io.millrace.proxy.admin.cache.InvalidationService;
+import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.PurgeService;
+import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Executes the purges of a request together. All are checked before the first one begins. Thread-safe. */
+public final class VendorPurges {
+    /** Limit of purges in a request, as in Fastly's API. */
+    static final int PURGES_MAX = 256;
+
+    private final PurgeService urls;
+    private final InvalidationService scopes;
+    private final SiteSource sites;
+
+    public VendorPurges(PurgeService urls, InvalidationService scopes, SiteSource sites) {
+        this.urls = urls;
+        this.scopes = scopes;
+        this.sites = sites;
+    }
+
+    /**
+     * Returns the site that an identifier in a path means.
+     *
+     * @throws AdminException if there is none
+     */
+    String site(String id, String what) throws AdminException {
+        String site = id.toLowerCase(Locale.ROOT);
+        if (!sites.isKnown(site)) {
+            throw new AdminException(
+                    404,
+                    "unknown-site",
+                    "no " + what + " " + id + ": no rule has it as remap[].site, nor as its host; nothing was purged");
+        }
+        return site;
+    }
+
+    /** Returns the scope of one tag on a site. */
+    static Scope tag(String tag, String site, boolean soft) {
+        return new Scope(Kind.TAG, null, null, soft, List.of(tag), site);
+    }
+
+    /** Returns the scopes of everything on a site. */
+    List<Scope> everything(String site) throws AdminException {
+        List<Scope> all = new ArrayList<>();
+        for (String host : sites.hosts(site)) {
+            all.add(new Scope(Kind.HOST, host, null, false));
+        }
+        return all;
+    }
+
+    /**
+     * Checks that a URL belongs to no other site.
+     *
+     * @throws AdminException if it does, or if it is no URL
+     */
+    void checkSite(String url, String site, boolean isWholeHost) throws AdminException {
+        Set<String> of = sites.sites(url, isWholeHost);
+        if (!of.equals(Set.of(site))) {
+            throw bad(url + " belongs to the site " + String.join(", ", of) + ", not to " + site);
+        }
+    }
+
+    static AdminException bad(String message) {
+        return new AdminException(400, "bad-request", message + "; nothing was purged");
+    }
+
+    /**
+     * Executes purges.
+     *
+     * @return completes with their identifiers when all are durable
+     * @throws AdminException if one of them is invalid or not allowed; then nothing is purged
+     */
+    CompletionStage<List<String>> purge(List<Scope> purges, AdminCaller caller) throws AdminException {
+        if (purges.isEmpty() || purges.size() > PURGES_MAX) {
+            throw bad("a request has 1 to " + PURGES_MAX + " purges, this one has " + purges.size());
+        }
+        for (Scope each : purges) {
+            scopes.check(each, caller);
+        }
+        List<CompletableFuture<String>> begun = new ArrayList<>();
+        for (Scope each : purges) {
+            begun.add(begin(each, caller).toCompletableFuture());
+        }
+        return CompletableFuture.allOf(begun.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all -> begun.stream().map(CompletableFuture::join).toList());
+    }
+
+    private CompletionStage<String> begin(Scope scope, AdminCaller caller) {
+        return scope.kind() == Kind.URL && !scope.soft()
+                ? urls.purge(String.valueOf(scope.text()), caller, false).thenApply(PurgeReport::id)
+                : scopes.invalidate(scope, caller, false).thenApply(InvalidationReport::id);
+    }
+}

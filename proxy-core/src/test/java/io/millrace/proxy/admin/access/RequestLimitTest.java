@@ -1,0 +1,38 @@
+package io.millrace.proxy.admin.access;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The number of requests in any time, and the time until the next one. */
+class RequestLimitTest {
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MAX_VALUE - 1000, Long.MIN_VALUE})
+    void allowsOneMinuteAtOnceAndRefillsEvenly(long start) {
+        AtomicLong now = new AtomicLong(start);
+        RequestLimit limit = new RequestLimit(6, now::get);
+        assertEquals(6, allowed(limit));
+        assertEquals(10, limit.count());
+        now.addAndGet(TimeUnit.SECONDS.toNanos(4));
+        assertEquals(6, limit.count());
+        now.addAndGet(TimeUnit.MILLISECONDS.toNanos(5_999));
+        assertEquals(1, limit.count());
+        now.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
+        assertEquals(1, allowed(limit));
+        now.addAndGet(TimeUnit.SECONDS.toNanos(25));
+        assertEquals(2, allowed(limit));
+        now.addAndGet(TimeUnit.DAYS.toNanos(100));
+        assertEquals(6, allowed(limit));
+    }
+
+    private static int allowed(RequestLimit limit) {
+        int count = 0;
+        while (limit.count() == 0) {
+            count++;
+        }
+        return count;
+    }
+}
