@@ -3,6 +3,9 @@ package io.millrace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.Metric;
+import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.store.TidyLinks;
 import io.millrace.store.TidyPackages;
 import io.millrace.store.TidyRules;
@@ -10,7 +13,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,6 +43,37 @@ class TidyTest {
     void packagesAreSmall(String module) {
         Path sources = Path.of("..", module, "src/main/java");
         assertEquals(List.of(), TidyPackages.violations(sources));
+    }
+
+    /** A metric that nothing supplies would be documented, and drawn by dashboards, but never there. */
+    @Test
+    void everyMetricIsSuppliedOutsideItsTable() throws IOException {
+        StringBuilder code = new StringBuilder();
+        for (String module : List.of("proxy-core", "dist")) {
+            try (Stream<Path> files = Files.walk(Path.of("..", module, "src/main/java"))) {
+                for (Path file :
+                        files.filter(one -> one.toString().endsWith(".java")).toList()) {
+                    code.append(Files.readString(file));
+                }
+            }
+        }
+        Set<String> words = new HashSet<>(List.of(code.toString().split("[^A-Z0-9a-z_.]+", -1)));
+        List<String> missing = new ArrayList<>();
+        for (Metric family : Metric.all()) {
+            boolean isCounted = Stream.of(Counter.values()).anyMatch(counter -> counter.family() == family);
+            if (!isCounted
+                    && !words.contains(((Enum<?>) family).getDeclaringClass().getSimpleName() + "." + family.name())) {
+                missing.add(family.metricName());
+            }
+        }
+        for (Counter counter : Counter.values()) {
+            // These are chosen inside the table, by result and status.
+            boolean isOfTable = counter.family() == MetricFamily.REQUESTS || counter.family() == MetricFamily.RESPONSES;
+            if (!isOfTable && !words.contains("Counter." + counter.name())) {
+                missing.add(counter.name());
+            }
+        }
+        assertEquals(List.of(), missing);
     }
 
     @Test

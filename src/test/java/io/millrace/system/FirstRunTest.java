@@ -272,6 +272,9 @@ class FirstRunTest {
         await("two more requests in the metrics")
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> requestsCounted() >= before + 2);
+        String metrics = shared.admin().get("/metrics").text();
+        assertTrue(metrics.contains("millrace_config_last_reload_successful{application=\"millrace\"} 1"), metrics);
+        assertTrue(metrics.contains("millrace_build{"), metrics);
         assertEquals(200, shared.admin().get("/livez").status());
         assertEquals(200, shared.admin().get("/readyz").status());
     }

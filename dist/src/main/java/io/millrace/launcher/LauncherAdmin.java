@@ -4,6 +4,7 @@ import io.millrace.acme.AcmeService;
 import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.config.ConfigChanges;
 import io.millrace.launcher.config.ConfigInspection;
+import io.millrace.launcher.config.ConfigMetrics;
 import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.config.WorkerRestart;
 import io.millrace.launcher.exit.LaunchException;
@@ -74,6 +75,7 @@ final class LauncherAdmin implements AutoCloseable {
         ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
+                .metrics(new ConfigMetrics(running)::prometheusText)
                 .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
                 .resource(ConfigChangeResource.plan(changes, running.reader().file()))

@@ -195,6 +195,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
         memory.bind(metrics);
+        metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());

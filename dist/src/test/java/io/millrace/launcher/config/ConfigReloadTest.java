@@ -9,6 +9,7 @@ import io.millrace.proxy.admin.config.ConfigControl.Result;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +48,32 @@ class ConfigReloadTest extends ConfigChangesFixture {
                 List.of("a reload would be rejected: "
                         + report.problems().get(0).text()),
                 inspection.diff().notes());
+    }
+
+    @Test
+    void theMetricsShowWhetherTheLastReloadWasApplied() throws Exception {
+        run(FILE);
+        ConfigMetrics metrics = new ConfigMetrics(running);
+        String loaded = "millrace_config_last_reload_timestamp_seconds{application=\"millrace\"} "
+                + String.format(Locale.ROOT, "%.3f", running.loadedAt().toEpochMilli() / 1e3);
+        assertEquals(List.of(reloaded(1), loaded), samples(metrics));
+        Files.writeString(file, FILE.replace("1000", "0"));
+        done(changes.reload());
+        assertEquals(List.of(reloaded(0), loaded), samples(metrics));
+        Files.writeString(file, FILE);
+        done(changes.reload());
+        assertEquals(reloaded(1), samples(metrics).get(0));
+    }
+
+    private static String reloaded(int value) {
+        return "millrace_config_last_reload_successful{application=\"millrace\"} " + value + ".000";
+    }
+
+    private static List<String> samples(ConfigMetrics metrics) {
+        return metrics.prometheusText()
+                .lines()
+                .filter(line -> !line.startsWith("#"))
+                .toList();
     }
 
     @Test

@@ -79,9 +79,13 @@ public final class AdminServer implements AutoCloseable {
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
         }
+        List<Supplier<String>> own = new ArrayList<>(builder.metrics);
         if (builder.tcpAddress != null) {
+            own.add(refusals::prometheusText);
+        }
+        if (!own.isEmpty()) {
             resources.replaceAll(resource ->
-                    resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, refusals) : resource);
+                    resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, own) : resource);
         }
         routes = new AdminRoutes(resources);
     }
@@ -203,6 +207,7 @@ public final class AdminServer implements AutoCloseable {
 
     /** Builds an {@link AdminServer}. Confined to one thread. */
     public static final class Builder {
+        private final List<Supplier<String>> metrics = new ArrayList<>();
         private final List<AdminResource> resources = new ArrayList<>();
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
         private AdminTransport transport = AdminTransport.best();
@@ -212,6 +217,12 @@ public final class AdminServer implements AutoCloseable {
         private @Nullable AdminAccess access;
 
         private Builder() {}
+
+        /** Adds metrics to the answer of {@code GET /metrics}, in Prometheus' text format. Called at each scrape. */
+        public Builder metrics(Supplier<String> text) {
+            metrics.add(text);
+            return this;
+        }
 
         /** Adds a Unix domain socket; its directory must exist. */
         public Builder unixSocket(Path socket) {

@@ -8,15 +8,17 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
 
-/** {@code GET /metrics} of the worker, followed by the counters of this admin server's TCP listener. Thread-safe. */
+/** {@code GET /metrics} of the worker, followed by those of this process. Thread-safe. */
 final class MetricsOfBoth implements AdminResource {
     private final AdminResource metrics;
-    private final TcpRefusals refusals;
+    private final List<Supplier<String>> own;
 
-    MetricsOfBoth(AdminResource metrics, TcpRefusals refusals) {
+    MetricsOfBoth(AdminResource metrics, List<Supplier<String>> own) {
         this.metrics = metrics;
-        this.refusals = refusals;
+        this.own = List.copyOf(own);
     }
 
     @Override
@@ -46,13 +48,13 @@ final class MetricsOfBoth implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        metrics.handle(request, reply -> responder.reply(reply.status() == 200 ? withRefusals(reply) : reply));
+        metrics.handle(request, reply -> responder.reply(reply.status() == 200 ? withOwn(reply) : reply));
     }
 
-    private AdminReply withRefusals(AdminReply reply) {
+    private AdminReply withOwn(AdminReply reply) {
         ByteArrayOutputStream body = new ByteArrayOutputStream(reply.body().length + 1024);
         body.writeBytes(reply.body());
-        body.writeBytes(refusals.prometheusText().getBytes(StandardCharsets.UTF_8));
+        own.forEach(text -> body.writeBytes(text.get().getBytes(StandardCharsets.UTF_8)));
         return new AdminReply(200, reply.contentType(), body.toByteArray());
     }
 }

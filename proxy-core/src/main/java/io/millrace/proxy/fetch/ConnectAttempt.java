@@ -293,6 +293,7 @@ final class ConnectAttempt {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel made) {
+                made.pipeline().addLast(pool.client().writes());
                 if (preface != null) {
                     made.pipeline().addLast(new ConnectionPreface(preface));
                 }

@@ -7,6 +7,7 @@ import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.dns.NameLookup;
 import io.millrace.proxy.fetch.tls.OriginTls;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
+import io.millrace.proxy.net.CountedWrites;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -21,6 +22,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.resolver.NameResolver;
 import java.net.InetAddress;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,7 @@ public final class OriginClientBuilder {
     private @Nullable NameResolver<InetAddress> resolver;
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private @Nullable RecvByteBufAllocator receiveBuffers;
+    private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
@@ -99,6 +102,14 @@ public final class OriginClientBuilder {
     }
 
     /**
+     * Sets a callback for the number of bytes of each write to a connection, TLS records included. Run on the event loop.
+     */
+    public OriginClientBuilder onSent(IntConsumer listener) {
+        onSent = listener;
+        return this;
+    }
+
+    /**
      * Sets a callback for calls that must wait for a connection. Run on the event loop, within the start of the call.
      */
     public OriginClientBuilder onWaiting(Runnable listener) {
@@ -125,6 +136,7 @@ public final class OriginClientBuilder {
                 new HostAddresses(eventLoop, dns, lookups),
                 contexts,
                 receiveBuffers,
+                new CountedWrites(onSent),
                 onWaiting);
     }
 }

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.fetch.http2.Http2ClientLoop;
+import io.millrace.proxy.net.CountedWrites;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
@@ -35,6 +36,7 @@ final class PooledOriginClient implements OriginClient {
     private final OriginStatistics statistics = new OriginStatistics();
     private final Map<OriginPool.Key, OriginPool> pools = new HashMap<>();
     private final Set<PooledCall> calls = new LinkedHashSet<>();
+    private final CountedWrites writes;
     private final Runnable onWaiting;
     private @Nullable Http2ClientLoop http2;
     private boolean closed;
@@ -46,7 +48,9 @@ final class PooledOriginClient implements OriginClient {
             HostAddresses addresses,
             OriginClientBuilder.Contexts sslContext,
             @Nullable RecvByteBufAllocator receiveBuffers,
+            CountedWrites writes,
             Runnable onWaiting) {
+        this.writes = writes;
         this.onWaiting = onWaiting;
         this.eventLoop = eventLoop;
         this.addresses = addresses;
@@ -141,6 +145,10 @@ final class PooledOriginClient implements OriginClient {
 
     Bootstrap bootstrap() {
         return bootstrap;
+    }
+
+    CountedWrites writes() {
+        return writes;
     }
 
     HostAddresses addresses() {

@@ -3,6 +3,7 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.CountedReads;
 import io.millrace.proxy.net.DecidedRequest;
 import io.millrace.proxy.net.DirectReceiver;
 import io.millrace.proxy.net.PlainReceiver;
@@ -50,6 +51,9 @@ public final class FastLane implements PlainReceiver {
         /** A connection was closed, here or in a channel. */
         void onClosed();
 
+        /** Bytes were read from a connection, here or in a channel. */
+        void onReceived(int bytes);
+
         /** The fast lane has answered a request. */
         void onAnswered();
 
@@ -86,11 +90,13 @@ public final class FastLane implements PlainReceiver {
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
     private final ResponseBatch gathered;
+    private final CountedReads channelReads;
     private @Nullable ByteBuf in;
 
     public FastLane(Parts parts) {
         this.parts = parts;
         this.stream = new FastStream(parts.loop(), parts.allocator());
+        this.channelReads = new CountedReads(parts.events()::onReceived);
         this.gathered = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
     }
 
@@ -162,7 +168,7 @@ public final class FastLane implements PlainReceiver {
 
     /** Reads and discards bytes. Returns as {@link PlainSocket#read}. */
     int discard(PlainSocket socket) {
-        return socket.read(in());
+        return read(socket);
     }
 
     /**
@@ -183,7 +189,7 @@ public final class FastLane implements PlainReceiver {
             }
         }
         for (int reads = 0; reads < READS_MAX; reads++) {
-            int end = connection.socket().read(in());
+            int end = read(connection.socket());
             if (end == PlainSocket.END) {
                 connection.closeNow();
                 return;
@@ -205,6 +211,14 @@ public final class FastLane implements PlainReceiver {
             }
         }
         connection.socket().readLater();
+    }
+
+    private int read(PlainSocket socket) {
+        int count = socket.read(in());
+        if (count > 0) {
+            parts.events().onReceived(count);
+        }
+        return count;
     }
 
     private void answer(FastConnection connection, int end, boolean ended) {
@@ -306,6 +320,7 @@ public final class FastLane implements PlainReceiver {
         }
         from.leave();
         channel.config().setOption(ChannelOption.ALLOCATOR, parts.allocator());
+        channel.config().setRecvByteBufAllocator(channelReads);
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         channel.closeFuture().addListener(closed -> parts.events().onClosed());
         PromotedConnection visit = new PromotedConnection(this, channel, from, parts.receiver(), connections());

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
+import java.util.function.IntConsumer;
 
 /**
  * Allocates the receive buffers of one event loop's connections. Counts them, and makes them smaller while memory is
@@ -19,25 +20,42 @@ public final class ReceiveBuffers implements RecvByteBufAllocator {
 
     private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();
     private final LoopMemory memory;
+    private final IntConsumer onReceived;
 
-    public ReceiveBuffers(LoopMemory memory) {
+    /**
+     * Creates the sizing for the channels of one event loop.
+     *
+     * @param onReceived called with the number of bytes of each read
+     */
+    public ReceiveBuffers(LoopMemory memory, IntConsumer onReceived) {
         this.memory = memory;
+        this.onReceived = onReceived;
         sizes.maxMessagesPerRead(READS_IN_A_ROW);
     }
 
     @Override
     public Handle newHandle() {
-        return new CountedHandle((ExtendedHandle) sizes.newHandle(), memory);
+        return new CountedHandle((ExtendedHandle) sizes.newHandle(), memory, onReceived);
     }
 
     private static final class CountedHandle extends DelegatingHandle implements ExtendedHandle {
         private final ExtendedHandle sizes;
         private final LoopMemory memory;
+        private final IntConsumer onReceived;
 
-        private CountedHandle(ExtendedHandle sizes, LoopMemory memory) {
+        private CountedHandle(ExtendedHandle sizes, LoopMemory memory, IntConsumer onReceived) {
             super(sizes);
             this.sizes = sizes;
             this.memory = memory;
+            this.onReceived = onReceived;
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            super.lastBytesRead(bytes);
+            if (bytes > 0) {
+                onReceived.accept(bytes);
+            }
         }
 
         @Override

@@ -39,7 +39,6 @@ public enum Counter {
     CLIENT_CONNECTIONS_REFUSED_LIMIT(MetricFamily.CONNECTIONS_REFUSED, "over limits.connections", "limit"),
     CLIENT_CONNECTIONS_REFUSED_CLIENT_LIMIT(
             MetricFamily.CONNECTIONS_REFUSED, "over limits.per_client.connections", "client-limit"),
-    CLIENT_CONNECTIONS_REFUSED_DRAIN(MetricFamily.CONNECTIONS_REFUSED, "arrived while draining", "drain"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED(
             MetricFamily.CONNECTIONS_REFUSED,
             "a PROXY header from an address that access.proxy_protocol_allow does not have",
@@ -236,8 +235,10 @@ public enum Counter {
             MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_first_byte", "first-byte-timeout"),
     ORIGIN_FAILURES_IDLE_TIMEOUT(MetricFamily.ORIGIN_FAILURES, "over timeouts.origin_idle", "idle-timeout"),
     ORIGIN_FAILURES_CLOSED(MetricFamily.ORIGIN_FAILURES, "closed before the response was complete", "closed"),
-    ORIGIN_FAILURES_MALFORMED(MetricFamily.ORIGIN_FAILURES, "the response is not valid HTTP", "malformed"),
-    ORIGIN_FAILURES_HEADER_TOO_LARGE(MetricFamily.ORIGIN_FAILURES, "over limits.response_header", "header-too-large"),
+    ORIGIN_FAILURES_MALFORMED(
+            MetricFamily.ORIGIN_FAILURES,
+            "the response is not valid HTTP, or its head is over limits.response_header",
+            "malformed"),
     ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit"),
     ORIGIN_FAILURES_TUNNEL_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.tunnels_max", "tunnel-limit"),
     ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),

@@ -61,13 +61,15 @@ public enum MetricFamily implements Metric {
             "millrace_received_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes received, including heads; the origin side shows the traffic that the cache did not save.",
+            "Bytes received, heads and TLS records included; the origin side shows the traffic that the cache did"
+                    + " not save.",
             "side"),
     SENT_BYTES(
             "millrace_sent_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes sent, heads included; compare the client side with the capacity of the network.",
+            "Bytes sent, heads included, and towards origins TLS records; compare the client side with the capacity of"
+                    + " the network.",
             "side"),
     CLIENT_FAILURES(
             "millrace_client_failures_total",
@@ -319,11 +321,6 @@ public enum MetricFamily implements Metric {
             "records",
             "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
-    FAULTS(
-            "millrace_faults_total",
-            Kind.COUNTER,
-            "faults",
-            "Faults reported to the program's log, including repetitions; the log has the first of each kind."),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,

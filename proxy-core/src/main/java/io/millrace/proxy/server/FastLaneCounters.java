@@ -28,6 +28,11 @@ final class FastLaneCounters implements FastLane.Events {
     }
 
     @Override
+    public void onReceived(int bytes) {
+        counters.add(Counter.CLIENT_RECEIVED_BYTES, bytes);
+    }
+
+    @Override
     public void onAnswered() {
         counters.increment(Counter.FAST_LANE_ANSWERED);
     }

@@ -37,6 +37,8 @@ public final class ProxyMetrics {
         metrics.supplyGauge(
                 StorageMetric.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
         metrics.supplyCounter(
+                StorageMetric.CACHE_EVICTIONS, () -> store.statistics().ram().evictions(), "ram", "");
+        metrics.supplyCounter(
                 StorageMetric.STORE_SCRUBBED_BYTES,
                 () -> store.statistics().counters().bytesScrubbed());
         metrics.supplyCounter(
@@ -69,6 +71,10 @@ public final class ProxyMetrics {
             metrics.supplyCounter(
                     StorageMetric.VOLUME_INDEX_EVICTIONS,
                     () -> store.statistics().volumes().get(index).indexEvictions(),
+                    path);
+            metrics.supplyCounter(
+                    StorageMetric.CACHE_ERRORS,
+                    () -> store.statistics().volumes().get(index).errors(),
                     path);
             metrics.supplyGauge(
                     StorageMetric.VOLUME_ONLINE,

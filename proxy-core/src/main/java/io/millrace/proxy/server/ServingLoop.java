@@ -17,6 +17,7 @@ import io.millrace.proxy.memory.ReceiveBuffers;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.CountedReads;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.protocol.AlpnChoice;
 import io.millrace.proxy.net.protocol.PrefaceChoice;
@@ -66,6 +67,7 @@ public final class ServingLoop {
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
     private final TlsFastLane direct;
+    private final CountedReads channelReads;
     private final Http2Loop http2;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
@@ -96,7 +98,9 @@ public final class ServingLoop {
                 .allocator(allocator)
                 .dns(dns)
                 .tls(originTls)
-                .receiveBuffers(new ReceiveBuffers(this.memory))
+                .receiveBuffers(
+                        new ReceiveBuffers(this.memory, bytes -> counters.add(Counter.ORIGIN_RECEIVED_BYTES, bytes)))
+                .onSent(bytes -> counters.add(Counter.ORIGIN_SENT_BYTES, bytes))
                 .onWaiting(this::closeSlowSoon)
                 .build();
         this.connections = new ConnectionSet(
@@ -117,6 +121,7 @@ public final class ServingLoop {
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
         FastLaneCounters lane = new FastLaneCounters(counters);
+        this.channelReads = new CountedReads(lane::onReceived);
         this.fastLane = hasPlainSockets
                 ? new FastLane(new FastLane.Parts(
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
@@ -223,6 +228,7 @@ public final class ServingLoop {
             protected void initChannel(Channel channel) {
                 channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
                 channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+                channel.config().setRecvByteBufAllocator(channelReads);
                 counters.increment(Counter.CLIENT_CONNECTIONS);
                 counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
                 channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));

@@ -304,6 +304,9 @@ class ResponseBatchTest {
         }
 
         @Override
+        public void onReceived(int bytes) {}
+
+        @Override
         public void onAnswered() {}
 
         @Override

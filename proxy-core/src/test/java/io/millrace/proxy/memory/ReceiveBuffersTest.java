@@ -33,7 +33,7 @@ class ReceiveBuffersTest {
     @ParameterizedTest
     @CsvSource({"0, 16", "190, 16", "193, 1", "300, 1", "370, 1"})
     void readsOfOneConnectionInARow(long usedMib, int reads) {
-        assertEquals(reads, readsInARow(new ReceiveBuffers(loop(usedMib, Runnable::run))));
+        assertEquals(reads, readsInARow(new ReceiveBuffers(loop(usedMib, Runnable::run), bytes -> {})));
     }
 
     /** After 1 MiB the other ready connections are read once each, until the event loop has served all of them. */
@@ -41,7 +41,7 @@ class ReceiveBuffersTest {
     void connectionsThatAreReadyTogetherShareAnIteration() {
         List<Runnable> afterIo = new ArrayList<>();
         LoopMemory loop = loop(0, afterIo::add);
-        ReceiveBuffers buffers = new ReceiveBuffers(loop);
+        ReceiveBuffers buffers = new ReceiveBuffers(loop, bytes -> {});
         loop.took(LoopMemory.ITERATION_BYTES);
         assertEquals(1, readsInARow(buffers));
         assertEquals(1, readsInARow(buffers));

@@ -88,12 +88,12 @@ class MetricsRegistryTest {
     void asksSuppliersAtEachScrape() {
         AtomicLong bytes = new AtomicLong(5);
         metrics.supplyGauge(StorageMetric.CACHE_BYTES, bytes::get, "ram", "");
-        metrics.supplyCounter(MetricFamily.FAULTS, () -> 3);
+        metrics.supplyCounter(MetricFamily.CACHE_REFILLED, () -> 3);
 
         assertSample("millrace_cache_bytes{application=\"millrace\",tier=\"ram\",volume=\"\"} 5.0");
         bytes.set(6);
         assertSample("millrace_cache_bytes{application=\"millrace\",tier=\"ram\",volume=\"\"} 6.0");
-        assertSample("millrace_faults_total{application=\"millrace\"} 3.0");
+        assertSample("millrace_cache_refilled_total{application=\"millrace\"} 3.0");
     }
 
     @Test
@@ -121,7 +121,7 @@ class MetricsRegistryTest {
 
     @Test
     void rejectsSeriesThatDoNotFitTheirFamily() {
-        assertThrows(IllegalArgumentException.class, () -> metrics.supplyGauge(MetricFamily.FAULTS, () -> 1));
+        assertThrows(IllegalArgumentException.class, () -> metrics.supplyGauge(MetricFamily.CACHE_REFILLED, () -> 1));
         assertThrows(IllegalArgumentException.class, () -> metrics.supplyCounter(StorageMetric.CACHE_BYTES, () -> 1));
         assertThrows(
                 IllegalArgumentException.class, () -> metrics.supplyGauge(StorageMetric.CACHE_BYTES, () -> 1, "ram"));

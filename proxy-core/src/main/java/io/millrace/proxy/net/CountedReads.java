@@ -1,0 +1,58 @@
+package io.millrace.proxy.net;
+
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator.DelegatingHandle;
+import io.netty.channel.RecvByteBufAllocator.ExtendedHandle;
+import io.netty.util.UncheckedBooleanSupplier;
+import java.util.function.IntConsumer;
+
+/**
+ * Netty's default sizing of receive buffers, and a count of the bytes that were read from the socket: TLS records are
+ * counted as they arrive.
+ *
+ * <p>Confined to one event loop.
+ */
+@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+public final class CountedReads implements RecvByteBufAllocator {
+    private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();
+    private final IntConsumer onReceived;
+
+    /**
+     * Creates the sizing for the channels of one event loop.
+     *
+     * @param onReceived called with the number of bytes of each read
+     */
+    public CountedReads(IntConsumer onReceived) {
+        this.onReceived = onReceived;
+    }
+
+    @Override
+    public Handle newHandle() {
+        return new CountedHandle((ExtendedHandle) sizes.newHandle(), onReceived);
+    }
+
+    private static final class CountedHandle extends DelegatingHandle implements ExtendedHandle {
+        private final ExtendedHandle sizes;
+        private final IntConsumer onReceived;
+
+        CountedHandle(ExtendedHandle sizes, IntConsumer onReceived) {
+            super(sizes);
+            this.sizes = sizes;
+            this.onReceived = onReceived;
+        }
+
+        @Override
+        public void lastBytesRead(int bytes) {
+            super.lastBytesRead(bytes);
+            if (bytes > 0) {
+                onReceived.accept(bytes);
+            }
+        }
+
+        @Override
+        public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
+            return sizes.continueReading(maybeMoreData);
+        }
+    }
+}
