@@ -112,6 +112,12 @@ public interface CacheStore<H> extends Closeable {
     void discard(StoredObject<H> object);
 
     /**
+     * Fails the writers in flight that would replace the object of the key. The object itself and the writers that
+     * {@link #extend} it are unaffected. After this method returns, none of the failed writers completes.
+     */
+    void failWriters(StoreKey key);
+
+    /**
      * Lists the objects on the volumes, in no particular order and outside every request path. Objects that are only in
      * RAM are not listed. The inventory is written with a delay: recently stored objects may be missing, but removed
      * objects are never listed.
@@ -121,6 +127,13 @@ public interface CacheStore<H> extends Closeable {
      * @throws IllegalArgumentException if {@code after} is not such a value
      */
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
+
+    /**
+     * Visits the keys of all objects in memory: first keys with writers in flight, then keys with changes that the
+     * volumes do not have yet, then keys of the RAM tier. Objects pass through these places in this order, so that a
+     * key that is in memory during the whole call is visited. Takes no lock; the time grows with the number of keys.
+     */
+    void visitMemory(MemoryKeyVisitor visitor);
 
     /**
      * Returns the journal: durable entries beside the objects. Without volumes the journal is lost when the process

@@ -29,6 +29,7 @@ import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
@@ -113,6 +114,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginMetrics originMetrics;
     private final OwnAddresses ownAddresses = new OwnAddresses();
     private final HealthChecks healthChecks;
+    private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
@@ -194,6 +196,8 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
+        patternSweeper = new PatternSweeper(store, shared.invalidator());
+        ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
@@ -241,6 +245,7 @@ public final class ProxyServer implements AutoCloseable {
                 loop.start();
             }
             healthChecks.start();
+            patternSweeper.start();
             overloadWatch.start();
             if (originRecords != null) {
                 originRecords.start(loops.get(0).loop());
@@ -413,6 +418,7 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
+        patternSweeper.close();
         loops.get(0).loop().submit(overloadWatch::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();

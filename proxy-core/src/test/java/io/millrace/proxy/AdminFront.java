@@ -21,7 +21,8 @@ import java.util.Set;
 
 /**
  * The admin API of a launcher, on TCP, in front of a proxy's admin socket. Its tokens: {@code admin} with every right,
- * {@code sites} for purges of the sites a.example, own.example and shop, {@code tags} for purges by tag. Confined to one thread.
+ * {@code sites} for purges of the sites a.example, own.example and shop, {@code a} for those of
+ * a.example, {@code tags} for purges by tag. Confined to one thread.
  */
 final class AdminFront implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -41,6 +42,7 @@ final class AdminFront implements AutoCloseable {
                 Set.of("a.example", "own.example", "shop"),
                 Set.of(),
                 0));
+        tokens.add(new Token("a", secret(directory, "a"), AdminRole.PURGER, Set.of("a.example"), Set.of(), 0));
         tokens.add(new Token("tags", secret(directory, "tags"), AdminRole.PURGER, Set.of(), Set.of("tag"), 0));
         AdminConfig config = new AdminConfig(
                 null,

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tokens purge their sites by their kinds only, and see only their own purges. */
 class LimitedTokensTest {
@@ -99,6 +100,10 @@ class LimitedTokensTest {
                 "sites | {'url':'http://own.example/x'} | own.example",
                 "tags  | {'tags':['k']} | other.example",
                 "tags  | {'tags':['k'],'site':'other.example'} | other.example",
+                "a     | {'where':'age < 1h'} | a.example",
+                "a     | {'where':'age < 1h','mode':'soft'} | a.example",
+                "sites | {'where':'host == \\\"a.example\\\"'} | a.example",
+                "admin | {'regex':'^http://other'} | other.example",
                 "admin | {'scope':'all'} | other.example"
             })
     void allowedPurgesAreInForce(String token, String body, String host) throws IOException {
@@ -143,6 +148,10 @@ class LimitedTokensTest {
                 "sites | {'tags':['k'],'site':'Other.Example'} | site-refused",
                 "tags  | {'url':'http://other.example/x'} | kind-refused",
                 "tags  | {'host':'other.example'} | kind-refused",
+                "tags  | {'regex':'x'} | kind-refused",
+                "sites | {'where':'age < 1h'} | site-refused",
+                "sites | {'regex':'.','mode':'soft'} | site-refused",
+                "a     | {'where':'host == \\\"other.example\\\"'} | site-refused",
                 "tags  | {'scope':'all'} | kind-refused"
             })
     void otherPurgesAre403AndPurgeNothing(String token, String body, String code) throws IOException {
@@ -157,6 +166,38 @@ class LimitedTokensTest {
         assertEquals(
                 "{\"purges\":[]}",
                 front.request("admin", "GET", "/v1/cache/purges", "").text());
+    }
+
+    /** A pattern that holds for every response covers only those of the token's sites. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'where':'age < 1h || status == 200'}",
+                "{'where':'!(status == 404) || status != 0','mode':'soft'}",
+                "{'regex':'.'}",
+                "{'wildcard':'http://*'}"
+            })
+    void patternsAreLimitedToTheSites(String body) throws IOException {
+        isHit("a.example");
+        isHit("other.example");
+        String count = front.request("a", "POST", "/v1/cache/purge/dry-run", body.replace('\'', '"'))
+                .text();
+        assertFalse(count.contains("http://other.example"), count);
+        RawClient.Response response = purge("a", body);
+        assertEquals(200, response.status(), response.text());
+        assertTrue(response.text().contains("host in (\\\"a.example\\\") && ("), response.text());
+        assertTrue(isHit("other.example"));
+        assertFalse(isHit("a.example"));
+    }
+
+    /** Parentheses in an expression do not end those around it. */
+    @Test
+    void aPatternCannotLeaveItsLimit() throws IOException {
+        isHit("other.example");
+        RawClient.Response response = purge("a", "{'where':'age < 1h) || (age < 1h'}");
+        assertEquals(400, response.status(), response.text());
+        assertTrue(response.text().contains("where:1:9: "), response.text());
+        assertTrue(isHit("other.example"));
     }
 
     private RawClient.Response purge(String token, String body) throws IOException {

@@ -104,6 +104,7 @@ class PurgeRecordsTest {
             case GROUP -> new Scope(kind, HOST, "g", soft);
             case TAG -> new Scope(kind, null, null, soft, List.of("x"), HOST);
             case ALL -> new Scope(kind, null, null, soft);
+            case PATTERN -> new Scope(kind, null, "path =~ '^/tags/'", soft);
         };
     }
 
@@ -344,7 +345,7 @@ class PurgeRecordsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"HOST, 4", "PREFIX, 2", "URL, 1", "GROUP, 1", "TAG, 1", "ALL, 5"})
+    @CsvSource({"HOST, 4", "PREFIX, 2", "URL, 1", "GROUP, 1", "TAG, 1", "ALL, 5", "PATTERN, 3"})
     void aDryRunCountsInTheInventory(Kind kind, int objects) throws Exception {
         startOnDisk();
         for (String path : List.of("/tags/x", "/tags/y", "/groups/x", "/plain")) {

@@ -7,7 +7,7 @@ import java.util.List;
 /** Formats purges, their records and dry runs as text. */
 public final class PurgeView {
     private static final int STATE_WIDTH = 9;
-    private static final int SCOPE_WIDTH = 6;
+    private static final int SCOPE_WIDTH = 7;
     private static final int COUNT_WIDTH = 10;
 
     private PurgeView() {}
@@ -67,6 +67,9 @@ public final class PurgeView {
         rows.add("client", Printable.of(client(purge)));
         rows.add("target", Printable.of(what(purge)));
         rows.add("objects", count(purge));
+        if (purge.has("sweep")) {
+            rows.add("sweep", Printable.of(purge.text("sweep", "")));
+        }
         if (purge.has("undo_until")) {
             rows.add("undo until", Printable.of(purge.text("undo_until", "")));
         }
@@ -118,7 +121,7 @@ public final class PurgeView {
         return Quantities.percent(examined, count.number("entries", examined)) + " of the inventory";
     }
 
-    /** Describes an undone purge or a cancelled count in one line. */
+    /** Describes an undone or cancelled purge in one line. */
     public static List<String> changed(JsonObject purge) {
         return List.of(
                 Printable.of(purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + what(purge) + ")"));

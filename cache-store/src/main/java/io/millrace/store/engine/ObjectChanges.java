@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -146,6 +147,19 @@ final class ObjectChanges<H> {
     @Nullable
     PendingChange<H> pending(StoreKey key) {
         return pending.get(key);
+    }
+
+    /** See {@link CacheStore#failWriters}. */
+    void failWriters(StoreKey key) {
+        pending.change(key, before -> {
+            fills.invalidateUnsettled(key);
+            return before;
+        });
+    }
+
+    /** Passes every key whose change is not on disk during the whole call, and possibly other keys. */
+    void forEachPendingKey(Consumer<StoreKey> consumer) {
+        pending.forEach((key, change) -> consumer.accept(key));
     }
 
     /** Returns the updates of heads. */

@@ -10,6 +10,7 @@ import io.millrace.store.InventoryStatistics;
 import io.millrace.store.Journal;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListVisitor;
+import io.millrace.store.MemoryKeyVisitor;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.OpenCallback;
 import io.millrace.store.PinCheck;
@@ -352,6 +353,18 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void discard(StoredObject<H> object) {
         changes.discard(object);
+    }
+
+    @Override
+    public void failWriters(StoreKey key) {
+        changes.failWriters(key);
+    }
+
+    @Override
+    public void visitMemory(MemoryKeyVisitor visitor) {
+        changes.fills().forEachKey(key -> visitor.key(key.bytes(), true));
+        changes.forEachPendingKey(key -> visitor.key(key.bytes(), false));
+        ram.forEachKey(bytes -> visitor.key(bytes, false));
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -474,6 +475,11 @@ public final class RamTier<E extends RamEntry> {
     public List<E> hottest(int max) {
         drain();
         return (List<E>) HottestEntries.take(table, max);
+    }
+
+    /** Passes the key of every entry that is present during the whole call, and possibly other keys. Takes no lock. */
+    public void forEachKey(Consumer<byte[]> consumer) {
+        table.forEach(entry -> consumer.accept(entry.keyBytes()));
     }
 
     /** Removes the entry of the key; returns true if there was one. */

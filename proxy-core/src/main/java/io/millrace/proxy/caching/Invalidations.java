@@ -20,7 +20,7 @@ public interface Invalidations {
     Invalidations NONE = (url, stamp, labels) -> null;
 
     /**
-     * Finds the invalidation that outdates a response.
+     * Finds the invalidation by URL, group or tag that outdates a response. Purges by pattern are not included.
      *
      * @param url the URL of the request that the response would answer
      * @param stamp the stamp when its fetch began ({@link StoredHead#stamp})
@@ -34,24 +34,62 @@ public interface Invalidations {
      * The time since which a response is stale because of a soft invalidation. Of several invalidations the earliest
      * counts; of a repeated one, its last repetition.
      *
+     * @param bodyBytes length of its content; {@link StoredHead#UNKNOWN} if it is not known
      * @return epoch milliseconds; -1 for none
      */
-    default long staleSinceMillis(TargetUri url, StoredHead head) {
+    default long staleSinceMillis(TargetUri url, StoredHead head, long bodyBytes) {
         return -1;
     }
 
+    /** See {@link #staleSinceMillis(TargetUri, StoredHead, long)}; the length is that of the head. */
+    default long staleSinceMillis(TargetUri url, StoredHead head) {
+        return staleSinceMillis(url, head, head.contentLength());
+    }
+
     /**
-     * Returns the stamp of a purge that has outdated a response.
+     * Returns the stamp of a purge by URL, group or tag that has outdated a response.
      *
-     * @param by the result of {@link #of} for the response
+     * @param by the result of {@link #of(TargetUri, long, Labels)} for the response
      * @return the stamp of one such purge; 0 when not known
      */
     default long purgeStamp(TargetUri url, long stamp, Labels labels, Outdated by) {
         return 0;
     }
 
-    /** See {@link #of(TargetUri, long, Labels)}. */
-    default @Nullable Outdated of(TargetUri url, StoredHead head) {
+    /**
+     * Finds the invalidation that outdates a stored response.
+     *
+     * @param bodyBytes length of its content; {@link StoredHead#UNKNOWN} if it is not known
+     * @return null for none
+     */
+    default @Nullable Outdated of(TargetUri url, StoredHead head, long bodyBytes) {
         return of(url, head.stamp(), head.labels());
+    }
+
+    /** See {@link #of(TargetUri, StoredHead, long)}; the length is that of the head. */
+    default @Nullable Outdated of(TargetUri url, StoredHead head) {
+        return of(url, head, head.contentLength());
+    }
+
+    /**
+     * Finds an invalidation that may outdate a response that is being received. A purge by pattern is found if its
+     * condition may hold for a response with this URL.
+     *
+     * @param stamp the stamp when its fetch began
+     * @param labels its cache groups and tags, as far as they are known
+     * @return null for none
+     */
+    default @Nullable Outdated ofFetch(TargetUri url, long stamp, Labels labels) {
+        return of(url, stamp, labels);
+    }
+
+    /**
+     * Returns the stamp of a purge that has outdated a stored response.
+     *
+     * @param by the result of {@link #of(TargetUri, StoredHead, long)} for the response
+     * @return the stamp of one such purge; 0 when not known
+     */
+    default long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated by) {
+        return purgeStamp(url, head.stamp(), head.labels(), by);
     }
 }

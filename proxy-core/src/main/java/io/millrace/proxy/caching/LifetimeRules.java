@@ -127,7 +127,7 @@ public record LifetimeRules(
 
     /** Returns the lifetime of a stored response under these rules, from the time when the origin generated it. */
     public long lifetimeSeconds(StoredHead stored) {
-        return forced.equals(Forced.NONE)
+        return forced.equals(Forced.NONE) || stored.isPurgedSoftly()
                 ? stored.lifetimeSeconds()
                 : forced.lifetimeSeconds(
                         stored.lifetimeSeconds(),
@@ -140,7 +140,7 @@ public record LifetimeRules(
     /** Returns true if these rules override the lifetime of a stored response. */
     public boolean isForced(StoredHead stored) {
         boolean guessed = StatusCodes.isHeuristicallyCacheable(stored.status());
-        return forced.holds(stored.lifetimeSource(), guessed, stored.status());
+        return !stored.isPurgedSoftly() && forced.holds(stored.lifetimeSource(), guessed, stored.status());
     }
 
     /** Returns the seconds until a stored response becomes stale under these rules; negative when it is stale. */

@@ -15,6 +15,8 @@ public enum Outdated {
     BY_GROUP("group", false),
     /** A tag of the response was purged. */
     BY_TAG("tag", false),
+    /** The condition of a purge by pattern holds for the response, or may hold while its head is unknown. */
+    BY_PATTERN("pattern", false),
     /** The invalidation journal was lost, so the response may be invalidated. */
     BY_LOSS("journal-lost", false),
     /** Everything was made stale. */
@@ -27,6 +29,8 @@ public enum Outdated {
     STALE_BY_GROUP("group", true),
     /** A tag of the response was purged softly. */
     STALE_BY_TAG("tag", true),
+    /** The condition of a soft purge by pattern holds for the response, or may hold while its head is unknown. */
+    STALE_BY_PATTERN("pattern", true),
     /** The URL of the response was purged softly. */
     STALE_BY_URL("url", true);
 

@@ -52,7 +52,8 @@ public final class StoredHead {
     static final int PUBLIC = 1 << 4;
     static final int IMAGE = 1 << 5;
     static final int TEXT = 1 << 6;
-    static final int FLAGS = (1 << 7) - 1;
+    static final int PURGED_SOFTLY = 1 << 7;
+    static final int FLAGS = (1 << 8) - 1;
 
     final boolean varyMarker;
     final int status;
@@ -89,6 +90,8 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}, 1 or 0; negative before. */
     private int urlFieldsFound = NOT_COMPUTED;
+    /** Number of the latest list of purged patterns of which none covers this head; 0 before. Races are harmless. */
+    private int patternEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -186,6 +189,37 @@ public final class StoredHead {
         return untilSeconds <= pinnedUntilSeconds
                 ? this
                 : new StoredHeadBuilder().copy(this).pinnedUntil(untilSeconds).build();
+    }
+
+    /**
+     * Returns a copy that was purged softly: its lifetime has ended at a time, and it is validated before its next use.
+     *
+     * @param millis the time, in epoch milliseconds
+     */
+    public StoredHead withSoftPurge(long millis) {
+        long age = Math.max(0, CurrentAge.seconds(this, millis));
+        return isPurgedSoftly() && lifetimeSeconds <= age
+                ? this
+                : new StoredHeadBuilder().copy(this).purgedSoftly(age).build();
+    }
+
+    /** Returns whether the response must be validated because of {@link #withSoftPurge}. */
+    public boolean isPurgedSoftly() {
+        return (flags & PURGED_SOFTLY) != 0;
+    }
+
+    /**
+     * Returns whether no pattern of a list of purged patterns covers this head, according to {@link #noteUnmatchedBy}.
+     *
+     * @param epoch the number of the list
+     */
+    public boolean isUnmatchedBy(int epoch) {
+        return patternEpoch == epoch;
+    }
+
+    /** Stores that no pattern of a list of purged patterns covers this head. */
+    public void noteUnmatchedBy(int epoch) {
+        patternEpoch = epoch;
     }
 
     /** Returns a copy of the marker with another list of variants; see {@code VariantList}. */

@@ -167,6 +167,13 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    StoredHeadBuilder purgedSoftly(long ageSeconds) {
+        flags |= StoredHead.PURGED_SOFTLY;
+        lifetimeSeconds = Math.min(lifetimeSeconds, ageSeconds);
+        staleWhileRevalidateSeconds = 0;
+        return this;
+    }
+
     StoredHeadBuilder contentLength(long length) {
         FieldSection.Builder lines = lines();
         lines.remove(FieldName.CONTENT_LENGTH);

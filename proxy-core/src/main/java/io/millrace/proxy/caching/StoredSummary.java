@@ -36,7 +36,7 @@ public record StoredSummary(
 
     /** Summarizes a stored head. */
     static HeadSummary of(StoredHead head) {
-        String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
+        String type = head.isVaryMarker() ? null : typeOf(head);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
         String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX)
                 + "\n" + Long.toString(head.stamp(), Character.MAX_RADIX) + "\n"
@@ -52,6 +52,12 @@ public record StoredSummary(
             text.append(i == 0 ? "" : " ").append(Long.toString(hashes[i], Character.MAX_RADIX));
         }
         return text.toString();
+    }
+
+    /** Returns the Content-Type of a head, cut to the length in listings; null if it has none. */
+    public static @Nullable String typeOf(StoredHead head) {
+        String type = head.fields().get(FieldName.CONTENT_TYPE);
+        return type == null || type.length() <= TYPE_LENGTH_MAX ? type : type.substring(0, TYPE_LENGTH_MAX);
     }
 
     private static String line(@Nullable String text, int lengthMax) {

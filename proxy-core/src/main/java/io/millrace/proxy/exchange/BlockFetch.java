@@ -166,7 +166,7 @@ final class BlockFetch implements OriginResponseHandler {
             end.onBlocksFailure(tooLittle || (answered && !same));
             return;
         }
-        home.store().update(object, plan.stamped(update, object.head()));
+        home.update(object, plan.keyUrl(), plan.stamp(), plan.stamped(update, object.head()));
         fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
         StoredHead answer = Validation.forAsker(update, head.fields(), plan.cacheSettings());
         end.onBlocksComing(answer.equals(update) ? null : answer);

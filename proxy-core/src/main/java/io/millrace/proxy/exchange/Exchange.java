@@ -451,7 +451,7 @@ final class Exchange
     private void sendStale(String why) {
         StoredObject<StoredHead> object = stale.take();
         report.stale(why, object.head());
-        report.staleSince(home.invalidations().staleSinceMillis(current().keyUrl(), object.head()));
+        report.staleSince(home.invalidations().staleSinceMillis(current().keyUrl(), object.head(), object.length()));
         StoredHead head = StaleServing.answer(
                 object.head(), home.clock().millis(), current().cacheSettings());
         sendStored(object, head, CacheResult.STALE, ExchangeOutcome.STALE);

@@ -3,7 +3,9 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
 import io.millrace.proxy.exchange.decide.DryRunResult;
@@ -47,6 +49,7 @@ import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
+import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
@@ -330,6 +333,21 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /** The invalidations in force. */
     Invalidations invalidations() {
         return shared.invalidator().invalidations();
+    }
+
+    /**
+     * Gives a stored response a new head, unless a purge by pattern since the request to the origin may cover it.
+     *
+     * @param stamp the stamp when that request was sent
+     * @return whether the head was replaced
+     */
+    boolean update(StoredObject<StoredHead> object, TargetUri keyUrl, long stamp, StoredHead head) {
+        Outdated outdated = invalidations().ofFetch(keyUrl, stamp, Labels.NONE);
+        if (outdated == Outdated.BY_PATTERN || outdated == Outdated.STALE_BY_PATTERN) {
+            return false;
+        }
+        store().update(object, head);
+        return true;
     }
 
     /** This loop's part of the budget for bytes in flight. */

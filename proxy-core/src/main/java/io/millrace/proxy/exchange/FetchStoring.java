@@ -326,8 +326,9 @@ final class FetchStoring {
     }
 
     private boolean isGone() {
-        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        return outdated != null && !outdated.isSoft();
+        Outdated outdated = home.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
+        // A sweep that has passed would not find the response.
+        return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 
     private boolean isPurged() {
@@ -394,15 +395,24 @@ final class FetchStoring {
                     known,
                     confirmed
                             ? plan.stamped(freshened.head(), known.head())
-                            : plan.restamped(freshened.head(), known.head().stamp()));
+                            : plan.restamped(
+                                    unconfirmed(freshened.head(), known.head()),
+                                    known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);
         }
     }
 
+    /** Returns the head of a response that a swept purge has outdated as before. */
+    private StoredHead unconfirmed(StoredHead head, StoredHead known) {
+        return known.isPurgedSoftly() ? head.withSoftPurge(home.clock().millis()) : head;
+    }
+
     private void update(StoredObject<StoredHead> object, StoredHead head) {
-        home.store().update(object, head);
+        if (!home.update(object, plan.keyUrl(), plan.stamp(), head)) {
+            return;
+        }
         if (home.variants().pinMarker(plan, head) && !isCurrent()) {
             home.variants().removeMarker(plan);
         }

@@ -6,6 +6,7 @@ import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
+import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
@@ -15,8 +16,11 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
+import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.PurgeRequest;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.proxy.purge.pattern.PurgedPatterns;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.purge.record.PurgeRecord;
@@ -27,6 +31,8 @@ import io.millrace.proxy.serve.LocalAnswers;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -40,9 +46,10 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * 403  purge.allow does not contain the client
- * 400  the request has content, or tags that exceed a limit
- * 501  the pattern is not a path prefix
- * 200  URL: a stored response was removed; host or path prefix: always
+ * 400  the request has content, an invalid expression, or tags that exceed a limit
+ * 429  too many purges by pattern are in force
+ * 501  the form of the purge is not supported
+ * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
  * 500  removed from this process, but the storage could not be written
  * </pre>
@@ -53,7 +60,7 @@ final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
 
     private static final String OFFERED =
-            "supported are URLs, tags, a host by the path /.* and a prefix by a path like /blog/.*";
+            "supported are URLs, tags, a host by the path /.*, prefixes by a path like /blog/.*, and patterns by X-Ban-Url";
 
     /** Limit of tags that a response names. */
     private static final int TAGS_NAMED = 5;
@@ -119,6 +126,8 @@ final class PurgeExchange implements RequestHandler {
                     url,
                     rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
                     Counter.PURGES_TAG);
+        } else if (asked instanceof PurgeRequest.Matching matching) {
+            purge(matching);
         } else if (asked instanceof PurgeRequest.Malformed malformed) {
             answer(400, malformed.what() + "; nothing was purged", ExchangeOutcome.DENIED);
         } else if (asked instanceof PurgeRequest.Urls single) {
@@ -187,11 +196,18 @@ final class PurgeExchange implements RequestHandler {
     private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
         Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
         if (counter == Counter.PURGES_TAG) {
             concerned.addAll(settings.remap().rulesOfSites(InvalidationScopes.sites(url, rules)));
         }
+        if (mayPurge(rules.isEmpty(), concerned, settings)) {
+            invalidate(scopes.apply(rules), counter);
+        }
+    }
+
+    /** Returns whether the client has the purge permission of all rules and no content; else answers. */
+    private boolean mayPurge(boolean isUnmapped, Collection<RemapRule> concerned, ExchangeSettings settings) {
+        refusal = isUnmapped ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
         for (RemapRule rule : concerned) {
             if (refusal == null) {
                 refusal = refusalOf(rule.index(), settings.access());
@@ -199,12 +215,71 @@ final class PurgeExchange implements RequestHandler {
         }
         if (refusal != null) {
             deny();
+            return false;
+        }
+        return !refuseContent();
+    }
+
+    /**
+     * Purges by pattern, on the hosts that the rules use in keys for the host of the request. If no rule maps this host,
+     * the purge covers every host, and the client needs the purge permission of every rule.
+     */
+    private void purge(PurgeRequest.Matching matching) {
+        ExchangeSettings settings = home.settings();
+        TargetUri url = matching.url();
+        List<RemapRule> rules = settings.remap().rulesUnder(url);
+        boolean everywhere = rules.isEmpty();
+        Collection<RemapRule> concerned =
+                everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url);
+        if (!mayPurge(everywhere, concerned, settings)) {
             return;
         }
-        if (refuseContent()) {
+        String problem = matching.problem();
+        if (problem != null) {
+            answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
         }
-        invalidate(scopes.apply(rules), counter);
+        if (matching.condition().isEmpty() && !everywhere) {
+            invalidateHost(url, rules);
+            return;
+        }
+        kind = InvalidationKind.PATTERN.text();
+        target = matching.expression(everywhere ? Set.of() : keyHosts(url, rules));
+        what = "responses for which this holds: " + target;
+        try {
+            PurgedPattern pattern = PurgedPattern.parse(target, PurgeRequest.isSoft(request));
+            if (pattern.isTooLong()) {
+                answer(
+                        400,
+                        "the conditions have more than " + PurgedPattern.TEXT_BYTES_MAX + " bytes; nothing was purged",
+                        ExchangeOutcome.DENIED);
+            } else if (home.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
+                home.counters().increment(Counter.PURGES_PATTERN);
+            } else {
+                answer(
+                        429,
+                        PurgedPatterns.MAX + " purges by pattern are in force, which is the limit; nothing was purged",
+                        ExchangeOutcome.DENIED);
+            }
+        } catch (ExpressionException e) {
+            answer(400, e.message() + "; nothing was purged", ExchangeOutcome.DENIED);
+        }
+    }
+
+    private void invalidateHost(TargetUri url, List<RemapRule> rules) {
+        kind = InvalidationKind.HOST.text();
+        target = url.authority();
+        what = "all of host " + target;
+        invalidate(InvalidationScopes.of(url, rules), Counter.PURGES_HOST);
+    }
+
+    private static Set<String> keyHosts(TargetUri url, List<RemapRule> rules) {
+        Set<String> hosts = new LinkedHashSet<>();
+        hosts.add(url.authority());
+        for (RemapRule rule : rules) {
+            hosts.add(rule.keyUrl(url).authority());
+        }
+        return hosts;
     }
 
     private void invalidate(List<InvalidationScope> scopes, Counter counter) {
@@ -252,7 +327,7 @@ final class PurgeExchange implements RequestHandler {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
-            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, UNDONE, URL -> what;
+            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, UNDONE, URL, PATTERN, PATTERN_RETIRED -> what;
         };
     }
 

@@ -244,7 +244,7 @@ final class RequestDryRun {
         if (stored == null || !decision.isMapped()) {
             return null;
         }
-        Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), stored.head());
+        Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), stored.head(), stored.length());
         return Reuse.of(decision.request(), stored.head(), shared.clock().millis(), decision.cacheSettings(), outdated);
     }
 
@@ -253,10 +253,9 @@ final class RequestDryRun {
         if (stored == null || !(reuse instanceof Reuse.Invalidated invalidated)) {
             return null;
         }
-        StoredHead head = stored.head();
         long stamp = shared.invalidator()
                 .invalidations()
-                .purgeStamp(decision.keyUrl(), head.stamp(), head.labels(), invalidated.by());
+                .purgeStamp(decision.keyUrl(), stored.head(), stored.length(), invalidated.by());
         return stamp == 0 ? null : PurgeId.ofStamp(stamp);
     }
 

@@ -350,7 +350,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         for (FetchFollower follower : followers.takeAll()) {
             if (followers.isLeader(follower)) {
                 confirm(follower, stale, confirmation.answer(), false);
-            } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer()) != null) {
+            } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer(), stale.length()) != null) {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
             } else if (shared == null
                     || !FollowerMatch.fitsValidated(

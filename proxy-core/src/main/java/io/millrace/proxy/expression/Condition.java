@@ -2,6 +2,7 @@ package io.millrace.proxy.expression;
 
 import com.google.re2j.Pattern;
 import java.util.List;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,13 @@ import org.jspecify.annotations.Nullable;
 sealed interface Condition<S> {
     /** Returns whether the condition holds for the subject. */
     boolean test(S subject);
+
+    /**
+     * Returns whether the result could be {@code wanted} if the values of some fields are unknown.
+     *
+     * @param unknown whether the value of a field is unknown
+     */
+    boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
     /** Appends the canonical form. The caller adds parentheses around it if the precedence requires them. */
     void print(StringBuilder out);
@@ -26,6 +34,11 @@ sealed interface Condition<S> {
                 }
             }
             return true;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
         }
 
         @Override
@@ -47,6 +60,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return wanted ? couldOne(parts, subject, true, unknown) : couldEach(parts, subject, false, unknown);
+        }
+
+        @Override
         public void print(StringBuilder out) {
             join(out, parts, " || ");
         }
@@ -57,6 +75,11 @@ sealed interface Condition<S> {
         @Override
         public boolean test(S subject) {
             return !part.test(subject);
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return part.could(subject, !wanted, unknown);
         }
 
         @Override
@@ -86,6 +109,11 @@ sealed interface Condition<S> {
                 }
             }
             return false;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
         }
 
         @Override
@@ -121,6 +149,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
         }
@@ -144,6 +177,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, Operator.MATCH.text(), List.of(pattern.pattern()), Literal::quoted);
         }
@@ -153,6 +191,26 @@ sealed interface Condition<S> {
     @FunctionalInterface
     interface Printer<V> {
         String print(V value);
+    }
+
+    private static <S> boolean couldEach(
+            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (!parts.get(i).could(subject, wanted, unknown)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static <S> boolean couldOne(
+            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).could(subject, wanted, unknown)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static <S> void join(StringBuilder out, List<Condition<S>> parts, String between) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.expression;
 
 import java.util.Objects;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,9 +43,34 @@ public final class Expression<S> {
         return new Expression<>(new ExpressionParser<>(text, schema).parse());
     }
 
+    /** Returns a literal of a text, in quotes and with escapes. */
+    public static String literal(String text) {
+        return Literal.quoted(text);
+    }
+
     /** Returns whether the condition holds for the subject. */
     public boolean test(S subject) {
         return condition.test(subject);
+    }
+
+    /**
+     * Returns whether the expression could hold for the subject if the values of some fields are unknown.
+     *
+     * @param unknown whether the value of a field is unknown
+     * @return false only if it does not hold for any values of these fields
+     */
+    public boolean couldHold(S subject, Predicate<Field<S>> unknown) {
+        return condition.could(subject, true, unknown);
+    }
+
+    /**
+     * Returns whether the expression could fail for the subject if the values of some fields are unknown.
+     *
+     * @param unknown whether the value of a field is unknown
+     * @return false only if it holds for all values of these fields
+     */
+    public boolean couldFail(S subject, Predicate<Field<S>> unknown) {
+        return condition.could(subject, false, unknown);
     }
 
     /** Returns the canonical form, which parses to an equal expression. */

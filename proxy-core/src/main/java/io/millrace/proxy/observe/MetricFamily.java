@@ -214,6 +214,27 @@ public enum MetricFamily implements Metric {
             "Purges of more than one URL that are in force, by kind. If a table is full, one wider entry replaces its"
                     + " entries.",
             "kind"),
+    PATTERN_LOOKUPS(
+            "millrace_pattern_lookups_total",
+            Kind.COUNTER,
+            "lookups",
+            "Lookups that compared a stored response with purges by pattern; 0 while none is in force."),
+    PATTERN_LOOKUP_TIME(
+            "millrace_pattern_lookup_seconds",
+            Kind.GAUGE,
+            "seconds",
+            "Moving average of the time of such a comparison; many patterns and large regular expressions raise it."),
+    PATTERN_SWEPT(
+            "millrace_pattern_swept_total",
+            Kind.COUNTER,
+            "responses",
+            "Stored responses that the sweeper removed or marked as stale for purges by pattern.",
+            "result"),
+    PATTERN_SWEEPS_INCOMPLETE(
+            "millrace_pattern_sweeps_incomplete_total",
+            Kind.COUNTER,
+            "sweeps",
+            "Sweeps that were not complete and are repeated; if it grows, check the storage paths and the inventory."),
     ORIGIN_REQUESTS(
             "millrace_origin_requests_total",
             Kind.COUNTER,

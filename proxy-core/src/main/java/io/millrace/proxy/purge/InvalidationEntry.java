@@ -1,7 +1,9 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.tags.TagKey;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
  *  4  identifier of the key with which the tag is hashed (4); 0 for other kinds
- *  8  hash of the host, group, tag or URL (8); for many tags 1 if some are of every site; for an undo the stamp of the
- *     undone purge; 0 for other kinds
- * 16  for a prefix the beginning of the path; for a key its bytes; for many tags hash (8) and stamp (8) of each
+ *  8  hash of the host, group, tag or URL (8); for many tags 1 if some are of every site; for an undo and a
+ *     retired pattern the stamp of that purge; 0 for other kinds
+ * 16  for a prefix the beginning of the path; for a key its bytes; for many tags hash (8) and stamp (8) of each;
+ *     for a pattern its expression in UTF-8
  * </pre>
  *
  * The journal keeps the stamp beside these bytes. Immutable.
@@ -51,6 +54,12 @@ public final class InvalidationEntry {
     static InvalidationEntry ofBytes(
             InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] bytes) {
         return new InvalidationEntry(kind, soft, stamp, hash, keyId, bytes);
+    }
+
+    /** Creates the entry of a purge by pattern. */
+    static InvalidationEntry ofPattern(PurgedPattern pattern) {
+        byte[] text = pattern.text().getBytes(StandardCharsets.UTF_8);
+        return ofBytes(InvalidationKind.PATTERN, pattern.isSoft(), pattern.stamp(), 0, 0, text);
     }
 
     /** Creates the entry of a prefix, whose ownership passes to it. */

@@ -29,8 +29,12 @@ public enum InvalidationKind {
     TAG_KEY(11, "tag-key"),
     /** Several entries of {@link #TAG}; only in the journal. */
     TAGS(12, "tags"),
-    /** The stamp of an undone soft purge; only in the journal. */
-    UNDONE(20, "undone");
+    /** The stamp of an undone soft purge, or of a cancelled purge by pattern; only in the journal. */
+    UNDONE(20, "undone"),
+    /** Responses for which a condition holds. */
+    PATTERN(21, "pattern"),
+    /** The stamp of a purge by pattern that covers no stored response any more; only in the journal. */
+    PATTERN_RETIRED(22, "pattern-retired");
 
     private final int code;
     private final String text;
@@ -57,6 +61,7 @@ public enum InvalidationKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + UNDONE.code);
+        throw new IllegalArgumentException(
+                "kind of invalidation: actual=" + code + ", maximum=" + PATTERN_RETIRED.code);
     }
 }

@@ -4,11 +4,14 @@ import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
-import java.time.Instant;
+import io.millrace.proxy.purge.pattern.PatternCost;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.proxy.purge.pattern.PurgedPatterns;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -48,22 +51,17 @@ public final class InvalidationTable implements Invalidations {
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final HashedStamps hosts;
-    private final LabelStamps groups;
-    private final TagStamps tags;
-    private final HashedStamps urls;
-    private volatile PrefixStamps prefixes = PrefixStamps.NONE;
-    private volatile long hard;
-    private volatile long soft;
-    private volatile long stamped;
-    /** Value of {@link #hard} that a full table has set; 0 if a purge of everything has set it. */
-    private volatile long hardFloor;
-
-    /** Value of {@link #soft} that a full table has set; 0 if a purge of everything has set it. */
-    private volatile long softFloor;
-
     /** Guarded by the lock. */
     private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
+
+    private final ScopeStamps scopes;
+    private final PatternCost patternCost = new PatternCost();
+    /** The highest stamp of a retired purge by pattern. Guarded by the lock. */
+    private long retiredUpTo;
+    /** Stamps of purges by pattern that a sweep must not touch yet. Guarded by the lock. */
+    private final Set<Long> held = new HashSet<>();
+
+    private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
     /** The highest stamp; set after its entries, so that a reader of this stamp finds them. */
     private volatile long newest;
 
@@ -77,10 +75,7 @@ public final class InvalidationTable implements Invalidations {
     }
 
     private InvalidationTable(int hostsMax, int groupsMax, TagStamps tags, int urlsMax) {
-        hosts = new HashedStamps(hostsMax);
-        groups = new LabelStamps(groupsMax);
-        urls = new HashedStamps(urlsMax);
-        this.tags = tags;
+        scopes = new ScopeStamps(hostsMax, groupsMax, tags, urlsMax, undos);
     }
 
     /** Returns the stamp for requests from now on. */
@@ -121,128 +116,63 @@ public final class InvalidationTable implements Invalidations {
 
     @Override
     public @Nullable Outdated of(TargetUri url, long stamp, Labels labels) {
-        return stamp >= newest ? null : seek(url, stamp, labels);
+        return stamp >= newest ? null : scopes.seek(url, stamp, labels);
     }
 
     @Override
-    public long staleSinceMillis(TargetUri url, StoredHead head) {
-        long stamp = head.stamp();
+    public @Nullable Outdated ofFetch(TargetUri url, long stamp, Labels labels) {
         if (stamp >= newest) {
-            return -1;
+            return null;
         }
-        long host = hostHash(url);
-        long first = earlier(Long.MAX_VALUE, hosts.soft(host), stamp);
-        InvalidationEntry prefix = prefixes.isEmpty() ? null : prefixes.find(host, url, stamp, true);
-        first = earlier(first, prefix == null ? 0 : prefix.stamp(), stamp);
-        for (long group : head.groups()) {
-            first = earlier(first, groups.stamp(group, true), stamp);
+        Outdated found = scopes.seek(url, stamp, labels);
+        if (found != null && !found.isSoft()) {
+            return found;
         }
-        first = head.groups().length == 0 ? first : earlier(first, groups.floor(true), stamp);
-        first = Math.min(first, tags.firstSoft(url, stamp, head.tags()));
-        first = urls.hasAny(true) ? earlier(first, urls.soft(urlHash(url)), stamp) : first;
-        first = earlier(first, soft, stamp);
-        return first == Long.MAX_VALUE ? -1 : first >>> STAMP_BITS;
+        Outdated byPattern = patterns.findForFetch(url, stamp);
+        return byPattern == null ? found : byPattern;
     }
 
-    private static long earlier(long first, long softStamp, long stamp) {
-        return softStamp > stamp ? Math.min(first, softStamp) : first;
+    @Override
+    public @Nullable Outdated of(TargetUri url, StoredHead head, long bodyBytes) {
+        long stamp = head.stamp();
+        if (stamp >= newest) {
+            return null;
+        }
+        Outdated found = scopes.seek(url, stamp, head.labels());
+        PurgedPatterns compared = patterns;
+        if (compared.isEmpty() || (found != null && !found.isSoft())) {
+            return found;
+        }
+        Outdated byPattern = patternCost.find(compared, url, head, bodyBytes);
+        return byPattern == null || (found != null && byPattern.isSoft()) ? found : byPattern;
+    }
+
+    @Override
+    public long staleSinceMillis(TargetUri url, StoredHead head, long bodyBytes) {
+        if (head.stamp() >= newest) {
+            return -1;
+        }
+        long first = scopes.firstSoft(url, head);
+        long firstMillis = first == Long.MAX_VALUE ? first : first >>> STAMP_BITS;
+        firstMillis = Math.min(firstMillis, patterns.firstSoftMillis(url, head, bodyBytes));
+        return firstMillis == Long.MAX_VALUE ? -1 : firstMillis;
     }
 
     @Override
     public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated by) {
-        boolean softly = by.isSoft();
-        long stamp =
-                switch (by) {
-                    case BY_ALL -> hard == hardFloor ? 0 : hard;
-                    case STALE_BY_ALL -> soft == softFloor ? 0 : soft;
-                    case BY_HOST -> hosts.hard(hostHash(url));
-                    case STALE_BY_HOST -> hosts.soft(hostHash(url));
-                    case BY_PREFIX, STALE_BY_PREFIX -> {
-                        InvalidationEntry found = prefixes.find(hostHash(url), url, beyond, softly);
-                        yield found == null ? 0 : found.stamp();
-                    }
-                    case BY_GROUP, STALE_BY_GROUP -> newestOfGroups(labels.groups(), softly);
-                    case BY_TAG, STALE_BY_TAG -> tags.newest(url, beyond, labels.tags(), softly);
-                    case STALE_BY_URL -> urls.soft(urlHash(url));
-                    case BY_LOSS -> 0;
-                };
-        return stamp > beyond ? stamp : 0;
+        return scopes.purgeStamp(url, beyond, labels, by);
     }
 
     /** Returns the hard stamp of a scope; 0 for none. */
     long hardStamp(InvalidationScope scope) {
-        return switch (scope.kind()) {
-            case ALL -> hard;
-            case HOST -> hosts.hard(scope.hash());
-            case GROUP -> groups.stamp(scope.hash(), false);
-            case TAG, TAG_EVERYWHERE ->
-                tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
-            case PREFIX -> hardStampOfPrefix(scope);
-            case URL, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
-        };
+        return scopes.hardStamp(scope);
     }
 
-    private long hardStampOfPrefix(InvalidationScope scope) {
-        long stamp = 0;
-        for (InvalidationEntry entry : prefixes.of(scope.hash())) {
-            if (!entry.isSoft() && Arrays.equals(entry.prefix(), scope.prefix())) {
-                stamp = Math.max(stamp, entry.stamp());
-            }
-        }
-        return stamp;
-    }
-
-    private long newestOfGroups(long[] hashes, boolean softly) {
-        long newestOne = 0;
-        for (long group : hashes) {
-            newestOne = Math.max(newestOne, groups.stamp(group, softly));
-        }
-        return newestOne;
-    }
-
-    /**
-     * Probes narrow stamps before wide ones, because a wide stamp is set before the narrow ones below it are removed.
-     */
-    private @Nullable Outdated seek(TargetUri url, long stamp, Labels labels) {
-        long host = hostHash(url);
-        PrefixStamps lists = prefixes;
-        Outdated found = seekSoft(url, stamp, labels, host, lists);
-        if (tags.outdate(url, stamp, labels.tags(), false)) {
-            found = Outdated.BY_TAG;
-        }
-        if (groups.outdate(labels.groups(), stamp, false)) {
-            found = Outdated.BY_GROUP;
-        }
-        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
-            found = Outdated.BY_PREFIX;
-        }
-        if (stamp < hosts.hard(host)) {
-            found = Outdated.BY_HOST;
-        }
-        if (stamp < stamped && stamp > 0) {
-            found = Outdated.BY_LOSS;
-        }
-        return stamp < hard ? Outdated.BY_ALL : found;
-    }
-
-    private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
-        Outdated found = null;
-        if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
-            found = Outdated.STALE_BY_URL;
-        }
-        if (tags.outdate(url, stamp, labels.tags(), true)) {
-            found = Outdated.STALE_BY_TAG;
-        }
-        if (groups.outdate(labels.groups(), stamp, true)) {
-            found = Outdated.STALE_BY_GROUP;
-        }
-        if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
-            found = Outdated.STALE_BY_PREFIX;
-        }
-        if (stamp < hosts.soft(host)) {
-            found = Outdated.STALE_BY_HOST;
-        }
-        return stamp < soft ? Outdated.STALE_BY_ALL : found;
+    @Override
+    public long purgeStamp(TargetUri url, StoredHead head, long bodyBytes, Outdated by) {
+        return by == Outdated.BY_PATTERN || by == Outdated.STALE_BY_PATTERN
+                ? patterns.newestStamp(url, head, bodyBytes, by.isSoft())
+                : purgeStamp(url, head.stamp(), head.labels(), by);
     }
 
     /**
@@ -294,11 +224,120 @@ public final class InvalidationTable implements Invalidations {
     private InvalidationEntry entry(InvalidationScope scope, boolean softly, long stamp) {
         byte[] prefix = scope.prefix();
         if (scope.tag() != null) {
-            return tags.entry(scope, softly, stamp);
+            return scopes.tags().entry(scope, softly, stamp);
         }
         return prefix == null
                 ? InvalidationEntry.of(scope.kind(), softly, stamp, scope.hash())
                 : InvalidationEntry.ofPrefix(softly, stamp, scope.hash(), prefix);
+    }
+
+    /**
+     * Enters a purge by pattern under the next stamp.
+     *
+     * @param undoableFrom the lowest stamp of soft purges that can be undone
+     * @param holdsSweep whether {@link #sweepable} leaves it out until {@link #release}
+     * @return null if too many purges by pattern are live; then nothing was changed
+     */
+    @Nullable
+    InvalidationEntry invalidate(PurgedPattern wanted, long stampMin, long undoableFrom, boolean holdsSweep) {
+        lock.lock();
+        try {
+            if (patterns.isFull()) {
+                return null;
+            }
+            long stamp = Math.max(newest + 1, stampMin);
+            PurgedPattern pattern = wanted.at(stamp, stamp >>> STAMP_BITS);
+            if (holdsSweep) {
+                held.add(stamp);
+            }
+            undos.dropUpTo(undoableFrom - 1);
+            InvalidationEntry entered = InvalidationEntry.ofPattern(pattern);
+            if (pattern.isSoft() && stamp >= undoableFrom) {
+                undos.add(entered, List.of());
+            }
+            patterns = patterns.with(pattern);
+            newest = stamp;
+            return entered;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns the live purges by pattern that a sweep may carry out. From then on the soft ones cannot be undone.
+     *
+     * @param undoableFrom the lowest stamp of soft purges that can be undone
+     */
+    List<PurgedPattern> sweepable(long undoableFrom) {
+        lock.lock();
+        try {
+            undos.dropUpTo(undoableFrom - 1);
+            List<PurgedPattern> all = new ArrayList<>(patterns.live());
+            all.removeIf(pattern -> held.contains(pattern.stamp()) || undos.has(pattern.stamp()));
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the hold of a purge by pattern; false if there is none. */
+    boolean release(long stamp) {
+        lock.lock();
+        try {
+            return held.remove(stamp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Retires a purge by pattern that covers no stored response any more.
+     *
+     * @return the journal entry; null if the purge is not live
+     */
+    @Nullable
+    InvalidationEntry retire(PurgedPattern pattern) {
+        lock.lock();
+        try {
+            long stamp = pattern.stamp();
+            if (!patterns.isLive(stamp)) {
+                return null;
+            }
+            patterns = patterns.retire(stamp);
+            retiredUpTo = Math.max(retiredUpTo, stamp);
+            return InvalidationEntry.of(InvalidationKind.PATTERN_RETIRED, pattern.isSoft(), stamp, stamp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Ends a live purge by pattern before its sweep is complete.
+     *
+     * @return false if it is not live; then nothing was changed
+     */
+    boolean cancel(long stamp) {
+        lock.lock();
+        try {
+            if (!patterns.isLive(stamp)) {
+                return false;
+            }
+            held.remove(stamp);
+            takeBack(stamp);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The purges by pattern. */
+    PurgedPatterns patterns() {
+        return patterns;
+    }
+
+    /** The cost of comparisons with purges by pattern. */
+    PatternCost patternCost() {
+        return patternCost;
     }
 
     /** Returns whether a soft purge can be undone. */
@@ -340,65 +379,13 @@ public final class InvalidationTable implements Invalidations {
     }
 
     private void takeBack(long stamp) {
+        patterns = patterns.without(stamp);
         Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
         if (purge == null) {
             return;
         }
-        purge.forEach(this::takeBack);
-        hosts.sweep();
-        urls.sweep();
-        groups.sweep();
-        tags.stamps().sweep();
-    }
-
-    /** Restores displaced stamps before it removes the entry, so that a reader finds one of them. */
-    private void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
-        long before = 0;
-        if (own.kind() == InvalidationKind.PREFIX) {
-            prefixes = prefixes.replaced(own, displaced);
-            return;
-        }
-        for (InvalidationEntry entry : displaced) {
-            if (entry.kind() == InvalidationKind.PREFIX) {
-                prefixes = prefixes.replaced(entry, List.of(entry));
-            } else {
-                before = Math.max(before, entry.stamp());
-            }
-        }
-        switch (own.kind()) {
-            case ALL -> soft = soft == own.stamp() ? before : soft;
-            case HOST -> hosts.lowerSoft(own.hash(), own.stamp(), before);
-            case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
-            case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
-            case TAG, TAG_EVERYWHERE -> {
-                if (tags.isOfKey(own)) {
-                    tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
-                }
-            }
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> {}
-        }
-    }
-
-    /** Returns the soft stamp in force for the scope of an entry; 0 for none and for a prefix. */
-    private long softStamp(InvalidationEntry entry) {
-        return switch (entry.kind()) {
-            case ALL -> soft;
-            case HOST -> hosts.soft(entry.hash());
-            case URL -> urls.soft(entry.hash());
-            case GROUP -> groups.stamp(entry.hash(), true);
-            case TAG, TAG_EVERYWHERE -> tags.isOfKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
-        };
-    }
-
-    /** Returns the lower soft stamp that an entry replaces; at most one. */
-    private List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
-        List<InvalidationEntry> displaced = new ArrayList<>();
-        long before = softStamp(entry);
-        if (before > 0 && before < entry.stamp()) {
-            displaced.add(forUndo(InvalidationEntry.ofTag(entry.kind(), true, before, entry.hash(), entry.keyId())));
-        }
-        return displaced;
+        purge.forEach(scopes::takeBack);
+        scopes.sweep();
     }
 
     /** Returns the entry with the key of tag hashes if the journal does not have it yet; else null. */
@@ -406,7 +393,7 @@ public final class InvalidationTable implements Invalidations {
     InvalidationEntry announceKey(long stampMin) {
         lock.lock();
         try {
-            return tags.announceKey(Math.max(newest, stampMin));
+            return scopes.tags().announceKey(Math.max(newest, stampMin));
         } finally {
             lock.unlock();
         }
@@ -437,7 +424,7 @@ public final class InvalidationTable implements Invalidations {
                     takeBack(entry.stamp());
                 }
             }
-            for (InvalidationEntry entry : entries) {
+            for (InvalidationEntry entry : withoutRetired(entries)) {
                 boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
                 if (entry.kind() == InvalidationKind.TAGS && apart) {
                     for (InvalidationEntry one : TagStamps.unpacked(entry)) {
@@ -463,13 +450,26 @@ public final class InvalidationTable implements Invalidations {
     private void restore(
             InvalidationEntry entry, long undoableFrom, Set<Long> undone, List<InvalidationEntry> ofUndos) {
         boolean wasUndone = undone.contains(entry.stamp()) || undos.isUndone(entry.stamp());
-        if (entry.isSoft() && wasUndone) {
+        if (wasUndone && (entry.isSoft() || entry.kind() == InvalidationKind.PATTERN)) {
             newest = Math.max(newest, entry.stamp());
         } else if (entry.isSoft() && entry.stamp() >= undoableFrom) {
             ofUndos.add(entry);
         } else {
             enter(entry, NEVER);
         }
+    }
+
+    /** Returns the entries without those of retired purges by pattern. */
+    private static List<InvalidationEntry> withoutRetired(List<InvalidationEntry> entries) {
+        Set<Long> retired = new HashSet<>();
+        for (InvalidationEntry entry : entries) {
+            if (entry.kind() == InvalidationKind.PATTERN_RETIRED) {
+                retired.add(entry.hash());
+            }
+        }
+        List<InvalidationEntry> left = new ArrayList<>(entries);
+        left.removeIf(entry -> entry.kind() == InvalidationKind.PATTERN && retired.contains(entry.stamp()));
+        return left;
     }
 
     /** Adds an entry of the journal. Keys of tags must be added first; other entries may have any order. */
@@ -499,162 +499,64 @@ public final class InvalidationTable implements Invalidations {
                 forgetCovered();
             }
             if (isLate(entry)) {
-                undos.insertLate(forUndo(entry));
+                undos.insertLate(UndoLog.entry(entry));
             }
             return entry;
         }
-        InvalidationEntry[] prefixesBefore = prefixes.of(wanted.hash());
-        List<InvalidationEntry> displaced = displacedBy(wanted);
-        long hostBefore = hosts.soft(wanted.hash());
+        InvalidationEntry[] prefixesBefore = scopes.prefixes(wanted.hash());
+        List<InvalidationEntry> displaced = scopes.displacedBy(wanted);
+        long hostBefore = scopes.hostSoft(wanted.hash());
         InvalidationEntry entry = put(wanted);
+        if (wanted.kind() == InvalidationKind.PATTERN && entry.kind() == InvalidationKind.ALL) {
+            return entry;
+        }
         boolean widened = entry.kind() != wanted.kind();
         if (widened && hostBefore > 0) {
             displaced.add(InvalidationEntry.of(InvalidationKind.HOST, true, hostBefore, wanted.hash()));
         }
         if (entry.kind() == InvalidationKind.HOST || entry.kind() == InvalidationKind.PREFIX) {
-            addMissing(prefixesBefore, entry, displaced);
+            scopes.addMissing(prefixesBefore, entry, displaced);
         }
         if (isLate(entry)) {
-            displaced.addAll(undos.insertLate(forUndo(entry)));
+            displaced.addAll(undos.insertLate(UndoLog.entry(entry)));
         }
-        undos.add(forUndo(entry), displaced);
+        undos.add(UndoLog.entry(entry), displaced);
         return entry;
     }
 
     /** Returns whether a later soft purge of the same scope is in force, whose undo must restore this entry. */
     private boolean isLate(InvalidationEntry entry) {
-        return entry.isSoft() && softStamp(entry) > entry.stamp();
-    }
-
-    /** Returns the entry for the undo log. Like packed entries of the journal it has one kind for all tags. */
-    private static InvalidationEntry forUndo(InvalidationEntry entry) {
-        return entry.kind() == InvalidationKind.TAG
-                ? InvalidationEntry.ofTag(
-                        InvalidationKind.TAG_EVERYWHERE, true, entry.stamp(), entry.hash(), entry.keyId())
-                : entry;
-    }
-
-    private void addMissing(
-            InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
-        List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
-        for (InvalidationEntry prefix : prefixesBefore) {
-            if (prefix.isSoft() && prefix.stamp() < by.stamp() && !left.contains(prefix)) {
-                displaced.add(prefix);
-            }
-        }
+        return entry.isSoft() && scopes.softStamp(entry) > entry.stamp();
     }
 
     private InvalidationEntry put(InvalidationEntry entry) {
-        long stamp = entry.stamp();
-        switch (entry.kind()) {
-            case ALL -> raiseAll(stamp, entry.isSoft());
-            case ALL_GROUPS -> {
-                groups.raiseFloor(stamp, entry.isSoft());
-                groups.forgetCovered(hard, undos.settled(soft));
+        return switch (entry.kind()) {
+            case PATTERN -> putPattern(entry);
+            case PATTERN_RETIRED -> {
+                // This process retires the purge itself: it may still receive responses that the purge covers.
+                retiredUpTo = Math.max(retiredUpTo, entry.stamp());
+                yield entry;
             }
-            case ALL_TAGS -> {
-                tags.stamps().raiseFloor(stamp, entry.isSoft());
-                tags.stamps().forgetCovered(hard, undos.settled(soft));
-            }
-            case STAMPED -> stamped = Math.max(stamped, stamp);
-            case HOST -> {
-                putHashed(hosts, entry, "hosts");
-                prefixes = prefixes.without(entry);
-            }
-            case PREFIX -> {
-                PrefixStamps with = prefixes.with(entry);
-                if (with == null) {
-                    return put(InvalidationEntry.of(InvalidationKind.HOST, entry.isSoft(), stamp, entry.hash()));
-                }
-                prefixes = with;
-            }
-            case GROUP -> {
-                while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeRoom(groups, "groups", "all of any group");
-                }
-            }
-            case URL -> putHashed(urls, entry, "URLs");
-            case TAG, TAG_EVERYWHERE -> {
-                while (!tags.put(entry)) {
-                    makeRoom(tags.stamps(), "tags", "all that has a tag");
-                }
-            }
-            case TAGS -> {
-                for (InvalidationEntry one : TagStamps.unpacked(entry)) {
-                    put(one);
-                }
-            }
-            case TAG_KEY -> tags.adopt(entry);
-            case UNDONE -> {}
-        }
-        return entry;
+            default -> scopes.put(entry);
+        };
     }
 
-    private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
-        while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
-            makeRoom(to, what);
-        }
-    }
-
-    private void raiseAll(long stamp, boolean softly) {
-        if (softly) {
-            soft = Math.max(soft, stamp);
-        } else {
-            hard = Math.max(hard, stamp);
-        }
-    }
-
-    /** Removes the stamps that wide stamps cover; call after raising those, so that a reader finds one of both. */
+    /** Removes the entries that wide stamps cover. */
     private void forgetCovered() {
-        soft = soft > hard ? soft : 0;
-        long settled = undos.settled(soft);
-        hosts.forget(hard, settled);
-        urls.forget(hard, settled);
-        prefixes = prefixes.above(hard, settled);
-        groups.forgetCovered(hard, settled);
-        tags.stamps().forgetCovered(hard, settled);
+        scopes.forgetCovered();
+        patterns = patterns.above(scopes.hard(), scopes.settledSoft());
     }
 
-    /** Raises the wide stamp of a full table. Purges below it cannot be undone. */
-    private void raiseFloor(long floor, boolean softly) {
-        undos.dropUpTo(floor);
-        if (!softly) {
-            hard = Math.max(hard, floor);
-            hardFloor = hard == floor ? floor : hardFloor;
-        } else if (!undos.raiseSettled(floor)) {
-            soft = Math.max(soft, floor);
-            softFloor = soft == floor ? floor : softFloor;
-        }
-    }
-
-    private void makeRoom(HashedStamps in, String what) {
-        forgetCovered();
-        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.middle(softly);
-            raiseFloor(floor, softly);
-            forgetCovered();
-            say(what, floor, softly, "everything");
-        }
-    }
-
-    private void makeRoom(LabelStamps in, String what, String all) {
-        in.forgetCovered(hard, undos.settled(soft));
-        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.raiseFloorToMedian(softly);
-            undos.dropUpTo(floor);
-            in.forgetCovered(hard, undos.settled(soft));
-            say(what, floor, softly, all);
-        }
-    }
-
-    private static void say(String what, long floor, boolean softly, String all) {
-        if (floor > 0) {
-            log.warn(
-                    "the table of invalidated {} is full: {} requested before {} counts as {}",
-                    what,
-                    all,
-                    Instant.ofEpochMilli(floor >>> STAMP_BITS),
-                    softly ? "stale" : "gone");
+    /** Enters a purge by pattern. If this version cannot parse the expression, everything is purged. */
+    private InvalidationEntry putPattern(InvalidationEntry entry) {
+        String text = new String(entry.prefix(), StandardCharsets.UTF_8);
+        long stamp = entry.stamp();
+        try {
+            patterns = patterns.with(PurgedPattern.parse(text, entry.isSoft()).at(stamp, stamp >>> STAMP_BITS));
+            return entry;
+        } catch (ExpressionException e) {
+            log.error("the journal has a purge with an unknown expression, so everything counts as purged: {}", text);
+            return put(InvalidationEntry.of(InvalidationKind.ALL, entry.isSoft(), stamp, 0));
         }
     }
 
@@ -663,20 +565,12 @@ public final class InvalidationTable implements Invalidations {
         lock.lock();
         try {
             List<InvalidationEntry> all = new ArrayList<>();
-            add(all, InvalidationKind.ALL, 0, hard, soft);
-            add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
-            add(all, InvalidationKind.STAMPED, 0, stamped, 0);
-            LabelStamps tagged = tags.stamps();
-            add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
-            for (boolean softly : new boolean[] {false, true}) {
-                hosts.each(
-                        softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
-                urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
-                groups.each(
-                        softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+            scopes.addTo(all);
+            for (PurgedPattern pattern : patterns.live()) {
+                all.add(InvalidationEntry.ofPattern(pattern));
             }
-            prefixes.addTo(all);
-            tags.addTo(all);
+            // Later stamps must be higher, even if the clock was set back.
+            ScopeStamps.add(all, InvalidationKind.PATTERN_RETIRED, retiredUpTo, retiredUpTo, 0);
             undos.addTo(all);
             return all;
         } finally {
@@ -684,30 +578,24 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    private static void add(
-            List<InvalidationEntry> all, InvalidationKind kind, long hash, long hardStamp, long softStamp) {
-        if (hardStamp > 0) {
-            all.add(InvalidationEntry.of(kind, false, hardStamp, hash));
-        }
-        if (softStamp > 0) {
-            all.add(InvalidationEntry.of(kind, true, softStamp, hash));
-        }
-    }
-
     /** Returns the number of entries in force of a kind. Callable on any thread. */
     public int entries(InvalidationKind kind) {
         return switch (kind) {
-            case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);
-            case ALL_GROUPS -> groups.floors();
-            case ALL_TAGS -> tags.stamps().floors();
-            case STAMPED -> stamped > 0 ? 1 : 0;
-            case HOST -> hosts.size();
-            case PREFIX -> prefixes.size();
-            case GROUP -> groups.size();
-            case URL -> urls.size();
-            case TAG -> tags.stamps().size();
             case UNDONE -> undos.undoneCount();
-            case TAG_EVERYWHERE, TAG_KEY, TAGS -> 0;
+            case PATTERN -> patterns.live().size();
+            case ALL,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    HOST,
+                    PREFIX,
+                    GROUP,
+                    URL,
+                    TAG,
+                    TAG_EVERYWHERE,
+                    TAG_KEY,
+                    TAGS,
+                    PATTERN_RETIRED -> scopes.entries(kind);
         };
     }
 }

@@ -1,6 +1,8 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.purge.pattern.PatternCost;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.store.Journal;
 import java.io.IOException;
@@ -32,6 +34,8 @@ public final class Invalidator implements Journal.Owner {
     private final InvalidationTable table = new InvalidationTable();
     /** Random, so that two workers give different stamps in the same millisecond. */
     private final long stampOffset;
+
+    private volatile Runnable onPattern = () -> {};
 
     private Invalidator(Journal journal, LongSupplier clockMillis, LongSupplier undoWindowMillis, long stampOffset) {
         this.journal = journal;
@@ -144,6 +148,90 @@ public final class Invalidator implements Journal.Owner {
         }
     }
 
+    /**
+     * Purges by pattern. When this returns, no covered response whose fetch began before is found current.
+     *
+     * @param holdsSweep whether no sweep may remove covered responses before {@link #release}
+     * @param reply called once, when the purge is durable
+     * @return false if too many purges by pattern are live; then nothing was changed, and there is no reply
+     */
+    public boolean invalidate(PurgedPattern pattern, boolean holdsSweep, Executor replyOn, Reply reply) {
+        InvalidationEntry entry = table.invalidate(pattern, stampOfNow(), undoableFrom(), holdsSweep);
+        if (entry == null) {
+            return false;
+        }
+        onPattern.run();
+        List<InvalidationEntry> entries = List.of(entry);
+        append(entries, replyOn, failure -> reply.onInvalidated(entries, failure));
+        return true;
+    }
+
+    /** Returns the live purges by pattern, in the order of their entry. */
+    public List<PurgedPattern> patterns() {
+        return table.patterns().live();
+    }
+
+    /** Returns whether the purge by pattern with a stamp is live: lookups compare it, and no sweep has completed it. */
+    public boolean isLive(long stamp) {
+        return table.patterns().isLive(stamp);
+    }
+
+    /** The cost of comparisons with purges by pattern. */
+    public PatternCost patternCost() {
+        return table.patternCost();
+    }
+
+    /**
+     * Returns the live purges by pattern that a sweep may carry out now. A soft purge is left out as long as it can be
+     * undone.
+     */
+    public List<PurgedPattern> sweepable() {
+        return table.sweepable(undoableFrom());
+    }
+
+    /** Lets a sweep carry out a purge by pattern that was entered with a hold; else does nothing. */
+    public void release(long stamp) {
+        if (table.release(stamp)) {
+            onPattern.run();
+        }
+    }
+
+    /** Retires a purge by pattern that covers no stored response any more, durably. */
+    public void retire(PurgedPattern pattern) {
+        InvalidationEntry retired = table.retire(pattern);
+        if (retired == null) {
+            return;
+        }
+        append(List.of(retired), Runnable::run, failure -> {
+            if (failure != null) {
+                log.debug("a purge by pattern will be swept again after a restart: {}", failure.getMessage());
+            }
+        });
+    }
+
+    /**
+     * Ends a live purge by pattern before a sweep has completed it. Covered responses that are still stored can be used
+     * again.
+     *
+     * @param reply called once, with null when the cancellation is durable, else with the failure
+     * @return false if the purge is not live; then nothing was changed, and there is no reply
+     */
+    public boolean cancel(long stamp, Executor replyOn, Consumer<@Nullable IOException> reply) {
+        if (!table.cancel(stamp)) {
+            return false;
+        }
+        append(List.of(UndoLog.undone(stamp)), replyOn, reply);
+        return true;
+    }
+
+    /** Sets the task to run, on any thread, when a purge by pattern is entered or released; runs it now if one is live. */
+    public void onPattern(Runnable task) {
+        onPattern = task;
+        if (!patterns().isEmpty()) {
+            task.run();
+        }
+    }
+
     @Override
     public void recovered(List<Journal.Entry> found, Journal.Condition condition) {
         boolean damaged = condition == Journal.Condition.DAMAGED;
@@ -157,6 +245,9 @@ public final class Invalidator implements Journal.Owner {
             }
         }
         table.restore(entries, undoableFrom());
+        if (!patterns().isEmpty()) {
+            onPattern.run();
+        }
         if (damaged) {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());

@@ -1,14 +1,20 @@
 package io.millrace.proxy.purge;
 
+import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.TagSyntax;
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.config.value.Regex;
+import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +33,44 @@ public sealed interface PurgeRequest {
     /** Responses with one of these tags, on the site of the request's host. */
     record Tagged(Tags tags) implements PurgeRequest {}
 
+    /**
+     * Responses for which a condition holds, of the URL's host.
+     *
+     * @param url the URL of the request with the path {@code /}
+     * @param condition an expression over stored responses; empty for all
+     * @param regexes the regular expressions in it, by the request's part that contains them; not checked yet
+     */
+    record Matching(TargetUri url, String condition, Map<String, String> regexes) implements PurgeRequest {
+        /** Returns the problem of the first invalid regular expression; null for none. Takes milliseconds. */
+        public @Nullable String problem() {
+            for (Map.Entry<String, String> regex : regexes.entrySet()) {
+                try {
+                    Regex.compile(regex.getValue());
+                } catch (PatternSyntaxException e) {
+                    return regex.getKey() + ": " + e.getMessage();
+                }
+            }
+            return null;
+        }
+
+        /**
+         * Returns the expression of the purge.
+         *
+         * @param hosts hosts in cache keys; empty for every host
+         */
+        public String expression(Set<String> hosts) {
+            List<String> parts = new ArrayList<>();
+            if (!hosts.isEmpty()) {
+                List<String> literals = hosts.stream().map(Expression::literal).toList();
+                parts.add("host in (" + String.join(", ", literals) + ")");
+            }
+            if (!condition.isEmpty()) {
+                parts.add(condition);
+            }
+            return parts.isEmpty() ? "status >= 0" : String.join(" && ", parts);
+        }
+    }
+
     /** An invalid request; {@code what} has the position or the limit. */
     record Malformed(String what) implements PurgeRequest {}
 
@@ -39,17 +83,8 @@ public sealed interface PurgeRequest {
      */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
-    /** Fields whose presence requests a pattern of URLs or of tags. */
-    List<FieldName> BEYOND_PATHS = List.of(
-            FieldName.of("X-Purge-Regex"),
-            FieldName.of("X-Ban-Regex"),
-            FieldName.of("X-Ban-Url"),
-            FieldName.of("X-Ban-Host"),
-            FieldName.of("X-Cache-Tags"),
-            FieldName.of("X-Cache-Tags-Pattern"),
-            FieldName.of("X-Magento-Tags-Pattern"),
-            FieldName.of("X-LiteSpeed-Purge"),
-            FieldName.of("Cache-Tags"));
+    /** The field of LiteSpeed servers, which is not supported. */
+    FieldName LITE_SPEED = FieldName.of("X-LiteSpeed-Purge");
 
     /** Fields that name tags, in the dialects of Fastly, Varnish's xkey and Cloudflare. */
     List<FieldName> TAG_FIELDS = List.of(
@@ -66,21 +101,18 @@ public sealed interface PurgeRequest {
     /** The field of a soft purge by tag by FOSHttpCache. */
     FieldName XKEY_SOFT_PURGE = FieldName.of("xkey-softpurge");
 
-    /** Fields with the patterns of a BAN by FOSHttpCache. */
-    List<FieldName> BAN_FIELDS = List.of(FieldName.of("X-Url"), FieldName.of("X-Host"), FieldName.of("X-Content-Type"));
-
     /**
      * Reads a request. The path of a BAN is a prefix. Some clients expect only the equal path; a prefix includes it.
      */
     static PurgeRequest of(RequestHead request) {
         FieldSection fields = request.fields();
         boolean ban = request.method() == Method.BAN;
-        FieldName beyond = firstOf(BEYOND_PATHS, fields);
-        if (beyond == null && ban) {
-            beyond = firstOf(BAN_FIELDS, fields);
+        if (fields.contains(LITE_SPEED)) {
+            return new Unsupported(LITE_SPEED.text() + " is a field of responses");
         }
-        if (beyond != null) {
-            return new Unsupported(beyond.text() + " asks for a pattern or a tag");
+        PurgeRequest byPattern = PatternFields.of(request, ban);
+        if (byPattern != null) {
+            return byPattern;
         }
         if (firstOf(TAG_FIELDS, fields) != null) {
             return tagged(fields);
@@ -131,9 +163,12 @@ public sealed interface PurgeRequest {
     }
 
     private static PurgeRequest ofPattern(TargetUri target) {
+        if (target.hasQuery()) {
+            return new Unsupported("the pattern is not a path prefix");
+        }
         TargetUri beginning = PurgePattern.beginning(target);
         if (beginning == null) {
-            return new Unsupported("the pattern is not a path prefix");
+            return PatternFields.ofPath(target);
         }
         return beginning.path().equals("/") ? new Host(beginning) : new Prefix(beginning);
     }

@@ -40,6 +40,14 @@ final class UndoLog {
         this.entriesMax = entriesMax;
     }
 
+    /** Returns an entry as this log has it. Like packed entries of the journal it has one kind for all tags. */
+    static InvalidationEntry entry(InvalidationEntry entry) {
+        return entry.kind() == InvalidationKind.TAG
+                ? InvalidationEntry.ofTag(
+                        InvalidationKind.TAG_EVERYWHERE, true, entry.stamp(), entry.hash(), entry.keyId())
+                : entry;
+    }
+
     /** Adds an entry of a purge with the lower soft stamps that it replaced. */
     void add(InvalidationEntry own, List<InvalidationEntry> displaced) {
         Map<InvalidationEntry, List<InvalidationEntry>> purge =

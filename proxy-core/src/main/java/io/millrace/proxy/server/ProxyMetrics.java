@@ -8,7 +8,9 @@ import io.millrace.proxy.observe.StorageMetric;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
 import java.util.List;
@@ -104,6 +106,15 @@ public final class ProxyMetrics {
 
     public static void bind(MetricsRegistry metrics, PurgeHistory purges) {
         metrics.supplyCounter(MetricFamily.PURGE_RECORDS_LOST, purges::lost);
+    }
+
+    public static void bind(MetricsRegistry metrics, Invalidator invalidator, PatternSweeper sweeper) {
+        PatternCost cost = invalidator.patternCost();
+        metrics.supplyCounter(MetricFamily.PATTERN_LOOKUPS, cost::compared);
+        metrics.supplyGauge(MetricFamily.PATTERN_LOOKUP_TIME, () -> cost.averageNanos() / 1e9);
+        metrics.supplyCounter(MetricFamily.PATTERN_SWEPT, sweeper::removed, "removed");
+        metrics.supplyCounter(MetricFamily.PATTERN_SWEPT, sweeper::marked, "marked");
+        metrics.supplyCounter(MetricFamily.PATTERN_SWEEPS_INCOMPLETE, sweeper::incomplete);
     }
 
     private static void refused(

@@ -317,7 +317,8 @@ class AdminApiReferenceTest {
             PurgeRecord.done("s1", 1, new PurgeClient("admin", 1, "t", "a"), "tag", "t", "s", true)
                     .counted(2, 3),
             4,
-            new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"));
+            new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"),
+            "done");
 
     private static final PurgeControl PURGES = new PurgeControl() {
         @Override
@@ -336,8 +337,8 @@ class AdminApiReferenceTest {
         }
 
         @Override
-        public PurgeView cancel(String id, AdminCaller caller) {
-            return PURGE;
+        public CompletionStage<PurgeView> cancel(String id, AdminCaller caller) {
+            return CompletableFuture.completedFuture(PURGE);
         }
     };
 

@@ -200,6 +200,28 @@ class ExpressionTest {
         }
     }
 
+    /** With fields unknown, what could hold is what holds for one of their values. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = " => ",
+            quoteCharacter = '`',
+            value = {
+                "size > 1M => true",
+                "!(size > 1M) => true",
+                "host == 'a.example' && size > 9M => true",
+                "host == 'x' && size > 1M => false",
+                "host == 'x' || size > 9M => true",
+                "!(host == 'a.example' || size > 9M) => false",
+                "!(host == 'a.example' && size > 9M) => true",
+                "!(host == 'x' && size > 9M) => true",
+                "host == 'a.example' && !(size > 1M && status == 404) => true",
+                "host == 'a.example' && (size > 1M && status == 404) => false"
+            })
+    void couldHold(String text, boolean could) throws ExpressionException {
+        assertEquals(
+                could, parse(text).couldHold(Page.SAMPLE, field -> field.name().equals("size")), text);
+    }
+
     private static final List<String> COMPARISONS = List.of(
             "host == 'a.example'", "type =~ 'png'", "age > 2d", "size in (1B, 3M)", "tag != 'archive'", "status < 300");
 

@@ -304,7 +304,16 @@ final class InvalidationTableTest {
                             entry.hash() == InvalidationTable.hostHash(url)
                                     && url.pathAndQuery()
                                             .startsWith(new String(entry.prefix(), StandardCharsets.ISO_8859_1));
-                        case STAMPED, TAG, TAG_EVERYWHERE, ALL_TAGS, URL, TAG_KEY, TAGS, UNDONE -> false;
+                        case STAMPED,
+                                TAG,
+                                TAG_EVERYWHERE,
+                                ALL_TAGS,
+                                URL,
+                                TAG_KEY,
+                                TAGS,
+                                UNDONE,
+                                PATTERN,
+                                PATTERN_RETIRED -> false;
                     };
             if (covers && stamp < entry.stamp()) {
                 said = entry.isSoft() && !said.equals("gone") ? "stale" : "gone";

@@ -12,7 +12,7 @@ import io.millrace.cli.render.PurgeView;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Commands that undo a purge or stop its count. */
+/** Commands that undo or cancel a purge. */
 public final class PurgeChangeCommands {
     private PurgeChangeCommands() {}
 
@@ -60,8 +60,9 @@ public final class PurgeChangeCommands {
             name = "cancel",
             abbreviateSynopsis = true,
             description = {
-                "Stop the count of a purge or of a dry run.",
-                "The purge stays in force; 'purge undo' undoes a soft one."
+                "Stop a purge by pattern, or the count of a purge or dry run.",
+                "By pattern: responses that were not removed yet can be used again.",
+                "Other purges stay in force; 'purge undo' undoes a soft one."
             },
             footer = {"", "Example: millctl purge cancel deazlhklmjsqo"})
     public static final class Cancel extends Change {

@@ -9,6 +9,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.MarkedExpression;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.render.PurgeView;
 import java.time.Duration;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove stored responses of a URL, a host, a group, tags, or all.",
+            "Remove responses by URL, host, group, tag or pattern, or all.",
             "A URL includes all variants. The exit code is 0 if nothing was stored."
         },
         footer = {
@@ -54,6 +55,15 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--site", paramLabel = "SITE", description = "With --tag: this site only; default: every site.")
     private @Nullable String site;
 
+    @Option(names = "--where", paramLabel = "EXPR", description = "Responses for which the expression holds.")
+    private @Nullable String where;
+
+    @Option(names = "--regex", paramLabel = "RE", description = "URLs that contain a match of an RE2 expression.")
+    private @Nullable String regex;
+
+    @Option(names = "--wildcard", paramLabel = "URL", description = "URLs like this one; * is any text.")
+    private @Nullable String wildcard;
+
     @Option(names = "--all", description = "All stored responses.")
     private boolean all;
 
@@ -74,8 +84,11 @@ public final class PurgeCommand extends ApiCommand {
     protected void check() throws CommandFailure {
         int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1);
         asked += (all ? 1 : 0) + (tags.isEmpty() ? 0 : 1);
+        asked += (where == null ? 0 : 1) + (regex == null ? 0 : 1) + (wildcard == null ? 0 : 1);
         if (asked != 1) {
-            throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix, --tag and --all is needed");
+            throw new CommandFailure(
+                    ExitCode.USAGE,
+                    "one of URL, --host, --prefix, --tag, --where, --regex, --wildcard and --all is needed");
         }
         if (dryRun && wait) {
             throw new CommandFailure(ExitCode.USAGE, "--wait and --dry-run cannot be combined");
@@ -103,6 +116,9 @@ public final class PurgeCommand extends ApiCommand {
         put(members, "prefix", prefix);
         put(members, "host", host);
         put(members, "group", group);
+        put(members, "where", where);
+        put(members, "regex", regex);
+        put(members, "wildcard", wildcard);
         put(members, "scope", all ? "all" : null);
         put(members, "mode", soft ? "soft" : null);
         put(members, "site", site);
@@ -142,6 +158,11 @@ public final class PurgeCommand extends ApiCommand {
         }
         throw new CommandFailure(
                 ExitCode.IN_PROGRESS, "the count is still in progress", "look again: millctl purge show " + id);
+    }
+
+    @Override
+    protected String[] usageLines(String message) {
+        return where == null ? super.usageLines(message) : MarkedExpression.lines(where, message);
     }
 
     private static void put(Map<String, String> members, String name, @Nullable String value) {

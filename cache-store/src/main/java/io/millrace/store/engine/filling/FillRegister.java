@@ -2,6 +2,7 @@ package io.millrace.store.engine.filling;
 
 import io.millrace.store.StoreKey;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,11 +92,25 @@ public final class FillRegister {
         }
     }
 
+    /** Invalidates the fills that would replace the object of the key. */
+    public void invalidateUnsettled(StoreKey key) {
+        for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
+            if (!ticket.settled) {
+                ticket.invalidated = true;
+            }
+        }
+    }
+
     /** Marks the other representations of the key as replaced by this one. */
     public void replace(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.replaced = ticket.objectId != objectId;
         }
+    }
+
+    /** Passes every key that has a ticket during the whole call, and possibly other keys. */
+    public void forEachKey(Consumer<StoreKey> consumer) {
+        fills.keySet().forEach(consumer);
     }
 
     /** Returns the number of keys with a ticket. */

@@ -50,7 +50,9 @@ public interface InvalidationService {
         /** Responses with one of the tags, on one site or on every site. */
         TAG,
         /** One URL, only for soft purges. */
-        URL
+        URL,
+        /** Responses for which an expression holds. */
+        PATTERN
     }
 
     /**
@@ -58,7 +60,7 @@ public interface InvalidationService {
      *
      * @param kind the kind of scope
      * @param host the host of a host or a group, with its port if not the default; else null
-     * @param text the URL of a prefix or of a single URL, or the name of a group; else null
+     * @param text the URL of a prefix or of a single URL, the name of a group, or an expression; else null
      * @param soft whether responses may be used again after validation
      * @param tags the tags, at least one; empty for other kinds
      * @param site the site of tags; null for every site and for other kinds

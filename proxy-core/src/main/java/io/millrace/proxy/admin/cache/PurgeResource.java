@@ -16,13 +16,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code POST /v1/cache/purge}: purges one URL, a host, a prefix, a cache group, tags, or everything. Thread-safe.
+ * {@code POST /v1/cache/purge}: purges one URL, a host, a prefix, a cache group, tags, a pattern, or everything.
+ * Thread-safe.
  */
 public final class PurgeResource implements AdminResource {
     static final String PATH = "/v1/cache/purge";
 
-    private static final List<String> MEMBERS =
-            List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode", "count");
+    private static final List<String> MEMBERS = List.of(
+            "url", "prefix", "host", "group", "scope", "tags", "site", "where", "regex", "wildcard", "mode", "count");
     /** Members that do not belong to the scope of the purge. */
     private static final List<String> OPTIONS = List.of("mode", "count");
 
@@ -33,7 +34,8 @@ public final class PurgeResource implements AdminResource {
 
     private static final String NEEDED =
             "one of the members 'url' (an absolute http or https URL), 'prefix' (the same),"
-                    + " 'host', 'group' with 'host', 'tags', and 'scope' with the value 'all' is needed";
+                    + " 'host', 'group' with 'host', 'tags', 'where', 'regex', 'wildcard', and 'scope' with the value 'all'"
+                    + " is needed";
 
     private final PurgeService urls;
     private final InvalidationService scopes;
@@ -103,7 +105,12 @@ public final class PurgeResource implements AdminResource {
         if (!tags.isEmpty() && others == (site == null ? 1 : 2)) {
             return new Scope(Kind.TAG, null, null, soft, tags, site);
         }
-        if (url != null || members.containsKey("tags") || site != null) {
+        String pattern =
+                PatternForms.expression(text(members, "where"), text(members, "regex"), text(members, "wildcard"));
+        if (pattern != null && others == 1) {
+            return new Scope(Kind.PATTERN, null, pattern, soft);
+        }
+        if (url != null || members.containsKey("tags") || site != null || pattern != null) {
             throw new AdminException(400, "bad-request", NEEDED);
         }
         String prefix = text(members, "prefix");

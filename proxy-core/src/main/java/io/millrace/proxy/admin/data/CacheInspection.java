@@ -152,7 +152,7 @@ public final class CacheInspection implements LookupSource {
                 head.entityTag(),
                 head.fields().get(FieldName.LAST_MODIFIED),
                 head.tags().texts());
-        answer(inquiry, stored, reason(inquiry, head, nowMillis));
+        answer(inquiry, stored, reason(inquiry, head, length, nowMillis));
     }
 
     /** Returns the lifetime by the rules that match now, else the lifetime stored with the response. */
@@ -163,7 +163,7 @@ public final class CacheInspection implements LookupSource {
                 : ruled.settings().lifetimes().lifetimeSeconds(head);
     }
 
-    private String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
+    private String reason(Inquiry inquiry, StoredHead head, long length, long nowMillis) {
         RuledSettings ruled = inquiry.ruled;
         long seconds = lifetimeSeconds(inquiry, head);
         String source = head.lifetimeSource().text();
@@ -181,14 +181,14 @@ public final class CacheInspection implements LookupSource {
         TargetUri keyUrl = inquiry.mapped == null
                 ? proxy.settings().remap().keyUrl(inquiry.url)
                 : inquiry.mapped.keyUrl(inquiry.url);
-        Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head);
+        Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head, length);
         Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
         if (reuse instanceof Reuse.Invalidated invalidated) {
             return (invalidated.by().isSoft()
                             ? "a request is validated at the origin first: "
                             : "a request is a miss: ")
                     + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp()
-                    + purge(keyUrl, head, invalidated.by()) + ", " + lifetime;
+                    + purge(keyUrl, head, length, invalidated.by()) + ", " + lifetime;
         }
         if (reuse instanceof Reuse.Fresh) {
             return "a request is answered from the cache: fresh, " + lifetime;
@@ -203,8 +203,8 @@ public final class CacheInspection implements LookupSource {
         return "a request is answered from the cache though stale: " + lifetime;
     }
 
-    private String purge(TargetUri keyUrl, StoredHead head, Outdated by) {
-        long stamp = proxy.shared().invalidator().invalidations().purgeStamp(keyUrl, head.stamp(), head.labels(), by);
+    private String purge(TargetUri keyUrl, StoredHead head, long length, Outdated by) {
+        long stamp = proxy.shared().invalidator().invalidations().purgeStamp(keyUrl, head, length, by);
         return stamp == 0 ? "" : ", before purge " + PurgeId.ofStamp(stamp);
     }
 

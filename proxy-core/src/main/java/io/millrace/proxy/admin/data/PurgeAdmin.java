@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.data;
 
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.purge.DryRunSource;
 import io.millrace.proxy.admin.purge.PurgeControl;
@@ -7,6 +8,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeId;
@@ -108,17 +110,32 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /**
-     * Returns a record for a soft purge in force without one, so that it can be undone; null for none. A process that
-     * ends between the journal entry and the record leaves such a purge.
+     * Returns a record for a purge in force without one, so that it can be undone or cancelled; null for none. A process
+     * that ends between the journal entry and the record leaves such a purge.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);
-        boolean isKnown =
-                stamp > 0 && PurgeId.ofStamp(stamp).equals(id) && invalidator().isUndoable(stamp);
-        return isKnown
-                ? PurgeRecord.done(
-                        id, stamp >>> PurgeId.TIME_SHIFT, PurgeClient.UNKNOWN, PurgeRecord.UNKNOWN, "", null, true)
-                : null;
+        if (stamp == 0 || !PurgeId.ofStamp(stamp).equals(id)) {
+            return null;
+        }
+        for (PurgedPattern pattern : invalidator().patterns()) {
+            if (pattern.stamp() == stamp) {
+                return unrecorded(id, ScopedPurges.word(Kind.PATTERN), pattern.text(), pattern.isSoft());
+            }
+        }
+        return invalidator().isUndoable(stamp) ? unrecorded(id, PurgeRecord.UNKNOWN, "", true) : null;
+    }
+
+    private static PurgeRecord unrecorded(String id, String scope, String target, boolean soft) {
+        long millis = PurgeId.stamp(id) >>> PurgeId.TIME_SHIFT;
+        return PurgeRecord.done(id, millis, PurgeClient.UNKNOWN, scope, target, null, soft);
+    }
+
+    /** Adds the record of a purge without one, before a change of it. */
+    private void addUnrecorded(PurgeRecord record) {
+        if (record.client().equals(PurgeClient.UNKNOWN)) {
+            history().add(record, Runnable::run, () -> {});
+        }
     }
 
     private static boolean isDryRun(PurgeRecord record) {
@@ -127,17 +144,31 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     private PurgeView view(PurgeRecord record) {
         long stamp = PurgeId.stamp(record.id());
-        // A process that ended between the undo and its record leaves the record of the purge unchanged.
-        boolean isUndone = record.soft() && stamp > 0 && invalidator().isUndone(stamp);
-        PurgeRecord present = isUndone ? record.in(PurgeState.UNDONE) : record;
+        // A process that ended between a change and its record leaves the record of the purge unchanged.
+        boolean isUndone = record.state() != PurgeState.CANCELLED
+                && stamp > 0
+                && invalidator().isUndone(stamp);
+        PurgeRecord present = isUndone ? record.in(record.soft() ? PurgeState.UNDONE : PurgeState.CANCELLED) : record;
         boolean undoable = present.soft() && !isUndone && invalidator().isUndoable(stamp);
         long until = undoable ? invalidator().undoableUntilMillis(stamp) : 0;
+        String sweep = sweep(present, undoable);
         PurgeCounts.Counted counted = counts.find(record.id());
         if (counted == null) {
-            return new PurgeView(present, until, null);
+            return new PurgeView(present, until, null, sweep);
         }
         Count count = counted.count().count();
-        return new PurgeView(withCount(present, counted.count(), count), until, count);
+        return new PurgeView(withCount(present, counted.count(), count), until, count, sweep);
+    }
+
+    /** Returns the progress of the sweep of a purge by pattern; null if it has none. */
+    private @Nullable String sweep(PurgeRecord record, boolean undoable) {
+        if (!record.scope().equals(ScopedPurges.word(Kind.PATTERN)) || isDryRun(record)) {
+            return null;
+        }
+        if (!invalidator().isLive(PurgeId.stamp(record.id()))) {
+            return record.state() == PurgeState.DONE ? "done" : null;
+        }
+        return undoable ? "waiting" : "running";
     }
 
     /** Returns a record with the state and the numbers of its count. */
@@ -160,9 +191,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         PurgeRecord record = record(id);
         long stamp = PurgeId.stamp(id);
         checkUndo(record, stamp);
-        if (record.scope().equals(PurgeRecord.UNKNOWN)) {
-            history().add(record, Runnable::run, () -> {});
-        }
+        addUnrecorded(record);
         ServingLoop loop = proxy.loops().get(0);
         CompletableFuture<PurgeView> view = new CompletableFuture<>();
         boolean begun = invalidator().undo(stamp, loop.loop(), failure -> {
@@ -180,7 +209,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                             id,
                             ScopedPurges.client(caller),
                             loop.loop(),
-                            () -> view.complete(new PurgeView(record.in(PurgeState.UNDONE), 0, null)));
+                            () -> view.complete(new PurgeView(record.in(PurgeState.UNDONE), 0, null, null)));
         });
         if (!begun) {
             throw new AdminException(
@@ -191,6 +220,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     private void checkUndo(PurgeRecord record, long stamp) throws AdminException {
         String id = record.id();
+        if (record.state() == PurgeState.CANCELLED) {
+            throw new AdminException(409, "not-undoable", "purge " + id + " is cancelled; nothing was changed");
+        }
         if (record.state() == PurgeState.UNDONE || (stamp > 0 && invalidator().isUndone(stamp))) {
             throw new AdminException(409, "already-undone", "purge " + id + " is undone; nothing was changed");
         }
@@ -224,17 +256,53 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     @Override
-    public PurgeView cancel(String id, AdminCaller caller) throws AdminException {
+    public CompletionStage<PurgeView> cancel(String id, AdminCaller caller) throws AdminException {
         PurgeCounts.Counted counted = counts.find(id);
+        if (invalidator().isLive(PurgeId.stamp(id))) {
+            PurgeRecord record = record(id);
+            addUnrecorded(record);
+            if (counted != null) {
+                counted.count().cancel();
+            }
+            return cancelPattern(record, caller);
+        }
         if (counted == null || counted.count().isOver()) {
             PurgeView view = find(id);
             throw new AdminException(
                     409,
                     "not-in-progress",
-                    "purge " + id + " is " + view.record().state().text() + ": no count is in progress");
+                    "purge " + id + " is " + view.record().state().text()
+                            + ": neither a count nor a sweep is in progress");
         }
         counted.count().cancel();
-        return view(counted.record());
+        return CompletableFuture.completedFuture(view(counted.record()));
+    }
+
+    private CompletionStage<PurgeView> cancelPattern(PurgeRecord record, AdminCaller caller) throws AdminException {
+        String id = record.id();
+        ServingLoop loop = proxy.loops().get(0);
+        CompletableFuture<PurgeView> view = new CompletableFuture<>();
+        boolean begun = invalidator().cancel(PurgeId.stamp(id), loop.loop(), failure -> {
+            if (failure != null) {
+                loop.counters().increment(Counter.PURGES_FAILED);
+                view.completeExceptionally(new AdminException(
+                        500,
+                        "cancel-not-durable",
+                        "cancelled in this process, but the storage could not be written: " + failure.getMessage()));
+                return;
+            }
+            loop.counters().increment(Counter.PURGES_CANCELLED);
+            history()
+                    .cancelled(
+                            id,
+                            ScopedPurges.client(caller),
+                            loop.loop(),
+                            () -> view.complete(new PurgeView(record.in(PurgeState.CANCELLED), 0, null, null)));
+        });
+        if (!begun) {
+            throw new AdminException(409, "not-in-progress", "purge " + id + " has just ended; nothing was changed");
+        }
+        return view;
     }
 
     @Override
@@ -252,7 +320,13 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                     PurgeState.COUNTING,
                     -1,
                     -1);
-            PurgeCount count = PurgeCount.ofDryRun(proxy.store(), invalidator().invalidations(), plan.scopes());
+            PurgedPattern pattern = plan.pattern();
+            PurgeCount count = pattern == null
+                    ? PurgeCount.ofDryRun(proxy.store(), invalidator(), plan.scopes())
+                    : PurgeCount.of(
+                            proxy.store(),
+                            invalidator(),
+                            pattern.at(pattern.stamp(), history().nowMillis()));
             counts.start(record, count);
             return count.firstSlice().thenCompose(counted -> answer(record, counted));
         } catch (AdminException e) {

@@ -1,20 +1,25 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.purge.PurgeControl.Count;
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredSummary;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.TagList;
+import io.millrace.proxy.expression.stored.ListedFacts;
+import io.millrace.proxy.expression.stored.StoredUrl;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -27,9 +32,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the objects of the inventory that a purge covers. The count runs in slices on the inventory's thread, which
- * applies changes of the store between them.
+ * applies changes of the store between them. Between slices, objects are opened for which an expression needs more than
+ * the inventory has.
  *
- * <p>Thread-safe; written only by the inventory's thread.
+ * <p>Thread-safe; written by one thread at a time.
  */
 final class PurgeCount implements ListVisitor {
     /** Limit of collected URLs. */
@@ -42,8 +48,12 @@ final class PurgeCount implements ListVisitor {
     /** Number of tags of an object that the inventory keeps. */
     private static final int TAGS_KEPT = 64;
 
+    /** Limit of objects that are opened after a slice. */
+    private static final int UNDECIDED_MAX = 64;
+
     private final CacheStore<StoredHead> store;
-    private final Invalidations invalidations;
+    private final Invalidator invalidator;
+    private final @Nullable PurgedPattern pattern;
     private final List<InvalidationScope> scopes;
     private final long own;
     private final long[] previous;
@@ -53,6 +63,7 @@ final class PurgeCount implements ListVisitor {
     private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
+    private final List<StoreKey> undecided = new ArrayList<>();
     private long sliceEndNanos;
     private boolean hasMissing;
     private boolean hasManyTags;
@@ -68,24 +79,34 @@ final class PurgeCount implements ListVisitor {
 
     private PurgeCount(
             CacheStore<StoredHead> store,
-            Invalidations invalidations,
+            Invalidator invalidator,
             List<InvalidationScope> scopes,
+            @Nullable PurgedPattern pattern,
             long own,
             long[] previous) {
         this.store = store;
-        this.invalidations = invalidations;
+        this.invalidator = invalidator;
+        this.pattern = pattern;
         this.scopes = scopes;
         this.own = own;
         this.previous = previous;
-        this.ofUrls = scopes.stream().allMatch(InvalidationScope::isOfUrls);
+        this.ofUrls = pattern == null && scopes.stream().allMatch(InvalidationScope::isOfUrls);
         this.ofTags = scopes.stream().anyMatch(scope -> scope.tag() != null);
         this.ofGroups = scopes.stream().anyMatch(scope -> scope.kind() == InvalidationKind.GROUP);
     }
 
     /** Creates a count for a dry run. */
-    static PurgeCount ofDryRun(
-            CacheStore<StoredHead> store, Invalidations invalidations, List<InvalidationScope> scopes) {
-        return new PurgeCount(store, invalidations, scopes, Long.MAX_VALUE, new long[scopes.size()]);
+    static PurgeCount ofDryRun(CacheStore<StoredHead> store, Invalidator invalidator, List<InvalidationScope> scopes) {
+        return new PurgeCount(store, invalidator, scopes, null, Long.MAX_VALUE, new long[scopes.size()]);
+    }
+
+    /**
+     * Creates a count for a purge by pattern, or for its dry run.
+     *
+     * @param pattern with its stamp, or for a dry run with a stamp above all others
+     */
+    static PurgeCount of(CacheStore<StoredHead> store, Invalidator invalidator, PurgedPattern pattern) {
+        return new PurgeCount(store, invalidator, List.of(), pattern, pattern.stamp(), new long[0]);
     }
 
     /**
@@ -96,11 +117,11 @@ final class PurgeCount implements ListVisitor {
      */
     static PurgeCount of(
             CacheStore<StoredHead> store,
-            Invalidations invalidations,
+            Invalidator invalidator,
             List<InvalidationScope> scopes,
             long stamp,
             long[] previous) {
-        return new PurgeCount(store, invalidations, scopes, stamp, previous);
+        return new PurgeCount(store, invalidator, scopes, null, stamp, previous);
     }
 
     /** Starts the count; never blocks. */
@@ -110,7 +131,48 @@ final class PurgeCount implements ListVisitor {
 
     private void slice(@Nullable String after) {
         sliceEndNanos = System.nanoTime() + SLICE_NANOS;
-        store.list(after, this, Runnable::run, this::onSlice);
+        store.list(after, this, Runnable::run, result -> decide(result, 0));
+    }
+
+    /** Opens the undecided objects from an index on, one after another, and ends the slice. */
+    private void decide(ListResult result, int index) {
+        if (index == undecided.size() || cancelled) {
+            undecided.clear();
+            onSlice(result);
+            return;
+        }
+        if (System.nanoTime() - sliceEndNanos > 0) {
+            firstUrls = List.copyOf(urls);
+            firstSlice.complete(this);
+        }
+        StoreKey key = undecided.get(index);
+        store.open(key, Runnable::run, object -> {
+            if (object != null) {
+                opened(key, object);
+            }
+            decide(result, index + 1);
+        });
+    }
+
+    /** Counts an object if the purge covers it; releases it. */
+    private void opened(StoreKey key, StoredObject<StoredHead> object) {
+        try {
+            StoredUrl url = StoredUrl.ofKey(key.bytes());
+            if (pattern != null && pattern.covers(url, object.head(), object.length())) {
+                add(url.text(), object.length());
+            }
+        } finally {
+            object.release();
+        }
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time writes
+    private void add(String url, long bodyLength) {
+        objects = objects + 1;
+        bytes = bytes + Math.max(0, bodyLength);
+        if (urls.size() < URLS_MAX) {
+            urls.add(url);
+        }
     }
 
     private void onSlice(ListResult result) {
@@ -197,6 +259,9 @@ final class PurgeCount implements ListVisitor {
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     public boolean wants(byte[] key) {
         examined = examined + 1;
+        if (pattern != null) {
+            return pattern.couldCover(StoredUrl.ofKey(key));
+        }
         if (!ofUrls) {
             return true;
         }
@@ -212,7 +277,6 @@ final class PurgeCount implements ListVisitor {
     }
 
     @Override
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     public boolean object(ListedObject object) {
         StoredSummary summary = StoredSummary.read(object.summary().text());
         byte[] key = object.key();
@@ -226,13 +290,9 @@ final class PurgeCount implements ListVisitor {
         int urlLength = lengthBefore(key, primaryLength, ' ');
         String text = new String(key, 0, urlLength, StandardCharsets.ISO_8859_1);
         if (TargetUri.parseAbsolute(text) instanceof TargetUri url && covers(url, object, summary)) {
-            objects = objects + 1;
-            bytes = bytes + Math.max(0, object.bodyLength());
-            if (urls.size() < URLS_MAX) {
-                urls.add(text);
-            }
+            add(text, object.bodyLength());
         }
-        return true;
+        return undecided.size() < UNDECIDED_MAX;
     }
 
     private static int lengthBefore(byte[] key, int end, int stop) {
@@ -258,18 +318,53 @@ final class PurgeCount implements ListVisitor {
         hasManyTags |= ofTags && object.tags().size() >= TAGS_KEPT;
         hasManyGroups |= ofGroups && summary.groups().length >= StoredSummary.GROUPS_MAX;
         Labels labels = Labels.of(summary.groups(), tags.tags().onSite(summary.site()));
+        if (pattern != null) {
+            return !isGone(url, stamp, labels, object, summary) && isCovered(pattern, object, summary);
+        }
         for (int i = 0; i < previous.length; i++) {
             if (stamp >= previous[i] && scopes.get(i).covers(url, labels)) {
-                return !isGone(url, stamp, labels);
+                return !isGone(url, stamp, labels, object, summary);
             }
         }
         return false;
     }
 
+    /** Returns whether a pattern covers an object. If the inventory has too little, the object is opened later. */
+    private boolean isCovered(PurgedPattern by, ListedObject object, StoredSummary summary) {
+        ListedFacts facts = facts(by, object, summary);
+        if (!by.couldCover(facts)) {
+            return false;
+        }
+        if (by.couldMiss(facts)) {
+            undecided.add(store.key(object.key()));
+            return false;
+        }
+        return true;
+    }
+
+    /** The values of fields at the time of a purge, in whole seconds, the unit of times in the inventory. */
+    private static ListedFacts facts(PurgedPattern by, ListedObject object, StoredSummary summary) {
+        long millis = TimeUnit.SECONDS.toMillis(by.millis() / MILLIS_PER_SECOND);
+        return new ListedFacts(StoredUrl.ofKey(object.key()), summary, object, millis, () -> false);
+    }
+
     /** Returns whether an earlier hard purge covers the object; its space is reclaimed later. */
-    private boolean isGone(TargetUri url, long stamp, Labels labels) {
-        Outdated outdated = invalidations.of(url, stamp, labels);
-        return outdated != null && !outdated.isSoft() && invalidations.purgeStamp(url, stamp, labels, outdated) < own;
+    private boolean isGone(TargetUri url, long stamp, Labels labels, ListedObject object, StoredSummary summary) {
+        Outdated outdated = invalidator.invalidations().of(url, stamp, labels);
+        if (outdated != null
+                && !outdated.isSoft()
+                && invalidator.invalidations().purgeStamp(url, stamp, labels, outdated) < own) {
+            return true;
+        }
+        for (PurgedPattern other : invalidator.patterns()) {
+            if (!other.isSoft()
+                    && stamp < other.stamp()
+                    && other.stamp() < own
+                    && !other.couldMiss(facts(other, object, summary))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns the highest stamp of the second in which an object was stored. */

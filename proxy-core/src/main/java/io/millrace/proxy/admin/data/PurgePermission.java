@@ -33,7 +33,8 @@ final class PurgePermission {
         checkKind(caller, rights, scope.kind());
         boolean isBounded =
                 switch (scope.kind()) {
-                    case URL, HOST, PREFIX, GROUP, TAG -> true;
+                    // SitePatterns limits a pattern to the sites.
+                    case URL, HOST, PREFIX, GROUP, TAG, PATTERN -> true;
                     // Also kinds that are added later, until their sites are checked here.
                     default -> false;
                 };

@@ -6,11 +6,15 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
+import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.proxy.purge.pattern.PurgedPatterns;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeId;
@@ -26,6 +30,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Purges of hosts, prefixes, groups, tags and everything, and soft purges of URLs, for the admin API.
@@ -51,8 +56,18 @@ public final class ScopedPurges implements InvalidationService {
      * @param scopes the scopes to invalidate
      * @param counter the counter of such purges
      * @param target description of the requested target
+     * @param pattern the purge by pattern, without scopes; else null
      */
-    record Plan(List<InvalidationScope> scopes, Counter counter, String target) {}
+    record Plan(
+            List<InvalidationScope> scopes,
+            Counter counter,
+            String target,
+            @Nullable PurgedPattern pattern) {
+        /** Creates a plan of scopes. */
+        Plan(List<InvalidationScope> scopes, Counter counter, String target) {
+            this(scopes, counter, target, null);
+        }
+    }
 
     @Override
     public CompletionStage<InvalidationReport> invalidate(Scope scope) {
@@ -87,6 +102,7 @@ public final class ScopedPurges implements InvalidationService {
                 PurgePermission.checkTags(caller, scope.site(), rules);
                 yield planTags(scope);
             }
+            case PATTERN -> planPattern(scope, caller, rules);
             case GROUP -> {
                 TargetUri host = host(scope);
                 PurgePermission.checkHost(caller, host, rules);
@@ -150,6 +166,24 @@ public final class ScopedPurges implements InvalidationService {
         return new Plan(InvalidationScopes.tags(list.tags(), sites), Counter.PURGES_TAG, target);
     }
 
+    private static Plan planPattern(Scope scope, AdminCaller caller, RemapTable rules) throws AdminException {
+        String expression = String.valueOf(scope.text());
+        try {
+            PurgedPattern pattern = PurgedPattern.parse(expression, scope.soft());
+            String limited = SitePatterns.limited(pattern, caller, rules);
+            if (!limited.equals(expression)) {
+                pattern = PurgedPattern.parse(limited, scope.soft());
+            }
+            if (pattern.isTooLong()) {
+                throw refused("an expression has at most " + PurgedPattern.TEXT_BYTES_MAX + " bytes"
+                        + (limited.equals(expression) ? "" : ", with the hosts of the token's sites"));
+            }
+            return new Plan(List.of(), Counter.PURGES_PATTERN, limited, pattern);
+        } catch (ExpressionException e) {
+            throw new AdminException(400, "bad-expression", "where:" + e.message() + "; nothing was purged");
+        }
+    }
+
     private static boolean isSite(String site) {
         return TargetUri.parseAbsolute("http://" + site + "/") instanceof TargetUri url
                 && url.host().equalsIgnoreCase(site);
@@ -175,9 +209,10 @@ public final class ScopedPurges implements InvalidationService {
     private CompletionStage<InvalidationReport> invalidate(Plan plan, Scope asked, AdminCaller caller, boolean counts) {
         ServingLoop loop = proxy.loops().get(0);
         PurgeHistory purges = proxy.shared().purges();
-        long[] previous = counts ? proxy.shared().invalidator().hardStamps(plan.scopes()) : new long[0];
+        Invalidator invalidator = proxy.shared().invalidator();
+        long[] previous = counts ? invalidator.hardStamps(plan.scopes()) : new long[0];
         CompletableFuture<InvalidationReport> report = new CompletableFuture<>();
-        proxy.shared().invalidator().invalidate(plan.scopes(), asked.soft(), loop.loop(), (entries, failure) -> {
+        Invalidator.Reply reply = (entries, failure) -> {
             loop.counters().increment(failure == null ? plan.counter() : Counter.PURGES_FAILED);
             InvalidationEntry last = entries.get(entries.size() - 1);
             PurgeRecord record = PurgeRecord.done(
@@ -189,6 +224,7 @@ public final class ScopedPurges implements InvalidationService {
                     asked.site(),
                     asked.soft());
             if (failure != null) {
+                invalidator.release(last.stamp());
                 purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
                 report.completeExceptionally(new AdminException(
                         500,
@@ -207,8 +243,21 @@ public final class ScopedPurges implements InvalidationService {
                     report.complete(done);
                 }
             });
-        });
+        };
+        if (plan.pattern() == null) {
+            invalidator.invalidate(plan.scopes(), asked.soft(), loop.loop(), reply);
+        } else if (!invalidator.invalidate(plan.pattern(), counts, loop.loop(), reply)) {
+            report.completeExceptionally(tooManyPatterns());
+        }
         return report;
+    }
+
+    private static AdminException tooManyPatterns() {
+        return new AdminException(
+                429,
+                "too-many-patterns",
+                PurgedPatterns.MAX + " purges by pattern are in force, which is the limit; repeat this purge when some"
+                        + " of them are complete, or cancel one; nothing was purged");
     }
 
     /** Completes the report with the count, or with the count so far. */
@@ -218,9 +267,14 @@ public final class ScopedPurges implements InvalidationService {
             long[] previous,
             InvalidationReport done,
             CompletableFuture<InvalidationReport> report) {
-        PurgeCount count = PurgeCount.of(
-                proxy.store(), proxy.shared().invalidator().invalidations(), plan.scopes(), done.stamp(), previous);
+        Invalidator invalidator = proxy.shared().invalidator();
+        long stamp = done.stamp();
+        PurgedPattern pattern = plan.pattern();
+        PurgeCount count = pattern == null
+                ? PurgeCount.of(proxy.store(), invalidator, plan.scopes(), stamp, previous)
+                : PurgeCount.of(proxy.store(), invalidator, pattern.at(stamp, stamp >>> PurgeId.TIME_SHIFT));
         count.end().thenAccept(counted -> {
+            invalidator.release(stamp);
             if (counted.isWhole()) {
                 Count all = counted.count();
                 proxy.shared().purges().counted(record.id(), all.objects(), all.bytes());
@@ -238,6 +292,7 @@ public final class ScopedPurges implements InvalidationService {
             this.counts.start(record, count);
         } catch (AdminException e) {
             // The purge is in force without a count.
+            invalidator.release(stamp);
             report.complete(done);
         }
     }

@@ -47,17 +47,25 @@ final class SitesOfRules implements SiteSource {
 
     @Override
     public List<String> hosts(String site) throws AdminException {
-        RemapTable table = rules.get();
+        List<String> hosts = hosts(rules.get(), site);
+        if (hosts == null) {
+            throw new AdminException(
+                    400,
+                    "bad-request",
+                    "a rule of the site " + site + " has no fixed host, so that everything of the site cannot be"
+                            + " purged; purge by tag, or each host; nothing was purged");
+        }
+        return hosts;
+    }
+
+    /** Returns the hosts of a site, with a port other than the default; null if a rule of it has no fixed host. */
+    static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
         for (RemapRule rule : table.rulesOfSites(Set.of(site))) {
             RuleUrl from = rule.config().from();
             String host = from.host();
             if (host == null || rule.config().verb().isRegex()) {
-                throw new AdminException(
-                        400,
-                        "bad-request",
-                        "a rule of the site " + site + " has no fixed host, so that everything of the site cannot be"
-                                + " purged; purge by tag, or each host; nothing was purged");
+                return null;
             }
             boolean isUsualPort = from.port() < 0 || from.port() == (from.isSecure() ? 443 : 80);
             hosts.add(isUsualPort ? host : host + ":" + from.port());

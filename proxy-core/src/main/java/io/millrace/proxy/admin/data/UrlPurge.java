@@ -58,7 +58,7 @@ final class UrlPurge {
         // The count comes first, because removed objects cannot be counted.
         PurgeCount count = PurgeCount.ofDryRun(
                 proxy.store(),
-                proxy.shared().invalidator().invalidations(),
+                proxy.shared().invalidator(),
                 InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
         try {
             counts.start(record, count);

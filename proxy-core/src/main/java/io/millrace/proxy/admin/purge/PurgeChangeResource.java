@@ -10,7 +10,6 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.Json;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** {@code POST /v1/cache/purge/undo} and {@code /v1/cache/purge/cancel}. Thread-safe. */
@@ -34,12 +33,9 @@ public final class PurgeChangeResource implements AdminResource {
         return new PurgeChangeResource("/v1/cache/purge/undo", purges, purges::undo);
     }
 
-    /** Creates the resource that stops counts. */
+    /** Creates the resource that ends purges by pattern and counts. */
     public static PurgeChangeResource cancel(PurgeControl purges) {
-        return new PurgeChangeResource(
-                "/v1/cache/purge/cancel",
-                purges,
-                (id, caller) -> CompletableFuture.completedFuture(purges.cancel(id, caller)));
+        return new PurgeChangeResource("/v1/cache/purge/cancel", purges, purges::cancel);
     }
 
     @Override

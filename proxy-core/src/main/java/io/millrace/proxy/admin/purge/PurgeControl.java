@@ -33,11 +33,12 @@ public interface PurgeControl {
     CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException;
 
     /**
-     * Stops the count of a purge or a dry run. Blocks.
+     * Ends a live purge by pattern before its sweep is complete, or stops the count of another purge or of a dry run.
+     * Blocks while it reads the records; the stage completes when the cancellation is durable.
      *
-     * @throws AdminException if there is no such purge, or no count is in progress
+     * @throws AdminException if there is no such purge, or neither a count nor a sweep is in progress
      */
-    PurgeView cancel(String id, AdminCaller caller) throws AdminException;
+    CompletionStage<PurgeView> cancel(String id, AdminCaller caller) throws AdminException;
 
     /**
      * The present state of a purge. Immutable.
@@ -45,11 +46,13 @@ public interface PurgeControl {
      * @param record the record
      * @param undoUntilMillis end of the undo window in epoch milliseconds; 0 if it cannot be undone
      * @param count the count of its objects; null if this process has none
+     * @param sweep progress of a purge by pattern: waiting, running or done; else null
      */
     record PurgeView(
             PurgeRecord record,
             long undoUntilMillis,
-            @Nullable Count count) {}
+            @Nullable Count count,
+            @Nullable String sweep) {}
 
     /**
      * A count. Immutable.

@@ -35,6 +35,7 @@ public final class PurgeJson {
         number(json, "bytes", record.bytes());
         long until = view.undoUntilMillis();
         text(json, "undo_until", until == 0 ? null : Instant.ofEpochMilli(until).toString());
+        text(json, "sweep", view.sweep());
         Count count = view.count();
         if (count == null) {
             json.writeNullProperty("count");

@@ -6,7 +6,8 @@ import java.util.Set;
  * The purges that a token may request. Immutable.
  *
  * @param sites in lower case; empty for every site
- * @param kinds {@code url}, {@code host}, {@code prefix}, {@code group}, {@code tag}, {@code all}; empty for every kind
+ * @param kinds {@code url}, {@code host}, {@code prefix}, {@code group}, {@code tag}, {@code pattern},
+ *     {@code all}; empty for every kind
  */
 public record PurgeRights(Set<String> sites, Set<String> kinds) {
     /** Whether purges of a kind are allowed. */

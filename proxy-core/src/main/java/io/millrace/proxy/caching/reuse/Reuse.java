@@ -146,7 +146,12 @@ public sealed interface Reuse {
         if (notUsable != null) {
             return notUsable;
         }
-        return outdated == null ? ofCurrent(request, stored, nowMillis, settings) : new Invalidated(outdated);
+        if (outdated != null) {
+            return new Invalidated(outdated);
+        }
+        return stored.isPurgedSoftly()
+                ? new Invalidated(Outdated.STALE_BY_PATTERN)
+                : ofCurrent(request, stored, nowMillis, settings);
     }
 
     private static Reuse ofCurrent(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {

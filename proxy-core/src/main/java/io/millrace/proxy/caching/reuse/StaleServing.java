@@ -187,8 +187,9 @@ public sealed interface StaleServing {
     static long staleSeconds(StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         long byAge = -settings.lifetimes().ttlSeconds(stored, nowMillis);
         // At least 1 from the start: settings that permit no stale serving also exclude this response.
-        return staleSinceMillis < 0
-                ? byAge
-                : Math.max(byAge, Math.max(1, Math.floorDiv(nowMillis - staleSinceMillis, 1000L)));
+        if (staleSinceMillis < 0) {
+            return stored.isPurgedSoftly() ? Math.max(1, byAge) : byAge;
+        }
+        return Math.max(byAge, Math.max(1, Math.floorDiv(nowMillis - staleSinceMillis, 1000L)));
     }
 }

@@ -30,8 +30,9 @@ public final class AdminKeys {
                     "For purger: sites that it may purge, as in remap[].site, or hosts of rules without it; without"
                             + " this key every site.");
     public static final ConfigKey<List<String>> TOKEN_KINDS = ConfigKey.builder("admin.tokens[].kinds", ValueType.NAMES)
-            .description("For purger: kinds of purges that it may request: url, host, prefix, group, tag and all;"
-                    + " without this key every kind.");
+            .description(
+                    "For purger: kinds of purges that it may request: url, host, prefix, group, tag, pattern and all;"
+                            + " without this key every kind.");
     public static final ConfigKey<Integer> TOKEN_RATE = ConfigKey.builder(
                     "admin.tokens[].requests_per_minute", ValueType.INTEGER)
             .within(1, 1_000_000)

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /** Checks tokens and TLS of the admin API over TCP. Confined to one thread. */
 final class AdminChecks {
     /** Kinds of purges that a token can be limited to. */
-    private static final List<String> KINDS = List.of("url", "host", "prefix", "group", "tag", "all");
+    private static final List<String> KINDS = List.of("url", "host", "prefix", "group", "tag", "pattern", "all");
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 

@@ -335,10 +335,9 @@ public final class RequestDecider {
 
     private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
         Reuse reuse;
-        StoredHead head;
         try {
-            head = object.head();
-            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
+            StoredHead head = object.head();
+            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head, object.length());
             reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
             decision.letGo(object);
@@ -365,7 +364,7 @@ public final class RequestDecider {
             return validate(decision, object, reasonOf(validate.reason()));
         }
         if (reuse instanceof Reuse.Invalidated invalidated) {
-            decision.outdated(invalidated.by(), purgeStamp(decision, head, invalidated.by()));
+            decision.outdated(invalidated.by(), purgeStamp(decision, object, invalidated.by()));
             if (invalidated.by().isSoft()) {
                 return validate(decision, object, ForwardReason.STALE);
             }
@@ -393,8 +392,8 @@ public final class RequestDecider {
                 || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
     }
 
-    private long purgeStamp(Decision decision, StoredHead head, Outdated by) {
-        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), head.stamp(), head.labels(), by);
+    private long purgeStamp(Decision decision, StoredObject<StoredHead> object, Outdated by) {
+        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), object.head(), object.length(), by);
     }
 
     private static boolean isAnswer(Reuse reuse) {

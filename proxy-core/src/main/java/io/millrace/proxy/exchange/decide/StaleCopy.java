@@ -44,14 +44,14 @@ public final class StaleCopy {
                                 copy.head(),
                                 nowMillis,
                                 settings,
-                                invalidations.staleSinceMillis(keyUrl, copy.head()))
+                                invalidations.staleSinceMillis(keyUrl, copy.head(), copy.length()))
                         instanceof StaleServing.Allowed;
     }
 
     /** Returns true if a hard purge has outdated the response since it was found. */
     public boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
-        Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head());
+        Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head(), copy.length());
         return outdated != null && !outdated.isSoft();
     }
 

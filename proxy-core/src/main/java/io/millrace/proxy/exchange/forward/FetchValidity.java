@@ -25,7 +25,7 @@ public final class FetchValidity {
     }
 
     private @Nullable Outdated outdated() {
-        return invalidations.of(plan.keyUrl(), plan.stamp(), labels);
+        return invalidations.ofFetch(plan.keyUrl(), plan.stamp(), labels);
     }
 
     /** Returns true if an invalidation outdates the response. */

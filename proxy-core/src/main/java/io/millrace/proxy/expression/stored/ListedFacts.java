@@ -45,6 +45,12 @@ public record ListedFacts(
         return object.tags();
     }
 
+    /** Returns no values: the inventory has no other response fields. */
+    @Override
+    public List<String> header(String name) {
+        return List.of();
+    }
+
     @Override
     public String tier() {
         return inRam.getAsBoolean() ? "ram" : "disk";

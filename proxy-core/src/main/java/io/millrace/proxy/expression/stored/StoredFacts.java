@@ -26,4 +26,11 @@ public interface StoredFacts {
 
     /** Returns {@code ram} or {@code disk}. */
     String tier();
+
+    /**
+     * Returns the values of a response field, one for each field line.
+     *
+     * @param name in lower case
+     */
+    List<String> header(String name);
 }

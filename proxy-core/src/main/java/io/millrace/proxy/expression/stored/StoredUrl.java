@@ -43,6 +43,11 @@ public record StoredUrl(String text, int hostStart, int pathStart, int queryStar
         return text.substring(hostStart, pathStart);
     }
 
+    /** Returns the path and the query. */
+    public String target() {
+        return text.substring(pathStart);
+    }
+
     /** Returns the path without the query. */
     public String path() {
         return text.substring(pathStart, queryStart);

@@ -136,6 +136,11 @@ public final class PurgeHistory implements AutoCloseable {
         append(PurgeLine.undo(id, nowMillis(), client), replyOn, reply);
     }
 
+    /** Adds the cancellation of a purge. */
+    public void cancelled(String id, PurgeClient client, Executor replyOn, Runnable reply) {
+        append(PurgeLine.cancellation(id, nowMillis(), client), replyOn, reply);
+    }
+
     /** Adds the count of a purge's objects. */
     public void counted(String id, long objects, long bytes) {
         append(PurgeLine.count(id, nowMillis(), objects, bytes), Runnable::run, () -> {});

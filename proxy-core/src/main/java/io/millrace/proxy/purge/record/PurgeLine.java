@@ -45,10 +45,19 @@ final class PurgeLine {
 
     /** Returns the line of an undo, with a line feed. */
     static byte[] undo(String id, long atMillis, PurgeClient client) {
+        return change(id, atMillis, client, "undo", PurgeState.UNDONE);
+    }
+
+    /** Returns the line of a cancellation, with a line feed. */
+    static byte[] cancellation(String id, long atMillis, PurgeClient client) {
+        return change(id, atMillis, client, "cancel", PurgeState.CANCELLED);
+    }
+
+    private static byte[] change(String id, long atMillis, PurgeClient client, String action, PurgeState to) {
         return line(json -> {
-            begin(json, id, atMillis, "undo");
+            begin(json, id, atMillis, action);
             client(json, client);
-            json.writeStringProperty("state", PurgeState.UNDONE.text());
+            json.writeStringProperty("state", to.text());
         });
     }
 

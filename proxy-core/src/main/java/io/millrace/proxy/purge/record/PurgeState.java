@@ -12,7 +12,7 @@ public enum PurgeState {
     FAILED,
     /** Undone: responses that were not validated meanwhile are as before. */
     UNDONE,
-    /** A dry run whose count was cancelled or ended early. */
+    /** A purge by pattern that was cancelled, or a dry run whose count was cancelled or ended early. */
     CANCELLED;
 
     /** Returns the stable name for the API and the log. */

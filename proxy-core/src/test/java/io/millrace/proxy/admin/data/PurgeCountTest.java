@@ -4,15 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.purge.PurgeControl.Count;
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadSummary;
 import io.millrace.store.InventoryStatistics;
+import io.millrace.store.Journal;
 import io.millrace.store.ListCallback;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,10 +36,24 @@ class PurgeCountTest {
     /** Answers to the calls of {@link CacheStore#list}, in order; a call without an answer waits for the next one. */
     private final Deque<String> answers = new ArrayDeque<>();
 
-    private final PurgeCount count = PurgeCount.ofDryRun(store(), Invalidations.NONE, List.of(InvalidationScope.all()));
+    private final PurgeCount count = PurgeCount.ofDryRun(
+            store(), Invalidator.over(new NoJournal(), () -> 0, () -> 0), List.of(InvalidationScope.all()));
     private ListVisitor visitor;
     private ListCallback reply;
     private Runnable onInventory = () -> {};
+
+    /** A journal without entries. */
+    private static final class NoJournal implements Journal {
+        @Override
+        public void attach(Owner owner) {
+            owner.recovered(List.of(), Condition.WHOLE);
+        }
+
+        @Override
+        public void append(Entry entry, Executor replyOn, AppendCallback reply) {
+            throw new AssertionError(entry);
+        }
+    }
 
     @SuppressWarnings("unchecked")
     private CacheStore<StoredHead> store() {

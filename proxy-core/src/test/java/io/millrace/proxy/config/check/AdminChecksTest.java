@@ -78,7 +78,7 @@ class AdminChecksTest {
                 "listen: '127.0.0.1:2', tokens: [{name: a b, file: t1, role: viewer}] | admin.tokens[0].name: 'a b' is not 1 to 64 letters, digits, '-', '_' and '.'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer, sites: [shop]}] | admin.tokens[0].sites: is only for role: purger",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: operator, kinds: [url]}] | admin.tokens[0].kinds: is only for role: purger",
-                "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, kinds: [tags]}] | admin.tokens[0].kinds: 'tags' is not a kind of purge: url, host, prefix, group, tag, all (did you mean tag?)",
+                "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, kinds: [tags]}] | admin.tokens[0].kinds: 'tags' is not a kind of purge: url, host, prefix, group, tag, pattern, all (did you mean tag?)",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, sites: [shp]}] | admin.tokens[0].sites: no rule has the site 'shp'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, sites: [b.example]}] | admin.tokens[0].sites: no rule has the site 'b.example'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: purger, sites: []}] | admin.tokens[0].sites: is empty",

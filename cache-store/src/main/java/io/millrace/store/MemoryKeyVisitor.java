@@ -1,0 +1,13 @@
+package io.millrace.store;
+
+/** Receives the keys of objects in memory; see {@link CacheStore#visitMemory}. */
+@FunctionalInterface
+public interface MemoryKeyVisitor {
+    /**
+     * Receives one key. A key may be passed more than once.
+     *
+     * @param key borrowed; never to be changed
+     * @param filling true if writers may be in flight for the key, or an incomplete object is in memory
+     */
+    void key(byte[] key, boolean filling);
+}

@@ -1,0 +1,72 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.PurgeRights;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.proxy.remap.RemapTable;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Limits purges by pattern to the hosts of the sites of a token. Thread-safe: no state. */
+final class SitePatterns {
+    private SitePatterns() {}
+
+    /**
+     * Returns an expression that holds only for responses of the caller's sites; the same text for callers without
+     * such a limit.
+     *
+     * @throws AdminException if the hosts of a site are not fixed, or a host for which the expression could hold also
+     *     has responses of other sites
+     */
+    static String limited(PurgedPattern pattern, AdminCaller caller, RemapTable rules) throws AdminException {
+        PurgeRights rights = caller.purgeRights();
+        if (rights == null || rights.sites().isEmpty()) {
+            return pattern.text();
+        }
+        Set<String> hosts = new LinkedHashSet<>();
+        for (String site : rights.sites().stream().sorted().toList()) {
+            List<String> ofSite = SitesOfRules.hosts(rules, site);
+            if (ofSite == null) {
+                throw refused(caller, "a rule of the site " + site + " has no fixed host");
+            }
+            // Responses without rule belong to the site of their host.
+            for (String host : ofSite.isEmpty() ? List.of(site) : ofSite) {
+                hosts.addAll(keyHosts(host, pattern, caller, rules));
+            }
+        }
+        if (hosts.isEmpty()) {
+            throw refused(caller, "the expression holds for no host of these sites");
+        }
+        String literals = hosts.stream().map(Expression::literal).collect(Collectors.joining(", "));
+        return "host in (" + literals + ") && (" + pattern.text() + ")";
+    }
+
+    /** Returns the hosts in cache keys for a client's host if the pattern could cover one, after a check of rights. */
+    private static Set<String> keyHosts(String host, PurgedPattern pattern, AdminCaller caller, RemapTable rules)
+            throws AdminException {
+        if (!(TargetUri.parseAbsolute("http://" + host + "/") instanceof TargetUri url)) {
+            return Set.of();
+        }
+        Set<String> hosts = new LinkedHashSet<>();
+        hosts.add(url.authority());
+        rules.rulesUnder(url).forEach(rule -> hosts.add(rule.keyUrl(url).authority()));
+        if (hosts.stream().noneMatch(pattern::couldCoverHost)) {
+            return Set.of();
+        }
+        PurgePermission.checkHost(caller, url, rules);
+        return hosts;
+    }
+
+    private static AdminException refused(AdminCaller caller, String why) {
+        return new AdminException(
+                403,
+                "site-refused",
+                "token '" + caller.token() + "' is limited to sites, and the purge by pattern cannot be: " + why
+                        + "; nothing was purged");
+    }
+}

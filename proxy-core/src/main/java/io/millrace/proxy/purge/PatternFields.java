@@ -1,0 +1,193 @@
+package io.millrace.proxy.purge;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads purges by pattern from the fields that clients of Varnish send. Each field has a regular expression, which Varnish
+ * compares with a part of stored responses. All fields of a request must match.
+ *
+ * <pre>
+ *   X-Ban-Url, X-Ban-Regex, X-Purge-Regex; X-Url of BAN         path and query
+ *   X-Ban-Host, X-Purge-Host; X-Host of BAN                     host
+ *   X-Ban-Content-Type, X-Purge-Content-Type; X-Content-Type    Content-Type
+ *   X-Magento-Tags-Pattern, X-Cache-Tags-Pattern, X-Cache-Tags,
+ *   Cache-Tags, Purge-Cache-Tags, ApiPlatform-Ban-Regex         field of tags
+ * </pre>
+ *
+ * Thread-safe: no state.
+ */
+final class PatternFields {
+    /** An expression that matches everything, which clients send for a field without a condition. */
+    private static final String ANY = ".*";
+
+    private static final String TYPE_FIELD = "header[\"Content-Type\"]";
+
+    private static final FieldName PURGE_REGEX = FieldName.of("X-Purge-Regex");
+    private static final FieldName BAN_URL = FieldName.of("X-Ban-Url");
+    private static final FieldName BAN_METHOD = FieldName.of("X-Ban-Method");
+
+    private static final List<FieldName> TARGET =
+            List.of(PURGE_REGEX, BAN_URL, FieldName.of("X-Ban-Regex"), FieldName.of("X-Ban-Regexp"));
+    private static final List<FieldName> HOST = List.of(FieldName.of("X-Ban-Host"), FieldName.of("X-Purge-Host"));
+    private static final List<FieldName> TYPE =
+            List.of(FieldName.of("X-Ban-Content-Type"), FieldName.of("X-Purge-Content-Type"));
+
+    private static final FieldName FOS_URL = FieldName.of("X-Url");
+    private static final FieldName FOS_HOST = FieldName.of("X-Host");
+    private static final FieldName FOS_TYPE = FieldName.of("X-Content-Type");
+
+    private static final List<TagField> TAGS = List.of(
+            new TagField("X-Magento-Tags-Pattern", "X-Magento-Tags"),
+            new TagField("X-Cache-Tags-Pattern", "X-Cache-Tags"),
+            new TagField("X-Cache-Tags", "X-Cache-Tags"),
+            new TagField("Cache-Tags", "Cache-Tags"),
+            new TagField("Purge-Cache-Tags", "Purge-Cache-Tags"),
+            new TagField("ApiPlatform-Ban-Regex", "Cache-Tags"));
+
+    private final FieldSection fields;
+    private final List<String> conditions = new ArrayList<>();
+    private final Map<String, String> regexes = new LinkedHashMap<>();
+    private boolean isPattern;
+    private @Nullable String problem;
+
+    private PatternFields(FieldSection fields) {
+        this.fields = fields;
+    }
+
+    /** A request field with an expression over tags, and the response field with the tags. */
+    private record TagField(FieldName name, String response) {
+        TagField(String name, String response) {
+            this(FieldName.of(name), response);
+        }
+    }
+
+    /**
+     * Reads a request.
+     *
+     * @param ban whether the method is BAN
+     * @return null if the request has none of the fields
+     */
+    static @Nullable PurgeRequest of(RequestHead request, boolean ban) {
+        PatternFields read = new PatternFields(request.fields());
+        read.read(request.target(), ban);
+        if (read.problem != null) {
+            return new PurgeRequest.Malformed(read.problem);
+        }
+        if (read.isPathOnly()) {
+            TargetUri beginning = beginning(request.target());
+            return beginning.path().equals("/") && !beginning.hasQuery()
+                    ? new PurgeRequest.Host(beginning)
+                    : new PurgeRequest.Prefix(beginning);
+        }
+        return read.isPattern
+                ? new PurgeRequest.Matching(root(request.target()), String.join(" && ", read.conditions), read.regexes)
+                : null;
+    }
+
+    /** Returns the purge of URLs whose path matches an expression from its start. */
+    static PurgeRequest ofPath(TargetUri target) {
+        String regex = '^' + target.path();
+        return new PurgeRequest.Matching(
+                root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex));
+    }
+
+    /** Returns whether the only expression is {@code .*} after the path of the request. */
+    private boolean isPathOnly() {
+        return regexes.size() == 1 && ANY.equals(regexes.get(PURGE_REGEX.text()));
+    }
+
+    private static TargetUri beginning(TargetUri target) {
+        TargetUri beginning = PurgePattern.isOne(target) ? PurgePattern.beginning(target) : target;
+        return beginning == null ? target : beginning;
+    }
+
+    private static TargetUri root(TargetUri target) {
+        return target.withPath(new byte[] {'/'});
+    }
+
+    private void read(TargetUri target, boolean ban) {
+        for (FieldName name : TARGET) {
+            if (fields.contains(name)) {
+                addTarget(target, name);
+            }
+        }
+        HOST.forEach(name -> add("host", name));
+        TYPE.forEach(name -> add(TYPE_FIELD, name));
+        if (ban) {
+            add("target", FOS_URL);
+            add("host", FOS_HOST);
+            add(TYPE_FIELD, FOS_TYPE);
+        }
+        for (TagField field : TAGS) {
+            String regex = regex(field.name());
+            if (regex != null && !regex.equals(ANY)) {
+                String match = " =~ " + Expression.literal(regex);
+                conditions.add(
+                        "(header[" + Expression.literal(field.response()) + "]" + match + " || tag" + match + ")");
+            }
+        }
+    }
+
+    /** X-Purge-Regex continues the path of the request, unless it begins with a circumflex. */
+    private void addTarget(TargetUri target, FieldName name) {
+        if (name.equals(BAN_URL) && is(BAN_METHOD, "url")) {
+            conditions.add("target == " + Expression.literal(String.valueOf(value(name))));
+            return;
+        }
+        String path = new String(PrefixStamps.normal(beginning(target)), StandardCharsets.ISO_8859_1);
+        String regex = regex(name);
+        if (name.equals(PURGE_REGEX) && regex != null && !regex.startsWith("^") && !path.equals("/")) {
+            conditions.add("target =~ " + Expression.literal('^' + Pattern.quote(path)));
+        }
+        add("target", name);
+    }
+
+    private void add(String part, FieldName name) {
+        String regex = regex(name);
+        if (regex != null && !regex.equals(ANY)) {
+            // Hosts are stored in lower case.
+            conditions.add(part + " =~ " + Expression.literal(part.equals("host") ? "(?i)" + regex : regex));
+        }
+    }
+
+    private boolean is(FieldName name, String value) {
+        int line = fields.find(name);
+        return line >= 0 && fields.valueEqualsIgnoreCase(line, value);
+    }
+
+    /** Returns the regular expression in a field; null if the field is absent. */
+    private @Nullable String regex(FieldName name) {
+        String regex = value(name);
+        if (regex != null) {
+            regexes.put(name.text(), regex);
+        }
+        return regex;
+    }
+
+    /** Returns the value of a field; null if the field is absent. */
+    private @Nullable String value(FieldName name) {
+        int line = fields.find(name);
+        if (line < 0) {
+            return null;
+        }
+        isPattern = true;
+        String value = fields.value(line);
+        if (value.isEmpty()) {
+            problem = name.text() + " is empty";
+        } else if (fields.next(name, line) >= 0) {
+            problem = name.text() + " is repeated";
+        }
+        return value;
+    }
+}

@@ -1,0 +1,430 @@
+package io.millrace.proxy.purge;
+
+import static io.millrace.proxy.purge.InvalidationTable.hostHash;
+import static io.millrace.proxy.purge.InvalidationTable.urlHash;
+
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.http.TargetUri;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The stamps of invalidated scopes: everything, hosts, prefixes, URLs, groups and tags, hard and soft. Each has a limit.
+ * A full table forgets the stamps that a wider stamp covers, then it raises a floor.
+ *
+ * <p>Read without a lock; changed under the lock of the owner.
+ */
+final class ScopeStamps {
+    private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
+
+    private final HashedStamps hosts;
+    private final LabelStamps groups;
+    private final TagStamps tags;
+    private final HashedStamps urls;
+    /** Guarded by the owner's lock. */
+    private final UndoLog undos;
+
+    private volatile PrefixStamps prefixes = PrefixStamps.NONE;
+    private volatile long hard;
+    private volatile long soft;
+    private volatile long stamped;
+    /** Value of {@link #hard} that a full table has set; 0 if a purge of everything has set it. */
+    private volatile long hardFloor;
+
+    /** Value of {@link #soft} that a full table has set; 0 if a purge of everything has set it. */
+    private volatile long softFloor;
+
+    /**
+     * Creates an empty table.
+     *
+     * @param undos the soft purges that can be undone; shared with the owner
+     */
+    ScopeStamps(int hostsMax, int groupsMax, TagStamps tags, int urlsMax, UndoLog undos) {
+        hosts = new HashedStamps(hostsMax);
+        groups = new LabelStamps(groupsMax);
+        urls = new HashedStamps(urlsMax);
+        this.tags = tags;
+        this.undos = undos;
+    }
+
+    /** The hard stamp of everything. */
+    long hard() {
+        return hard;
+    }
+
+    /** The soft stamp of everything that no undo can lower. */
+    long settledSoft() {
+        return undos.settled(soft);
+    }
+
+    /** The stamps of tags. */
+    TagStamps tags() {
+        return tags;
+    }
+
+    /** The soft stamp of a host; 0 for none. */
+    long hostSoft(long host) {
+        return hosts.soft(host);
+    }
+
+    /** The prefixes of a host. */
+    InvalidationEntry[] prefixes(long host) {
+        return prefixes.of(host);
+    }
+
+    /**
+     * Finds the stamp that outdates a response; null for none. Probes narrow stamps before wide ones, because a wide
+     * stamp is set before the narrow ones below it are removed.
+     */
+    @Nullable
+    Outdated seek(TargetUri url, long stamp, Labels labels) {
+        long host = hostHash(url);
+        PrefixStamps lists = prefixes;
+        Outdated found = seekSoft(url, stamp, labels, host, lists);
+        if (tags.outdate(url, stamp, labels.tags(), false)) {
+            found = Outdated.BY_TAG;
+        }
+        if (groups.outdate(labels.groups(), stamp, false)) {
+            found = Outdated.BY_GROUP;
+        }
+        if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
+            found = Outdated.BY_PREFIX;
+        }
+        if (stamp < hosts.hard(host)) {
+            found = Outdated.BY_HOST;
+        }
+        if (stamp < stamped && stamp > 0) {
+            found = Outdated.BY_LOSS;
+        }
+        return stamp < hard ? Outdated.BY_ALL : found;
+    }
+
+    private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
+        Outdated found = null;
+        if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
+            found = Outdated.STALE_BY_URL;
+        }
+        if (tags.outdate(url, stamp, labels.tags(), true)) {
+            found = Outdated.STALE_BY_TAG;
+        }
+        if (groups.outdate(labels.groups(), stamp, true)) {
+            found = Outdated.STALE_BY_GROUP;
+        }
+        if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
+            found = Outdated.STALE_BY_PREFIX;
+        }
+        if (stamp < hosts.soft(host)) {
+            found = Outdated.STALE_BY_HOST;
+        }
+        return stamp < soft ? Outdated.STALE_BY_ALL : found;
+    }
+
+    /** Returns the earliest soft stamp that outdates a response; {@link Long#MAX_VALUE} for none. */
+    long firstSoft(TargetUri url, StoredHead head) {
+        long stamp = head.stamp();
+        long host = hostHash(url);
+        long first = earlier(Long.MAX_VALUE, hosts.soft(host), stamp);
+        InvalidationEntry prefix = prefixes.isEmpty() ? null : prefixes.find(host, url, stamp, true);
+        first = earlier(first, prefix == null ? 0 : prefix.stamp(), stamp);
+        for (long group : head.groups()) {
+            first = earlier(first, groups.stamp(group, true), stamp);
+        }
+        first = head.groups().length == 0 ? first : earlier(first, groups.floor(true), stamp);
+        first = Math.min(first, tags.firstSoft(url, stamp, head.tags()));
+        first = urls.hasAny(true) ? earlier(first, urls.soft(urlHash(url)), stamp) : first;
+        return earlier(first, soft, stamp);
+    }
+
+    private static long earlier(long first, long softStamp, long stamp) {
+        return softStamp > stamp ? Math.min(first, softStamp) : first;
+    }
+
+    /** See {@link InvalidationTable#purgeStamp(TargetUri, long, Labels, Outdated)}. */
+    long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated by) {
+        boolean softly = by.isSoft();
+        long stamp =
+                switch (by) {
+                    case BY_ALL -> hard == hardFloor ? 0 : hard;
+                    case STALE_BY_ALL -> soft == softFloor ? 0 : soft;
+                    case BY_HOST -> hosts.hard(hostHash(url));
+                    case STALE_BY_HOST -> hosts.soft(hostHash(url));
+                    case BY_PREFIX, STALE_BY_PREFIX -> {
+                        InvalidationEntry found = prefixes.find(hostHash(url), url, beyond, softly);
+                        yield found == null ? 0 : found.stamp();
+                    }
+                    case BY_GROUP, STALE_BY_GROUP -> newestOfGroups(labels.groups(), softly);
+                    case BY_TAG, STALE_BY_TAG -> tags.newest(url, beyond, labels.tags(), softly);
+                    case STALE_BY_URL -> urls.soft(urlHash(url));
+                    case BY_LOSS, BY_PATTERN, STALE_BY_PATTERN -> 0;
+                };
+        return stamp > beyond ? stamp : 0;
+    }
+
+    /** Returns the hard stamp of a scope; 0 for none. */
+    long hardStamp(InvalidationScope scope) {
+        return switch (scope.kind()) {
+            case ALL -> hard;
+            case HOST -> hosts.hard(scope.hash());
+            case GROUP -> groups.stamp(scope.hash(), false);
+            case TAG, TAG_EVERYWHERE ->
+                tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
+            case PREFIX -> hardStampOfPrefix(scope);
+            case URL, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
+        };
+    }
+
+    private long hardStampOfPrefix(InvalidationScope scope) {
+        long stamp = 0;
+        for (InvalidationEntry entry : prefixes.of(scope.hash())) {
+            if (!entry.isSoft() && Arrays.equals(entry.prefix(), scope.prefix())) {
+                stamp = Math.max(stamp, entry.stamp());
+            }
+        }
+        return stamp;
+    }
+
+    private long newestOfGroups(long[] hashes, boolean softly) {
+        long newestOne = 0;
+        for (long group : hashes) {
+            newestOne = Math.max(newestOne, groups.stamp(group, softly));
+        }
+        return newestOne;
+    }
+
+    /**
+     * Raises the stamps of an entry.
+     *
+     * @return the entry, or that of the host if the host has too many prefixes
+     */
+    InvalidationEntry put(InvalidationEntry entry) {
+        long stamp = entry.stamp();
+        switch (entry.kind()) {
+            case ALL -> raiseAll(stamp, entry.isSoft());
+            case ALL_GROUPS -> {
+                groups.raiseFloor(stamp, entry.isSoft());
+                groups.forgetCovered(hard, undos.settled(soft));
+            }
+            case ALL_TAGS -> {
+                tags.stamps().raiseFloor(stamp, entry.isSoft());
+                tags.stamps().forgetCovered(hard, undos.settled(soft));
+            }
+            case STAMPED -> stamped = Math.max(stamped, stamp);
+            case HOST -> {
+                putHashed(hosts, entry, "hosts");
+                prefixes = prefixes.without(entry);
+            }
+            case PREFIX -> {
+                PrefixStamps with = prefixes.with(entry);
+                if (with == null) {
+                    return put(InvalidationEntry.of(InvalidationKind.HOST, entry.isSoft(), stamp, entry.hash()));
+                }
+                prefixes = with;
+            }
+            case GROUP -> {
+                while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
+                    makeRoom(groups, "groups", "all of any group");
+                }
+            }
+            case URL -> putHashed(urls, entry, "URLs");
+            case TAG, TAG_EVERYWHERE -> {
+                while (!tags.put(entry)) {
+                    makeRoom(tags.stamps(), "tags", "all that has a tag");
+                }
+            }
+            case TAGS -> {
+                for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                    put(one);
+                }
+            }
+            case TAG_KEY -> tags.adopt(entry);
+            // The table keeps these itself.
+            case PATTERN, PATTERN_RETIRED, UNDONE -> {}
+        }
+        return entry;
+    }
+
+    private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
+        while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
+            makeRoom(to, what);
+        }
+    }
+
+    private void raiseAll(long stamp, boolean softly) {
+        if (softly) {
+            soft = Math.max(soft, stamp);
+        } else {
+            hard = Math.max(hard, stamp);
+        }
+    }
+
+    /** Removes the stamps that wide stamps cover; call after raising those, so that a reader finds one of both. */
+    void forgetCovered() {
+        soft = soft > hard ? soft : 0;
+        long settled = undos.settled(soft);
+        hosts.forget(hard, settled);
+        urls.forget(hard, settled);
+        prefixes = prefixes.above(hard, settled);
+        groups.forgetCovered(hard, settled);
+        tags.stamps().forgetCovered(hard, settled);
+    }
+
+    /** Raises the wide stamp of a full table. Purges below it cannot be undone. */
+    private void raiseFloor(long floor, boolean softly) {
+        undos.dropUpTo(floor);
+        if (!softly) {
+            hard = Math.max(hard, floor);
+            hardFloor = hard == floor ? floor : hardFloor;
+        } else if (!undos.raiseSettled(floor)) {
+            soft = Math.max(soft, floor);
+            softFloor = soft == floor ? floor : softFloor;
+        }
+    }
+
+    private void makeRoom(HashedStamps in, String what) {
+        forgetCovered();
+        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
+            long floor = in.middle(softly);
+            raiseFloor(floor, softly);
+            forgetCovered();
+            say(what, floor, softly, "everything");
+        }
+    }
+
+    private void makeRoom(LabelStamps in, String what, String all) {
+        in.forgetCovered(hard, undos.settled(soft));
+        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
+            long floor = in.raiseFloorToMedian(softly);
+            undos.dropUpTo(floor);
+            in.forgetCovered(hard, undos.settled(soft));
+            say(what, floor, softly, all);
+        }
+    }
+
+    private static void say(String what, long floor, boolean softly, String all) {
+        if (floor > 0) {
+            log.warn(
+                    "the table of invalidated {} is full: {} requested before {} counts as {}",
+                    what,
+                    all,
+                    Instant.ofEpochMilli(floor >>> InvalidationTable.STAMP_BITS),
+                    softly ? "stale" : "gone");
+        }
+    }
+
+    /** Returns the soft stamp in force for the scope of an entry; 0 for none and for a prefix. */
+    long softStamp(InvalidationEntry entry) {
+        return switch (entry.kind()) {
+            case ALL -> soft;
+            case HOST -> hosts.soft(entry.hash());
+            case URL -> urls.soft(entry.hash());
+            case GROUP -> groups.stamp(entry.hash(), true);
+            case TAG, TAG_EVERYWHERE -> tags.isOfKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
+            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
+        };
+    }
+
+    /** Returns the lower soft stamp that an entry replaces; at most one. */
+    List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
+        List<InvalidationEntry> displaced = new ArrayList<>();
+        long before = softStamp(entry);
+        if (before > 0 && before < entry.stamp()) {
+            displaced.add(
+                    UndoLog.entry(InvalidationEntry.ofTag(entry.kind(), true, before, entry.hash(), entry.keyId())));
+        }
+        return displaced;
+    }
+
+    /** Adds the soft prefixes that an entry has replaced to the displaced ones. */
+    void addMissing(InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
+        List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
+        for (InvalidationEntry prefix : prefixesBefore) {
+            if (prefix.isSoft() && prefix.stamp() < by.stamp() && !left.contains(prefix)) {
+                displaced.add(prefix);
+            }
+        }
+    }
+
+    /** Restores displaced stamps before it removes the entry, so that a reader finds one of them. */
+    void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
+        long before = 0;
+        if (own.kind() == InvalidationKind.PREFIX) {
+            prefixes = prefixes.replaced(own, displaced);
+            return;
+        }
+        for (InvalidationEntry entry : displaced) {
+            if (entry.kind() == InvalidationKind.PREFIX) {
+                prefixes = prefixes.replaced(entry, List.of(entry));
+            } else {
+                before = Math.max(before, entry.stamp());
+            }
+        }
+        switch (own.kind()) {
+            case ALL -> soft = soft == own.stamp() ? before : soft;
+            case HOST -> hosts.lowerSoft(own.hash(), own.stamp(), before);
+            case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
+            case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
+            case TAG, TAG_EVERYWHERE -> {
+                if (tags.isOfKey(own)) {
+                    tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
+                }
+            }
+            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> {}
+        }
+    }
+
+    /** Removes the stamps that no longer outdate anything after entries were taken back. */
+    void sweep() {
+        hosts.sweep();
+        urls.sweep();
+        groups.sweep();
+        tags.stamps().sweep();
+    }
+
+    /** Adds the entries that a restart needs. */
+    void addTo(List<InvalidationEntry> all) {
+        add(all, InvalidationKind.ALL, 0, hard, soft);
+        add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
+        add(all, InvalidationKind.STAMPED, 0, stamped, 0);
+        LabelStamps tagged = tags.stamps();
+        add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
+        for (boolean softly : new boolean[] {false, true}) {
+            hosts.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
+            urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
+            groups.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+        }
+        prefixes.addTo(all);
+        tags.addTo(all);
+    }
+
+    static void add(List<InvalidationEntry> all, InvalidationKind kind, long hash, long hardStamp, long softStamp) {
+        if (hardStamp > 0) {
+            all.add(InvalidationEntry.of(kind, false, hardStamp, hash));
+        }
+        if (softStamp > 0) {
+            all.add(InvalidationEntry.of(kind, true, softStamp, hash));
+        }
+    }
+
+    /** Returns the number of entries in force of a kind of scopes. */
+    int entries(InvalidationKind kind) {
+        return switch (kind) {
+            case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);
+            case ALL_GROUPS -> groups.floors();
+            case ALL_TAGS -> tags.stamps().floors();
+            case STAMPED -> stamped > 0 ? 1 : 0;
+            case HOST -> hosts.size();
+            case PREFIX -> prefixes.size();
+            case GROUP -> groups.size();
+            case URL -> urls.size();
+            case TAG -> tags.stamps().size();
+            case UNDONE, PATTERN, TAG_EVERYWHERE, TAG_KEY, TAGS, PATTERN_RETIRED -> 0;
+        };
+    }
+}

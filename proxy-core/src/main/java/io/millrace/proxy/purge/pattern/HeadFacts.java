@@ -1,0 +1,61 @@
+package io.millrace.proxy.purge.pattern;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredSummary;
+import io.millrace.proxy.expression.stored.StoredFacts;
+import io.millrace.proxy.expression.stored.StoredUrl;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The values of expression fields for a stored head at the time of a purge. They equal those of the inventory, where it
+ * has them.
+ *
+ * @param url the URL of the cache key
+ * @param head the head of a response
+ * @param bodyBytes length of the content; -1 if it is not known
+ * @param seconds the time of the purge, in epoch seconds
+ */
+record HeadFacts(StoredUrl url, StoredHead head, long bodyBytes, long seconds) implements StoredFacts {
+    @Override
+    public int status() {
+        return head.status();
+    }
+
+    @Override
+    public @Nullable String contentType() {
+        return StoredSummary.typeOf(head);
+    }
+
+    /** In whole seconds, the unit of the inventory. */
+    @Override
+    public long ageNanos() {
+        return TimeUnit.SECONDS.toNanos(Math.max(0, seconds - head.responseTimeMillis() / 1000));
+    }
+
+    @Override
+    public List<String> tags() {
+        return head.tags().texts();
+    }
+
+    @Override
+    public List<String> header(String name) {
+        FieldSection fields = head.fields();
+        FieldName field = FieldName.of(name);
+        List<String> values = new ArrayList<>();
+        for (int line = fields.find(field); line >= 0; line = fields.next(field, line)) {
+            values.add(fields.value(line));
+        }
+        return values;
+    }
+
+    /** Returns nothing: purges have no such field. */
+    @Override
+    public String tier() {
+        return "";
+    }
+}

@@ -1,0 +1,133 @@
+package io.millrace.proxy.purge.pattern;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.ExpressionException;
+import io.millrace.proxy.expression.Field;
+import io.millrace.proxy.expression.stored.StoredFacts;
+import io.millrace.proxy.expression.stored.StoredFields;
+import io.millrace.proxy.expression.stored.StoredUrl;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+
+/**
+ * A purge by pattern: it covers every stored response whose fetch began under a lower stamp, and for which an expression
+ * holds at the time of the purge.
+ *
+ * <p>Immutable.
+ */
+public final class PurgedPattern {
+    /** Limit of the expression in bytes (UTF-8), so that it fits into a journal entry. */
+    public static final int TEXT_BYTES_MAX = 4000;
+
+    /** Fields without a value in the inventory, or with only some of the values. */
+    private static final Set<String> NOT_LISTED = Set.of("tag", "header");
+
+    private static final Set<String> OF_URL = Set.of("url", "scheme", "host", "target", "path", "query");
+    private final Expression<StoredFacts> expression;
+    private final String text;
+    private final boolean soft;
+    private final long stamp;
+    private final long millis;
+
+    private PurgedPattern(Expression<StoredFacts> expression, String text, boolean soft, long stamp, long millis) {
+        this.expression = expression;
+        this.text = text;
+        this.soft = soft;
+        this.stamp = stamp;
+        this.millis = millis;
+    }
+
+    /**
+     * Creates a purge from an expression, with a stamp above all others and the time 0.
+     *
+     * @throws ExpressionException if the text is not an expression over stored responses
+     */
+    public static PurgedPattern parse(String text, boolean soft) throws ExpressionException {
+        return new PurgedPattern(Expression.parse(text, StoredFields.PURGED), text, soft, Long.MAX_VALUE, 0);
+    }
+
+    /**
+     * Returns a copy with a stamp and a time.
+     *
+     * @param newMillis the time in epoch milliseconds
+     */
+    public PurgedPattern at(long newStamp, long newMillis) {
+        return new PurgedPattern(expression, text, soft, newStamp, newMillis);
+    }
+
+    /** Returns whether the expression is too long for the journal. */
+    public boolean isTooLong() {
+        return text.getBytes(StandardCharsets.UTF_8).length > TEXT_BYTES_MAX;
+    }
+
+    /** The expression as it was given. */
+    public String text() {
+        return text;
+    }
+
+    /** Whether covered responses are validated instead of removed. */
+    public boolean isSoft() {
+        return soft;
+    }
+
+    /** Responses whose fetch began under a lower stamp can be covered. */
+    public long stamp() {
+        return stamp;
+    }
+
+    /** The time of the purge, in epoch milliseconds. */
+    public long millis() {
+        return millis;
+    }
+
+    /**
+     * Returns whether the purge covers a stored response.
+     *
+     * @param bodyBytes length of the content; -1 if it is not known
+     */
+    public boolean covers(StoredUrl url, StoredHead head, long bodyBytes) {
+        return head.stamp() < stamp
+                && !head.isVaryMarker()
+                && expression.test(new HeadFacts(url, head, bodyBytes, millis / 1000));
+    }
+
+    /** Returns whether the expression could hold for a response of a host, given with its port if not the default. */
+    public boolean couldCoverHost(String host) {
+        return expression.couldHold(new UrlFacts(StoredUrl.of("http://" + host + "/")), field -> !field.name()
+                .equals("host"));
+    }
+
+    /** Returns whether the expression could hold for a response with this URL. */
+    public boolean couldCover(StoredUrl url) {
+        return expression.couldHold(new UrlFacts(url), field -> !OF_URL.contains(field.name()));
+    }
+
+    /**
+     * Returns whether the expression could hold for a response, according to its entry in the inventory.
+     *
+     * @param facts the entry; ages are those at the time of the purge
+     */
+    public boolean couldCover(StoredFacts facts) {
+        return expression.couldHold(facts, field -> isUnknown(field, facts));
+    }
+
+    /**
+     * Returns whether the expression could fail for a response, according to its entry in the inventory.
+     *
+     * @param facts the entry; ages are those at the time of the purge
+     */
+    public boolean couldMiss(StoredFacts facts) {
+        return expression.couldFail(facts, field -> isUnknown(field, facts));
+    }
+
+    private static boolean isUnknown(Field<StoredFacts> field, StoredFacts listed) {
+        return NOT_LISTED.contains(field.name())
+                || (listed.bodyBytes() < 0 && field.name().equals("size"));
+    }
+
+    @Override
+    public String toString() {
+        return text + (soft ? " soft" : "") + " at " + stamp;
+    }
+}

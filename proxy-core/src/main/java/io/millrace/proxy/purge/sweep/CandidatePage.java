@@ -1,0 +1,76 @@
+package io.millrace.proxy.purge.sweep;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredSummary;
+import io.millrace.proxy.expression.stored.ListedFacts;
+import io.millrace.proxy.expression.stored.StoredUrl;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import io.millrace.store.StoreKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The objects of one page of the inventory that purges by pattern could cover.
+ *
+ * <p>Confined to the inventory's thread until the page is complete.
+ */
+final class CandidatePage implements ListVisitor {
+    private static final int CANDIDATES_MAX = 256;
+    private static final long PAGE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final CacheStore<StoredHead> store;
+    private final List<PurgedPattern> patterns;
+    private final List<StoreKey> candidates = new ArrayList<>();
+    private final long endNanos = System.nanoTime() + PAGE_NANOS;
+
+    CandidatePage(CacheStore<StoredHead> store, List<PurgedPattern> patterns) {
+        this.store = store;
+        this.patterns = patterns;
+    }
+
+    List<StoreKey> candidates() {
+        return candidates;
+    }
+
+    @Override
+    public boolean wants(byte[] key) {
+        StoredUrl url = StoredUrl.ofKey(key);
+        for (PurgedPattern pattern : patterns) {
+            if (pattern.couldCover(url)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean object(ListedObject object) {
+        StoredSummary summary = StoredSummary.read(object.summary().text());
+        if (summary.status() != 0 && couldCover(object, summary)) {
+            candidates.add(store.key(object.key()));
+        }
+        return candidates.size() < CANDIDATES_MAX;
+    }
+
+    private boolean couldCover(ListedObject object, StoredSummary summary) {
+        StoredUrl url = StoredUrl.ofKey(object.key());
+        for (PurgedPattern pattern : patterns) {
+            // In whole seconds, the unit of times in the inventory.
+            long millis = TimeUnit.SECONDS.toMillis(pattern.millis() / 1000);
+            if (summary.stamp() < pattern.stamp()
+                    && pattern.couldCover(new ListedFacts(url, summary, object, millis, () -> false))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean goesOn() {
+        return System.nanoTime() - endNanos < 0;
+    }
+}

@@ -1,0 +1,230 @@
+package io.millrace.proxy.purge.sweep;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.expression.stored.StoredUrl;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ListResult;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoreStatistics;
+import io.millrace.store.StoredObject;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One sweep over all stored objects. It removes or marks the objects that a list of purges by pattern covers.
+ *
+ * <p>An object passes from its writer to the pending changes, to RAM and to the volumes. The sweep visits these places
+ * in the same order: it fails writers that began before the purges, visits the memory, waits until all changes are on
+ * disk, visits the inventory, and visits the memory again, because lookups have promoted objects meanwhile. A writer
+ * that begins later sees the purges itself.
+ *
+ * <p>Confined to the sweeper's thread.
+ */
+final class PatternSweep {
+    /** Duration of work after which the thread pauses. */
+    private static final long WORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** Pause for each nanosecond of work, so that the thread uses less than 30 % of a core. */
+    private static final double PAUSE_PER_WORK = 2.5;
+
+    /** Limit of one pause. A longer time was a wait for the disk, or for the inventory while it is opened. */
+    private static final long PAUSE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private static final long ANSWER_SECONDS = 60;
+
+    private final CacheStore<StoredHead> store;
+    private final Invalidator invalidator;
+    private final List<PurgedPattern> patterns;
+    private final List<PurgedPattern> recent;
+    private final LongAdder removed;
+    private final LongAdder marked;
+    private @Nullable String obstacle;
+    private boolean failedWriters;
+    private long workedFrom = System.nanoTime();
+
+    /**
+     * Creates a sweep.
+     *
+     * @param recent those of the purges for which no sweep has failed the writers yet
+     * @param removed counts removed objects
+     * @param marked counts objects that were marked as stale
+     */
+    PatternSweep(
+            CacheStore<StoredHead> store,
+            Invalidator invalidator,
+            List<PurgedPattern> patterns,
+            List<PurgedPattern> recent,
+            LongAdder removed,
+            LongAdder marked) {
+        this.store = store;
+        this.invalidator = invalidator;
+        this.patterns = patterns;
+        this.recent = recent;
+        this.removed = removed;
+        this.marked = marked;
+    }
+
+    /** The reason why the sweep is not complete; null for none. */
+    @Nullable
+    String obstacle() {
+        return obstacle;
+    }
+
+    /** Returns whether the writers that began before the recent purges have failed. */
+    boolean hasFailedWriters() {
+        return failedWriters;
+    }
+
+    /** Sweeps. Returns whether no covered object is stored any more, durably. */
+    boolean run() throws IOException, InterruptedException {
+        if (!volumesAreOnline()) {
+            return false;
+        }
+        sweepMemory(recent);
+        failedWriters = obstacle == null;
+        store.sync();
+        boolean hasVolumes = !store.statistics().volumes().isEmpty();
+        if (hasVolumes) {
+            sweepInventory();
+            sweepMemory(List.of());
+            store.sync();
+        }
+        return obstacle == null && volumesAreOnline();
+    }
+
+    /** Returns whether all volumes are online. An offline storage path can return with its objects. */
+    private boolean volumesAreOnline() {
+        for (StoreStatistics.Volume volume : store.statistics().volumes()) {
+            if (volume.state() != StoreStatistics.State.ONLINE) {
+                obstacle = volume.path() + " is not online";
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Visits the objects in memory.
+     *
+     * @param failing the purges for which writers fail
+     */
+    private void sweepMemory(List<PurgedPattern> failing) {
+        store.visitMemory((bytes, filling) -> {
+            if (Thread.currentThread().isInterrupted()) {
+                obstacle = "the sweeper is closed";
+                return;
+            }
+            StoredUrl url = StoredUrl.ofKey(bytes);
+            if (filling && couldCover(failing, url)) {
+                store.failWriters(store.key(bytes));
+            }
+            if (couldCover(patterns, url)) {
+                StoreKey key = store.key(bytes);
+                StoredObject<StoredHead> object = store.get(key);
+                if (object != null) {
+                    handle(key, object);
+                }
+            }
+            pause();
+        });
+    }
+
+    private static boolean couldCover(List<PurgedPattern> patterns, StoredUrl url) {
+        for (PurgedPattern pattern : patterns) {
+            if (pattern.couldCover(url)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void sweepInventory() throws InterruptedException {
+        String after = null;
+        do {
+            CandidatePage page = new CandidatePage(store, patterns);
+            BlockingQueue<ListResult> answer = new ArrayBlockingQueue<>(1);
+            store.list(after, page, Runnable::run, answer::add);
+            ListResult result = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
+            if (result == null || result.obstacle() != null || !result.isWhole()) {
+                obstacle = result == null || result.obstacle() == null
+                        ? "the inventory is not complete"
+                        : result.obstacle();
+                return;
+            }
+            for (StoreKey key : page.candidates()) {
+                open(key);
+                pause();
+            }
+            after = result.next();
+            pause();
+        } while (after != null && obstacle == null && isAnyLive());
+    }
+
+    /** Returns whether a purge of this sweep is live; otherwise the rest of the sweep has no effect. */
+    private boolean isAnyLive() {
+        return patterns.stream().anyMatch(pattern -> invalidator.isLive(pattern.stamp()));
+    }
+
+    private void open(StoreKey key) throws InterruptedException {
+        BlockingQueue<Opened> answer = new ArrayBlockingQueue<>(1);
+        store.open(key, Runnable::run, object -> answer.add(new Opened(object)));
+        Opened opened = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
+        if (opened == null) {
+            obstacle = "the store does not answer";
+        } else if (opened.object() != null) {
+            handle(key, opened.object());
+        } else if (store.contains(key)) {
+            obstacle = "an object could not be opened";
+        }
+    }
+
+    /** The result of an opening; null if there is no object. */
+    private record Opened(@Nullable StoredObject<StoredHead> object) {}
+
+    /** Removes or marks an object that a live purge covers. Takes over the reference. */
+    private void handle(StoreKey key, StoredObject<StoredHead> object) {
+        try {
+            StoredHead head = object.head();
+            StoredHead stale = head;
+            StoredUrl url = StoredUrl.ofKey(key.bytes());
+            for (PurgedPattern pattern : patterns) {
+                if (pattern.covers(url, head, object.length()) && invalidator.isLive(pattern.stamp())) {
+                    if (!pattern.isSoft()) {
+                        store.discard(object);
+                        removed.increment();
+                        return;
+                    }
+                    stale = stale.withSoftPurge(pattern.millis());
+                }
+            }
+            if (!stale.equals(head)) {
+                store.update(object, stale);
+                marked.increment();
+            }
+        } finally {
+            object.release();
+        }
+    }
+
+    /** Pauses in proportion to the work since the last pause. */
+    private void pause() {
+        long pauseNanos = pauseNanos(System.nanoTime() - workedFrom);
+        if (pauseNanos > 0) {
+            LockSupport.parkNanos(pauseNanos);
+            workedFrom = System.nanoTime();
+        }
+    }
+
+    /** Returns the pause after a time of work; 0 for none yet. */
+    static long pauseNanos(long workedNanos) {
+        return workedNanos <= WORK_NANOS ? 0 : Math.min(PAUSE_NANOS_MAX, (long) (workedNanos * PAUSE_PER_WORK));
+    }
+}

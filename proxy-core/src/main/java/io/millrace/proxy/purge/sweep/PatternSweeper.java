@@ -1,0 +1,184 @@
+package io.millrace.proxy.purge.sweep;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.store.CacheStore;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes or marks the stored responses that purges by pattern cover, then retires these purges. It has one thread of
+ * the lowest priority, which exists while there is work. An incomplete sweep is repeated after a pause; its purges stay
+ * live. A soft purge is swept when it cannot be undone any more.
+ *
+ * <p>Thread-safe.
+ */
+public final class PatternSweeper implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(PatternSweeper.class);
+    private static final long THREAD_IDLE_SECONDS = 5;
+    private static final long RETRY_MILLIS_MIN = 200;
+    private static final long RETRY_MILLIS_MAX = 30_000;
+    /** Interval of checks for purges that cannot be swept yet. */
+    private static final long CHECK_MILLIS = 10_000;
+
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final CacheStore<StoredHead> store;
+    private final Invalidator invalidator;
+    private final ScheduledThreadPoolExecutor executor;
+    private final LongAdder removed = new LongAdder();
+    private final LongAdder marked = new LongAdder();
+    private final LongAdder incomplete = new LongAdder();
+    private final ReentrantLock lock = new ReentrantLock();
+    /** The next run, and its time; null while none is scheduled. Guarded by the lock. */
+    private @Nullable Future<?> next;
+
+    private long nextNanos;
+
+    /** Confined to the thread. */
+    private long retryMillis = RETRY_MILLIS_MIN;
+
+    /** Stamps of live purges for which the writers in flight were failed. Confined to the thread. */
+    private final Set<Long> writersFailed = new HashSet<>();
+
+    /** Creates the sweeper of a store; it does nothing before {@link #start}. */
+    public PatternSweeper(CacheStore<StoredHead> store, Invalidator invalidator) {
+        this.store = store;
+        this.invalidator = invalidator;
+        executor = new ScheduledThreadPoolExecutor(1, PatternSweeper::thread);
+        executor.setKeepAliveTime(THREAD_IDLE_SECONDS, TimeUnit.SECONDS);
+        executor.allowCoreThreadTimeOut(true);
+        executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        executor.setRemoveOnCancelPolicy(true);
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // only a hint to the scheduler
+    private static Thread thread(Runnable task) {
+        Thread thread = new Thread(task, "millrace-purge-sweep");
+        thread.setDaemon(true);
+        thread.setPriority(Thread.MIN_PRIORITY);
+        return thread;
+    }
+
+    /** Starts sweeps for all live purges, present and future. */
+    public void start() {
+        invalidator.onPattern(() -> schedule(0));
+    }
+
+    /** Schedules a run, unless an earlier one is scheduled. */
+    private void schedule(long delayMillis) {
+        lock.lock();
+        try {
+            long atNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMillis);
+            if (executor.isShutdown() || (next != null && nextNanos - atNanos <= 0)) {
+                return;
+            }
+            if (next != null) {
+                next.cancel(false);
+            }
+            nextNanos = atNanos;
+            next = executor.schedule(this::run, delayMillis, TimeUnit.MILLISECONDS);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets a later purge schedule another run; called before the list is read. */
+    private void forgetSchedule() {
+        lock.lock();
+        try {
+            next = null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        forgetSchedule();
+        boolean complete = true;
+        try {
+            List<PurgedPattern> patterns = invalidator.sweepable();
+            if (!patterns.isEmpty()) {
+                complete = sweep(patterns);
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            log.warn("a sweep for purges by pattern failed and will be repeated", e);
+            complete = false;
+        } catch (InterruptedException e) {
+            // The sweeper is closed.
+            Thread.currentThread().interrupt();
+            return;
+        }
+        retryMillis = complete ? RETRY_MILLIS_MIN : Math.min(RETRY_MILLIS_MAX, 2 * retryMillis);
+        if (!complete) {
+            incomplete.increment();
+            schedule(retryMillis);
+        } else if (!invalidator.patterns().isEmpty()) {
+            schedule(CHECK_MILLIS);
+        }
+    }
+
+    private boolean sweep(List<PurgedPattern> patterns) throws IOException, InterruptedException {
+        List<PurgedPattern> recent = patterns.stream()
+                .filter(pattern -> !writersFailed.contains(pattern.stamp()))
+                .toList();
+        PatternSweep sweep = new PatternSweep(store, invalidator, patterns, recent, removed, marked);
+        boolean complete = sweep.run();
+        if (sweep.hasFailedWriters()) {
+            recent.forEach(pattern -> writersFailed.add(pattern.stamp()));
+        }
+        if (!complete) {
+            log.debug("a sweep for {} purges by pattern is not complete: {}", patterns.size(), sweep.obstacle());
+            return false;
+        }
+        patterns.forEach(invalidator::retire);
+        writersFailed.clear();
+        log.debug("purges by pattern are complete: {}", patterns.size());
+        return true;
+    }
+
+    /** Number of stored responses that were removed. */
+    public long removed() {
+        return removed.sum();
+    }
+
+    /** Number of stored responses that were marked as stale. */
+    public long marked() {
+        return marked.sum();
+    }
+
+    /** Number of sweeps that were not complete and are repeated. */
+    public long incomplete() {
+        return incomplete.sum();
+    }
+
+    /** Ends the thread. The next start of the proxy continues an interrupted sweep. */
+    @Override
+    public void close() {
+        executor.shutdownNow();
+        boolean interrupted = false;
+        boolean ended = false;
+        long untilNanos = System.nanoTime() + CLOSE_NANOS;
+        while (!ended && untilNanos - System.nanoTime() > 0) {
+            try {
+                ended = executor.awaitTermination(untilNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** PURGE and BAN with patterns, in the bytes that plugins and libraries send. */
+class PatternRequestTest {
+    /** Responses of the test: a host and a path each. */
+    private static final List<String> STORED = List.of(
+            "test.example/",
+            "test.example/posts/1",
+            "test.example/posts/1?p=2",
+            "test.example/img/a.png",
+            "other.example/");
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    private void start(UnaryOperator<ProxyConfig.Builder> more) throws IOException {
+        proxy.start(
+                request -> {
+                    String type = request.has(".png") ? "image/png" : "text/html; charset=utf-8";
+                    String tags = request.has("/posts/1") ? "cat_p,cat_p_17,FPC" : "store,cms_b_1";
+                    request.ok(
+                            "Cache-Control: max-age=600\r\nContent-Type: " + type + "\r\nX-Magento-Tags: " + tags
+                                    + "\r\nX-Cache-Tags: " + tags + "\r\nCache-Tags: " + tags + "\r\n",
+                            RawInput.latin1("answer"));
+                },
+                more);
+    }
+
+    private RawClient.Response send(String request) throws IOException {
+        try (RawClient client = new RawClient(proxy.address())) {
+            return client.send(request).response();
+        }
+    }
+
+    private boolean isHit(String url) throws IOException {
+        int slash = url.indexOf('/');
+        int before = proxy.origin().requests();
+        send("GET " + url.substring(slash) + " HTTP/1.1\r\nHost: " + url.substring(0, slash) + "\r\n\r\n");
+        proxy.settle();
+        return proxy.origin().requests() == before;
+    }
+
+    private static String request(String line, String... fields) {
+        return line + " HTTP/1.1\r\n" + String.join("\r\n", fields) + "\r\n\r\n";
+    }
+
+    static List<Arguments> plugins() {
+        String wordPress = "User-Agent: WordPress/6.8.1; https://test.example\r\nAccept: */*\r\n"
+                + "Accept-Encoding: deflate, gzip, br, zstd\r\nConnection: close";
+        String guzzle = "User-Agent: GuzzleHttp/7";
+        return List.of(
+                Arguments.of(
+                        "WP Rocket at o2switch, one page",
+                        request(
+                                "PURGE /posts/1",
+                                "host: test.example",
+                                wordPress,
+                                "X-VC-Purge-Key: secret",
+                                "X-Purge-Regex: .*"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "WP Rocket at o2switch, the site",
+                        request("PURGE /", "host: test.example", wordPress, "X-Purge-Regex: .*"),
+                        "/ /posts/1 /posts/1?p=2 /img/a.png"),
+                Arguments.of(
+                        "Proxy Cache Purge, a page with any query",
+                        request(
+                                "PURGE /posts/1",
+                                "host: test.example",
+                                wordPress,
+                                "X-Purge-Method: ban-regex",
+                                "X-Ban-Regex: ^/posts/1($|/$|\\?.*|/\\?.*)"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "Proxy Cache Purge, tags",
+                        request(
+                                "PURGE /",
+                                "host: test.example",
+                                wordPress,
+                                "X-Purge-Method: tags",
+                                "X-Cache-Tags-Pattern: (^|,)cat_p_17(,|$)"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "a WordPress theme, one URL",
+                        request("BAN /", "Host: test.example", wordPress, "X-Ban-Method: url", "X-Ban-Url: /posts/1"),
+                        "/posts/1"),
+                Arguments.of(
+                        "a WordPress theme, an expression",
+                        request("BAN /", "Host: test.example", wordPress, "X-Ban-Method: regex", "X-Ban-Regex: ^/img/"),
+                        "/img/a.png"),
+                Arguments.of(
+                        "FOSHttpCache, paths",
+                        request(
+                                "BAN /",
+                                "Host: test.example",
+                                guzzle,
+                                "X-Host: .*",
+                                "X-Url: /posts/.*",
+                                "X-Content-Type: .*"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "FOSHttpCache, type and hosts",
+                        request(
+                                "BAN /",
+                                "Host: test.example",
+                                guzzle,
+                                "X-Host: ^(test.example|Www.Test.Example)$",
+                                "X-Url: .*",
+                                "X-Content-Type: image/png"),
+                        "/img/a.png"),
+                Arguments.of(
+                        "FOSHttpCache, tags",
+                        request(
+                                "BAN /",
+                                "Host: test.example",
+                                guzzle,
+                                "X-Host: .*",
+                                "X-Url: .*",
+                                "X-Content-Type: .*",
+                                "X-Cache-Tags: (^|,)(cms_b_1|other)(,|$)"),
+                        "/ /img/a.png"),
+                Arguments.of(
+                        "FOSHttpCache, everything",
+                        request("BAN /", "Host: test.example", guzzle, "X-Host: .*", "X-Url: .*", "X-Content-Type: .*"),
+                        "/ /posts/1 /posts/1?p=2 /img/a.png"),
+                Arguments.of(
+                        "Magento, tags",
+                        request(
+                                "PURGE /",
+                                "Host: test.example",
+                                "Connection: close",
+                                "X-Magento-Tags-Pattern: ((^|,)cat_p_17(,|$))|((^|,)cat_p_18(,|$))"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "Magento, flush",
+                        request("PURGE /", "Host: test.example", "X-Magento-Tags-Pattern: .*"),
+                        "/ /posts/1 /posts/1?p=2 /img/a.png"),
+                Arguments.of(
+                        "Drupal purge with Varnish",
+                        request("BAN /", "Host: test.example", guzzle, "Cache-Tags: cat_p_17|node:1"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "API Platform",
+                        request("BAN /", "Host: test.example", "ApiPlatform-Ban-Regex: (^|\\,)cms_b_1($|\\,)"),
+                        "/ /img/a.png"),
+                Arguments.of(
+                        "a script with X-Ban-Url and X-Ban-Host",
+                        request("BAN /", "Host: test.example", "X-Ban-Url: ^/posts", "X-Ban-Host: test.example"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "a script with an expression as path",
+                        request("PURGE /.*[.]png$", "Host: test.example", "X-Purge-Method: regex"),
+                        "/img/a.png"));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("plugins")
+    void aPluginPurgesWhatItMeans(String plugin, String request, String purged) throws Exception {
+        start(config -> config);
+        for (String url : STORED) {
+            isHit(url);
+        }
+        RawClient.Response answer = send(request);
+        assertEquals(200, answer.status(), answer.text());
+        List<String> gone = new ArrayList<>();
+        for (String url : STORED) {
+            if (!isHit(url)) {
+                gone.add(url);
+            }
+        }
+        List<String> expected = new ArrayList<>();
+        for (String path : purged.split(" ", -1)) {
+            expected.add("test.example" + path);
+        }
+        assertEquals(expected, gone);
+        List<PurgeRecord> records = proxy.proxy().shared().purges().latest(null, 10);
+        assertEquals(1, records.size());
+        assertEquals("request", records.get(0).client().via());
+        assertTrue(answer.text().contains("purge " + records.get(0).id()), answer.text());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = " => ",
+            value = {
+                "BAN / X-Ban-Url: (a => 400 => X-Ban-Url: error parsing regexp: missing closing ): `(a`; nothing was purged",
+                "BAN / X-Ban-Url: (a{1000}){1000} => 400 => X-Ban-Url: error parsing regexp: it has a program of",
+                "BAN /[ => 400 => the path: error parsing regexp: missing closing ]: `[`; nothing was purged",
+                "PURGE / X-Magento-Tags-Pattern: * => 400 => X-Magento-Tags-Pattern: error parsing regexp",
+                "BAN / X-Ban-Url: => 400 => X-Ban-Url is empty; nothing was purged"
+            })
+    void aBadExpressionIsRefusedWithItsPlace(String request, int status, String text) throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        String[] parts = request.split(" ", 3);
+        String path = parts[1];
+        String field = parts.length == 3 ? parts[2] + "\r\n" : "";
+        RawClient.Response answer =
+                send(parts[0] + " " + path + " HTTP/1.1\r\nHost: test.example\r\n" + field + "\r\n");
+        assertEquals(status, answer.status(), answer.text());
+        assertTrue(answer.text().contains(text), answer.text());
+        assertTrue(isHit("test.example/"));
+    }
+
+    @Test
+    void limitsAndRepeatedFieldsPurgeNothing() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        String host = "Host: test.example";
+        RawClient.Response twice = send(request("BAN /", host, "X-Ban-Url: /a", "X-Ban-Url: /b"));
+        assertEquals("400 Bad Request: X-Ban-Url is repeated; nothing was purged\n", twice.text());
+        RawClient.Response large = send(request("BAN /", host, "X-Ban-Url: /" + "a".repeat(4000)));
+        assertEquals("400 Bad Request: the conditions have more than 4000 bytes; nothing was purged\n", large.text());
+        proxy.proxy().shared().invalidator().onPattern(() -> {});
+        for (int i = 0; i < 64; i++) {
+            assertEquals(
+                    200, send(request("BAN /", host, "X-Ban-Url: /none" + i)).status());
+        }
+        RawClient.Response full = send(request("BAN /", host, "X-Ban-Url: /"));
+        assertEquals(429, full.status());
+        assertTrue(isHit("test.example/"));
+        assertEquals(64, proxy.counted(Counter.PURGES_PATTERN));
+    }
+
+    @Test
+    void permissionComesFirst() throws Exception {
+        start(config -> config.set("purge.allow", "192.0.2.1"));
+        isHit("test.example/");
+        assertEquals(
+                403,
+                send(request("BAN /", "Host: test.example", "X-Ban-Url: (")).status());
+        assertTrue(isHit("test.example/"));
+        assertEquals(0, proxy.proxy().shared().invalidator().patterns().size());
+    }
+
+    /** A host that no rule maps, such as the name of the cache server, stands for every host. */
+    @Test
+    void aHostWithoutARuleStandsForAllHosts() throws Exception {
+        proxy.withoutRules();
+        start(config -> config.map("http://test.example/", proxy.origin().url())
+                .map("http://other.example/", proxy.origin().url()));
+        for (String url : STORED) {
+            isHit(url);
+        }
+        RawClient.Response answer =
+                send(request("PURGE /", "Host: varnish:6081", "X-Magento-Tags-Pattern: (^|,)cms_b_1(,|$)"));
+        assertEquals(200, answer.status(), answer.text());
+        for (String url : STORED) {
+            assertEquals(url.contains("/posts/"), isHit(url), url);
+        }
+        assertEquals(
+                200,
+                send(request("PURGE /", "Host: varnish:6081", "X-Magento-Tags-Pattern: .*"))
+                        .status());
+        assertTrue(!isHit("other.example/") && !isHit("test.example/posts/1"));
+    }
+
+    @Test
+    void softly() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        RawClient.Response answer =
+                send(request("BAN /", "Host: test.example", "X-Ban-Url: ^/$", "Fastly-Soft-Purge: 1"));
+        assertTrue(answer.text().contains("made stale responses for which this holds: host in"), answer.text());
+        String status = send("GET / HTTP/1.1\r\nHost: test.example\r\n\r\n").field("cache-status");
+        assertTrue(status.contains("detail=stale-by-pattern; purged-by=s"), status);
+    }
+}
