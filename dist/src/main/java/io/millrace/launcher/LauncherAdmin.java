@@ -37,6 +37,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,7 @@ final class LauncherAdmin implements AutoCloseable {
         ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
+                .dashboard()
                 .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
                 .resource(ConfigChangeResource.plan(changes, running.reader().file()))
@@ -139,6 +141,11 @@ final class LauncherAdmin implements AutoCloseable {
         return ip == null
                 ? new InetSocketAddress(address.port())
                 : new InetSocketAddress(InetAddress.getByName(ip), address.port());
+    }
+
+    /** Opens the dashboard for the time of the launcher. Returns its URL, with a code for one login within two minutes. */
+    CompletionStage<String> openDashboard() {
+        return server.openDashboard();
     }
 
     @Override
