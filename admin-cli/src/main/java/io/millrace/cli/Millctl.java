@@ -29,6 +29,7 @@ import io.millrace.cli.command.config.ConfigSetCommand;
 import io.millrace.cli.command.config.ImportAtsCommand;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
+import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -158,6 +159,7 @@ public final class Millctl {
                         .addSubcommand(new LogCommands.Cat(invocation))
                         .addSubcommand(new LogCommands.Stats(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));

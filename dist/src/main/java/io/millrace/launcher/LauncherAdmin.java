@@ -38,6 +38,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,7 @@ final class LauncherAdmin implements AutoCloseable {
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
                 .metrics(new ConfigMetrics(running)::prometheusText)
+                .dashboard()
                 .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
                 .resource(ConfigChangeResource.plan(changes, running.reader().file()))
@@ -141,6 +143,11 @@ final class LauncherAdmin implements AutoCloseable {
         return ip == null
                 ? new InetSocketAddress(address.port())
                 : new InetSocketAddress(InetAddress.getByName(ip), address.port());
+    }
+
+    /** Opens the dashboard for the time of the launcher. Returns its URL, with a code for one login within two minutes. */
+    CompletionStage<String> openDashboard() {
+        return server.openDashboard();
     }
 
     @Override

@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -210,10 +211,19 @@ final class Supervision implements AutoCloseable {
      * @return the exit code of the process
      */
     int untilStopped(boolean demo, PrintStream out) {
-        firstReady.thenAccept(status -> config.startMessage(demo)
-                .lines(ProcessHandle.current().pid(), status)
-                .forEach(out::println));
+        firstReady.thenAccept(status -> dashboard(demo).thenAccept(url -> config.startMessage(demo)
+                .lines(ProcessHandle.current().pid(), status, url)
+                .forEach(out::println)));
         return exitCode.join();
+    }
+
+    /** URL of the dashboard of the demo; null otherwise, and if no port is free. */
+    private CompletionStage<@Nullable String> dashboard(boolean demo) {
+        LauncherAdmin opened = admin;
+        if (!demo || opened == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return opened.openDashboard().<@Nullable String>handle((url, failure) -> failure == null ? url : null);
     }
 
     private void workerIsReady(WorkerStatus worker) {

@@ -93,6 +93,50 @@ class AdminTlsTest {
     }
 
     @Test
+    void dashboardOverTlsHasASecureCookieOfItsHost() throws Exception {
+        access = AdminAccess.of(config(tls(null, null)));
+        server = AdminServer.builder()
+                .tcp(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), access)
+                .dashboard()
+                .resource(new MetricsResource(() -> "up 1\n"))
+                .start();
+        String login = "{\"token\":\"" + TOKEN + "\"}";
+        try (RawClient client = certificate.client(address())) {
+            assertEquals(200, get(client, "/ui/").status());
+            String post =
+                    "POST /v1/session HTTP/1.1\r\nHost: admin.example:9090\r\nX-Millrace-Session: none\r\nContent-Length: "
+                            + login.length() + "\r\nOrigin: ";
+            assertEquals(
+                    403,
+                    client.send(post + "http://admin.example:9090\r\n\r\n" + login)
+                            .response()
+                            .status());
+            RawClient.Response opened = client.send(post + "https://admin.example:9090\r\n\r\n" + login)
+                    .response();
+            String cookie = opened.field("set-cookie");
+            assertTrue(cookie.startsWith("__Host-millrace-session="), cookie);
+            assertTrue(cookie.endsWith("; Path=/; HttpOnly; SameSite=Strict; Secure"), cookie);
+            String value = cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
+            String body = opened.text();
+            String proof = "X-Millrace-Session: " + body.substring(body.indexOf("\"proof\":\"") + 9, body.length() - 2);
+            assertEquals(
+                    200,
+                    get(client, "/metrics", "Cookie: __Host-millrace-session=" + value, proof)
+                            .status());
+            assertEquals(
+                    401,
+                    get(client, "/metrics", "Cookie: millrace-session-9090=" + value, proof)
+                            .status());
+        }
+    }
+
+    private static RawClient.Response get(RawClient client, String target, String... fields) throws IOException {
+        String more = fields.length == 0 ? "" : String.join("\r\n", fields) + "\r\n";
+        return client.send("GET " + target + " HTTP/1.1\r\nHost: admin.example:9090\r\n" + more + "\r\n")
+                .response();
+    }
+
+    @Test
     void clearTextOnATlsAddressGetsNoAnswer() throws Exception {
         start(tls(null, null));
         assertThrows(IOException.class, () -> status(new RawClient(address())));

@@ -31,8 +31,12 @@ public record StartMessage(
         boolean keepsSockets,
         boolean demo) {
 
-    /** Returns the lines for this worker. */
-    public List<String> lines(long launcherPid, WorkerStatus worker) {
+    /**
+     * Returns the lines for this worker.
+     *
+     * @param dashboard URL of the dashboard with a one-time code; null for none
+     */
+    public List<String> lines(long launcherPid, WorkerStatus worker, @Nullable String dashboard) {
         ControlMessage.@Nullable Ready ready = worker.ready();
         List<String> lines = new ArrayList<>();
         lines.add("Millrace " + BuildVersion.ofJar() + " listens on "
@@ -53,9 +57,11 @@ public record StartMessage(
         if (demo && !listeners.isEmpty()) {
             String bound = listeners.get(0).boundAddress();
             String url = "http://localhost:" + bound.substring(bound.lastIndexOf(':') + 1);
-            lines.add("Try, each of them twice:");
-            lines.add("  curl -si " + url + "/ | head -n 20");
-            lines.add("  curl -si " + url + "/slow | head -n 20");
+            lines.add("Try twice: curl -si " + url + "/ | head -n 20");
+            lines.add("           curl -si " + url + "/slow | head -n 20");
+        }
+        if (dashboard != null) {
+            lines.add("Dashboard, one login within 2 minutes: " + dashboard);
         }
         return lines;
     }

@@ -20,7 +20,7 @@ class StartMessageTest {
 
     @Test
     void saysAllOfTheDemoInTenLines() {
-        List<String> lines = message(true, true).lines(1, EPOLL);
+        List<String> lines = message(true, true).lines(1, EPOLL, "http://127.0.0.1:4/ui/#code=x");
 
         assertTrue(lines.size() <= 10, lines::toString);
         String text = String.join("\n", lines);
@@ -34,7 +34,8 @@ class StartMessageTest {
                 "/run/m/admin.sock",
                 "JDK 17.0.15, epoll, TLS BoringSSL; launcher 1, worker 2",
                 "curl -si http://localhost:8080/ ",
-                "curl -si http://localhost:8080/slow ")) {
+                "curl -si http://localhost:8080/slow ",
+                "Dashboard, one login within 2 minutes: http://127.0.0.1:4/ui/#code=x")) {
             assertTrue(text.contains(part), () -> part + " in\n" + text);
         }
     }
@@ -44,7 +45,7 @@ class StartMessageTest {
         WorkerStatus nio =
                 new WorkerStatus(2, WorkerState.READY, 1, 0, new ControlMessage.Ready("nio", "JDK", "17.0.15"));
 
-        assertTrue(String.join("\n", message(false, false).lines(1, nio))
+        assertTrue(String.join("\n", message(false, false).lines(1, nio, null))
                 .contains("connections are refused during a restart"));
     }
 

@@ -14,6 +14,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.group.ChannelGroup;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
@@ -25,6 +26,7 @@ import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -42,8 +44,11 @@ final class AdminClient {
 
     private final Bootstrap bootstrap;
     private final AdminTransport transport;
+    private final ChannelGroup open;
 
-    AdminClient(EventLoopGroup group, AdminTransport transport) {
+    /** @param open receives every connection until it closes */
+    AdminClient(EventLoopGroup group, AdminTransport transport, ChannelGroup open) {
+        this.open = open;
         this.transport = transport;
         bootstrap = new Bootstrap()
                 .group(group)
@@ -76,6 +81,7 @@ final class AdminClient {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
+                        open.add(channel);
                         channel.pipeline()
                                 .addLast(new HttpClientCodec())
                                 .addLast(new HttpObjectAggregator(MAX_REPLY_BYTES))
@@ -147,7 +153,8 @@ final class AdminClient {
                     response.status().code(),
                     response.headers().get(HttpHeaderNames.CONTENT_TYPE, AdminReply.JSON),
                     ByteBufUtil.getBytes(response.content()),
-                    response.headers().get(AdminReply.ERROR_FIELD)));
+                    response.headers().get(AdminReply.ERROR_FIELD),
+                    Map.of()));
         }
 
         @Override

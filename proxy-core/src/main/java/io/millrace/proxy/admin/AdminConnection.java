@@ -8,12 +8,15 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.ErrorShape;
 import io.millrace.proxy.admin.resource.FailureReply;
+import io.millrace.proxy.admin.resource.RequestSender;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.QueryStringDecoder;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -108,7 +111,15 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             AdminCaller by = callers.of(context.channel(), request, caller);
             handle(
                     resource,
-                    new AdminRequest(method, request.uri(), path, body, tcp != null, by, fields(request)),
+                    new AdminRequest(
+                            method,
+                            request.uri(),
+                            path,
+                            body,
+                            tcp != null,
+                            by,
+                            fields(request),
+                            sender(context, request)),
                     reply);
         } else {
             String allowed = routes.allowed(path, request.uri());
@@ -127,13 +138,14 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             FullHttpRequest request,
             @Nullable AdminResource resource) {
         boolean isPublic = resource != null && resource.isPublic();
-        AdminException refusal = client.guard().refuse(request, isPublic, TcpGuard.Link.of(context.channel()));
+        TcpGuard.Link link = TcpGuard.Link.of(context.channel());
+        AdminException refusal = client.guard().refuse(request, isPublic, link);
         if (refusal != null || isPublic) {
             return refusal;
         }
-        AdminToken token = client.guard().token(request);
+        AdminToken token = client.guard().token(request, link);
         caller = token;
-        // A reload may have removed the token since the check.
+        // A reload may have removed the token, or a logout ended the session, since the check.
         return token == null
                 ? TcpGuard.unauthorized()
                 : TokenRights.refusal(token, request.method().name(), resource);
@@ -159,6 +171,12 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
                             caller == null ? null : caller.name(),
                             tcp.place().address());
         }
+    }
+
+    private RequestSender sender(ChannelHandlerContext context, FullHttpRequest request) {
+        boolean isSecure = context.pipeline().get(SslHandler.class) != null;
+        HttpHeaders fields = request.headers();
+        return new RequestSender(tcp == null ? null : tcp.place().address(), isSecure, fields::get);
     }
 
     /**

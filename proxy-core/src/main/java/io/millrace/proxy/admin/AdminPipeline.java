@@ -2,6 +2,7 @@ package io.millrace.proxy.admin;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.ssl.SslHandler;
@@ -40,6 +41,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int UNPROVEN_SECONDS = 5;
     static final int WRONG_TOKEN_SECONDS = 1;
 
+    private final ChannelGroup open;
     private final AdminRoutes routes;
     private final Executor worker;
     private final @Nullable TcpGuard guard;
@@ -49,14 +51,21 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     private final TcpPlaces places;
     private final AdminCallers callers;
 
-    /** @param refusals counts refused TCP requests */
+    /**
+     * Creates the initializer of a listener.
+     *
+     * @param open receives every connection until it closes
+     * @param refusals counts refused TCP requests
+     */
     AdminPipeline(
+            ChannelGroup open,
             AdminRoutes routes,
             Executor worker,
             @Nullable TcpGuard guard,
             AdminTimes times,
             TcpRefusals refusals,
             AdminTransport transport) {
+        this.open = open;
         this.routes = routes;
         this.worker = worker;
         this.guard = guard;
@@ -68,12 +77,13 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     @Override
     protected void initChannel(Channel channel) {
+        open.add(channel);
         TcpGuard tcp = guard;
         if (tcp != null) {
             RequestDeadline deadline = new RequestDeadline(times.unproven(), true);
             TcpPlaces.Place place = places.enter(channel);
             TcpClient client = new TcpClient(tcp, place, refusals, times.wrongToken());
-            SslHandler tls = tcp.access().newTlsHandler(channel.alloc(), times.unproven());
+            SslHandler tls = tcp.newTlsHandler(channel.alloc(), times.unproven());
             if (tls != null) {
                 channel.pipeline().addLast(tls);
             }

@@ -1,6 +1,8 @@
 package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.access.AdminAccess;
+import io.millrace.proxy.admin.dashboard.Dashboard;
+import io.millrace.proxy.admin.dashboard.SharedSnapshot;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessSource;
@@ -13,7 +15,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -22,6 +27,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -57,7 +64,11 @@ public final class AdminServer implements AutoCloseable {
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
+    /** Connections of clients, and those to the other server. A connection that is added after the end is closed at once. */
+    private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
+    private final @Nullable Dashboard dashboard;
     private @Nullable UnixSocketFile socketFile;
     private volatile @Nullable Channel unixListener;
     private @Nullable InetSocketAddress tcpAddress;
@@ -74,7 +85,7 @@ public final class AdminServer implements AutoCloseable {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_WAITING),
                 new DefaultThreadFactory("millrace-admin-worker", true));
-        AdminClient client = new AdminClient(group, transport);
+        AdminClient client = new AdminClient(group, transport, open);
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
@@ -87,7 +98,28 @@ public final class AdminServer implements AutoCloseable {
             resources.replaceAll(resource ->
                     resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, own) : resource);
         }
+        dashboard = builder.hasDashboard ? dashboard(builder.access) : null;
+        if (dashboard != null) {
+            resources.addAll(dashboard.resources());
+            addSnapshots(resources);
+        }
         routes = new AdminRoutes(resources);
+    }
+
+    private Dashboard dashboard(@Nullable AdminAccess tokens) {
+        AdminAccess access = tokens == null ? AdminAccess.none() : tokens;
+        LoopbackPorts ports = new LoopbackPorts(
+                () -> bootstrap(transport.tcpServer(), TcpGuard.ofLoopback(access, dashboard)), group, listeners);
+        return new Dashboard(access, ports, refusals::wrongToken, System::nanoTime);
+    }
+
+    /** The metrics a second time, shared by all viewers of the dashboard. */
+    private static void addSnapshots(List<AdminResource> resources) {
+        resources.stream()
+                .filter(resource -> resource.path().equals(MetricsResource.PATH))
+                .findFirst()
+                .ifPresent(metrics ->
+                        resources.add(new SharedSnapshot("/v1/dashboard/metrics", metrics, System::nanoTime)));
     }
 
     /** Creates a builder without listeners and resources. */
@@ -108,8 +140,8 @@ public final class AdminServer implements AutoCloseable {
         InetSocketAddress address = builder.tcpAddress;
         AdminAccess access = builder.access;
         if (address != null && access != null) {
-            Channel listener = bind(
-                    transport.tcpServer(), address, new TcpGuard(access, address.getHostString()), address.toString());
+            TcpGuard guard = TcpGuard.of(access, address.getHostString(), dashboard);
+            Channel listener = bind(transport.tcpServer(), address, guard, address.toString());
             tcpAddress = (InetSocketAddress) listener.localAddress();
             scheduleLook(listener.eventLoop(), access);
         }
@@ -169,7 +201,7 @@ public final class AdminServer implements AutoCloseable {
         return new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(routes, worker, guard, times, refusals, transport));
+                .childHandler(new AdminPipeline(open, routes, worker, guard, times, refusals, transport));
     }
 
     private Channel bind(
@@ -188,6 +220,16 @@ public final class AdminServer implements AutoCloseable {
         return tcpAddress;
     }
 
+    /**
+     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login within two
+     * minutes. Fails if the server has no dashboard.
+     */
+    public CompletionStage<String> openDashboard() {
+        return dashboard == null
+                ? CompletableFuture.failedFuture(new IllegalStateException("this server has no dashboard"))
+                : dashboard.open();
+    }
+
     /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */
     @Override
     public void close() {
@@ -201,6 +243,8 @@ public final class AdminServer implements AutoCloseable {
                 LOGGER.warn("the file of the admin socket cannot be deleted", e);
             }
         }
+        // A loop that ends without a quiet period may leave channels open, with the bytes of incomplete requests.
+        open.close().awaitUninterruptibly();
         worker.shutdownNow();
         group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
@@ -215,6 +259,7 @@ public final class AdminServer implements AutoCloseable {
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable AdminAccess access;
+        private boolean hasDashboard;
 
         private Builder() {}
 
@@ -234,6 +279,12 @@ public final class AdminServer implements AutoCloseable {
         public Builder tcp(InetSocketAddress address, AdminAccess tokens) {
             tcpAddress = address;
             access = tokens;
+            return this;
+        }
+
+        /** Serves the dashboard on loopback addresses, and on others with TLS. */
+        public Builder dashboard() {
+            hasDashboard = true;
             return this;
         }
 

@@ -102,9 +102,12 @@ final class PendingReply implements AdminResponder {
                 isHead ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(reply.body()));
         response.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, reply.contentType())
-                .set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length)
                 .set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE)
                 .set("x-content-type-options", "nosniff");
+        if (reply.status() != HttpResponseStatus.NOT_MODIFIED.code()) {
+            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, reply.body().length);
+        }
+        reply.fields().forEach((name, value) -> response.headers().set(name, value));
         if (allow != null) {
             response.headers().set(HttpHeaderNames.ALLOW, allow);
         }

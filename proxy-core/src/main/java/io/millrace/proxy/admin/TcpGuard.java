@@ -2,7 +2,10 @@ package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.access.AdminToken;
+import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.RequestSender;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
@@ -10,17 +13,18 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.NetUtil;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits requests to the admin API over TCP: those with a token, and never those of a page in a browser. A page from
- * elsewhere can reach this port under a name of its own (DNS rebinding). Without TLS the Host must therefore be an
- * address, {@code localhost}, or the name that the listener was configured with; with TLS the certificate excludes other
- * names. An Origin must be this server's own.
+ * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come from a
+ * page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding). Without TLS
+ * the Host must therefore be an address, {@code localhost}, or the name that the listener was configured with; with TLS the
+ * certificate excludes other names. An Origin must be this server's own.
  *
- * <p>A token in clear text is accepted from and at loopback addresses only. Thread-safe.
+ * <p>A token in clear text is accepted from and at loopback addresses only, and so is the dashboard. Thread-safe.
  */
 final class TcpGuard {
     private static final String SCHEME = "Bearer ";
@@ -29,15 +33,35 @@ final class TcpGuard {
     private static final List<String> TOKEN_FIELDS = List.of("fastly-key", "x-auth-key");
 
     private final AdminAccess access;
+    private final boolean hasTls;
     private final String configuredHost;
+    private final @Nullable Dashboard dashboard;
 
-    TcpGuard(AdminAccess access, String configuredHost) {
+    private TcpGuard(AdminAccess access, boolean hasTls, String configuredHost, @Nullable Dashboard dashboard) {
         this.access = access;
+        this.hasTls = hasTls;
         this.configuredHost = configuredHost.toLowerCase(Locale.ROOT);
+        this.dashboard = dashboard;
     }
 
-    AdminAccess access() {
-        return access;
+    /**
+     * A guard of {@code admin.listen}, which speaks TLS if that is configured.
+     *
+     * @param dashboard null if the listener does not serve the dashboard
+     */
+    static TcpGuard of(AdminAccess access, String configuredHost, @Nullable Dashboard dashboard) {
+        return new TcpGuard(access, true, configuredHost, dashboard);
+    }
+
+    /** A guard of a port of {@code millctl dashboard}, which is on loopback and in clear text. */
+    static TcpGuard ofLoopback(AdminAccess access, @Nullable Dashboard dashboard) {
+        return new TcpGuard(access, false, "localhost", dashboard);
+    }
+
+    /** Creates the TLS handler of a new connection, which owns it; null for clear text. */
+    @Nullable
+    SslHandler newTlsHandler(ByteBufAllocator allocator, Duration handshakeTimeout) {
+        return hasTls ? access.newTlsHandler(allocator, handshakeTimeout) : null;
     }
 
     /**
@@ -78,17 +102,34 @@ final class TcpGuard {
         if (origin != null && !origin.equalsIgnoreCase(own)) {
             return new AdminException(403, "origin-refused", "requests from pages of another origin are refused");
         }
+        boolean isPrivate = link.isSecure() || link.isLocal();
+        if (!(isPrivate && dashboard != null) && Dashboard.isForBrowsers(path(request.uri()))) {
+            return new AdminException(
+                    403,
+                    "dashboard-refused",
+                    "the dashboard is served on loopback, and on other addresses only with admin.tls; run"
+                            + " 'millctl dashboard' on the machine");
+        }
         if (isPublic) {
             return null;
         }
-        if (!link.isSecure() && !link.isLocal() && hasCredential(request)) {
+        if (!isPrivate && hasCredential(request)) {
             return new AdminException(
                     403,
                     "clear-text-refused",
                     "a token in clear text is accepted on loopback only, and may be known to others now: replace it, and"
                             + " set admin.tls for access from other machines");
         }
-        return token(request) == null ? unauthorized() : null;
+        try {
+            return admitted(request, link) == null ? unauthorized() : null;
+        } catch (AdminException e) {
+            return e;
+        }
+    }
+
+    private static String path(String target) {
+        int end = target.indexOf('?');
+        return end < 0 ? target : target.substring(0, end);
     }
 
     static AdminException unauthorized() {
@@ -100,7 +141,7 @@ final class TcpGuard {
 
     /** Whether the request has a credential that is no token. */
     boolean hasWrongToken(HttpRequest request) {
-        return hasCredential(request) && token(request) == null;
+        return hasCredential(request) && credential(request) == null;
     }
 
     private static boolean hasCredential(HttpRequest request) {
@@ -108,9 +149,28 @@ final class TcpGuard {
                 || TOKEN_FIELDS.stream().anyMatch(request.headers()::contains);
     }
 
-    /** Returns the token of a request; null without one, or with a wrong one. Authorization has precedence. */
+    /** Returns the token of a request, or that of its session; null without either. A token has precedence over a session. */
     @Nullable
-    AdminToken token(HttpRequest request) {
+    AdminToken token(HttpRequest request, Link link) {
+        try {
+            return admitted(request, link);
+        } catch (AdminException e) {
+            return null;
+        }
+    }
+
+    private @Nullable AdminToken admitted(HttpRequest request, Link link) throws AdminException {
+        if (hasCredential(request)) {
+            return credential(request);
+        }
+        return dashboard == null || !(link.isSecure() || link.isLocal())
+                ? null
+                : dashboard.find(
+                        request.method().name(), new RequestSender(null, link.isSecure(), request.headers()::get));
+    }
+
+    /** Returns the token that a credential of the request is. Authorization has precedence. */
+    private @Nullable AdminToken credential(HttpRequest request) {
         String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
         if (authorization != null) {
             return authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides which requests a token may send, by its role and its limit. Thread-safe: no state. */
 final class TokenRights {
+    /** Resources for every role: the own session. */
+    private static final Set<String> OF_ALL = Set.of("GET /v1/session", "POST /v1/session/end");
+
     /** Resources for role purger. The worker also checks sites and kinds, and the owner of a purge. */
     private static final Set<String> OF_PURGERS = Set.of(
             "POST /v1/cache/purge",
@@ -57,10 +60,12 @@ final class TokenRights {
     }
 
     private static boolean mayRequest(AdminRole role, AdminResource resource) {
-        return switch (role) {
-            case OPERATOR -> true;
-            case VIEWER -> resource.method().equals("GET") && !NOT_OF_VIEWERS.contains(resource.path());
-            case PURGER -> OF_PURGERS.contains(resource.method() + " " + resource.path());
-        };
+        String request = resource.method() + " " + resource.path();
+        return OF_ALL.contains(request)
+                || switch (role) {
+                    case OPERATOR -> true;
+                    case VIEWER -> resource.method().equals("GET") && !NOT_OF_VIEWERS.contains(resource.path());
+                    case PURGER -> OF_PURGERS.contains(request);
+                };
     }
 }

@@ -3,6 +3,7 @@ package io.millrace.proxy.admin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.cache.ExplainResource;
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.InvalidationService;
@@ -25,6 +26,9 @@ import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
 import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
+import io.millrace.proxy.admin.dashboard.Dashboard;
+import io.millrace.proxy.admin.dashboard.LoopbackListeners;
+import io.millrace.proxy.admin.dashboard.SharedSnapshot;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
@@ -41,6 +45,7 @@ import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.admin.resource.RequestSender;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
@@ -65,9 +70,12 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -345,6 +353,47 @@ class AdminApiReferenceTest {
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
+    /** The resources of the dashboard but its files, of which the page has the first. */
+    private static List<AdminResource> ofDashboard() {
+        LoopbackListeners listeners = new LoopbackListeners() {
+            @Override
+            public CompletionStage<Listener> open() {
+                return CompletableFuture.completedFuture(new Listener() {
+                    @Override
+                    public InetSocketAddress address() {
+                        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+                    }
+
+                    @Override
+                    public void close() {}
+                });
+            }
+
+            @Override
+            public void schedule(Runnable task, Duration delay) {}
+        };
+        return new Dashboard(AdminAccess.none(), listeners, address -> {}, () -> 0)
+                .resources().stream()
+                        .filter(resource -> !resource.path().startsWith("/ui")
+                                || resource.path().equals("/ui/"))
+                        .toList();
+    }
+
+    private static Documented ofDashboard(String path, String schema, String body) {
+        return new Documented(
+                schema,
+                ofDashboard().stream()
+                        .filter(resource -> resource.path().equals(path))
+                        .findFirst()
+                        .orElseThrow(),
+                "",
+                body);
+    }
+
+    /** A request of the dashboard's page. */
+    private static final RequestSender PAGE_OF_DASHBOARD = new RequestSender(
+            InetAddress.getLoopbackAddress(), false, name -> name.equals("host") ? "localhost:1" : "x");
+
     static List<Documented> documented() {
         return List.of(
                 new Documented("Status", new StatusResource(() -> ResourcesTest.STATUS), "", ""),
@@ -481,6 +530,15 @@ class AdminApiReferenceTest {
                         "",
                         "{\"name\":\"www.example.com\"}"),
                 new Documented("OriginsReport", OriginChangeResource.up(ORIGINS), "", "{\"origin\":\"shop\"}"),
+                ofDashboard("/ui/", "", ""),
+                ofDashboard("/v1/session/end", "LogoutReport", "{}"),
+                ofDashboard("/v1/sessions/end", "LogoutReport", "{}"),
+                ofDashboard("/v1/dashboard/open", "DashboardReport", "{}"),
+                new Documented(
+                        "",
+                        new SharedSnapshot("/v1/dashboard/metrics", new MetricsResource(() -> ""), () -> 0),
+                        "",
+                        ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
                 new Documented("Live", new LivezResource(HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));
@@ -496,6 +554,9 @@ class AdminApiReferenceTest {
         for (Documented one : documented()) {
             served.add(one.resource().method() + " " + one.resource().path());
         }
+        for (AdminResource one : ofDashboard()) {
+            served.add(one.method() + " " + one.path());
+        }
         assertEquals(served, found);
     }
 
@@ -510,7 +571,10 @@ class AdminApiReferenceTest {
                         resource.path() + documented.query(),
                         resource.path(),
                         documented.body().getBytes(StandardCharsets.UTF_8),
-                        false),
+                        documented.resource().path().equals("/ui/"),
+                        AdminCaller.UNKNOWN,
+                        Map.of(),
+                        PAGE_OF_DASHBOARD),
                 answer -> reply[0] = answer);
         assertEquals(200, reply[0].status());
         if (documented.schema().isEmpty()) {

@@ -513,4 +513,33 @@ class AdminServerTest {
             }
         };
     }
+
+    /**
+     * Connections whose request is not complete hold bytes. Netty leaves channels open if a loop without a quiet period is
+     * shut down between two of its checks.
+     */
+    @Test
+    void closeEndsEveryConnection() throws IOException {
+        for (int i = 0; i < 200; i++) {
+            AdminServer closing = AdminServer.builder()
+                    .unixSocket(socket)
+                    .resource(get("/ok", OK))
+                    .start();
+            try (HttpExchange open = HttpExchange.connect(socket)) {
+                open.send("GET /ok HTTP/1.1\r\nHost: x\r\n\r\n").read();
+                open.send("GET /o");
+                closing.close();
+                assertTrue(isClosed(open), "round " + i);
+            }
+        }
+    }
+
+    private static boolean isClosed(HttpExchange open) {
+        try {
+            return open.isAtEnd();
+        } catch (IOException e) {
+            // A reset: the server had not read all bytes.
+            return true;
+        }
+    }
 }

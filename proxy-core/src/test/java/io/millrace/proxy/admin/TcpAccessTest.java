@@ -184,7 +184,7 @@ class TcpAccessTest {
     })
     void aTokenInClearTextIsAcceptedOnLoopbackOnly(boolean secure, boolean local, String field, String code)
             throws IOException {
-        TcpGuard guard = new TcpGuard(token(TOKEN), "192.0.2.1");
+        TcpGuard guard = TcpGuard.of(token(TOKEN), "192.0.2.1", null);
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         request.headers().set("host", "192.0.2.1");
         request.headers().set(field.substring(0, field.indexOf(':')), field.substring(field.indexOf(':') + 2));
@@ -194,7 +194,7 @@ class TcpAccessTest {
 
     @Test
     void withTlsTheCertificateDecidesOnTheHost() throws IOException {
-        TcpGuard guard = new TcpGuard(token(TOKEN), "192.0.2.1");
+        TcpGuard guard = TcpGuard.of(token(TOKEN), "192.0.2.1", null);
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         request.headers().set("host", "admin.example:9090").set("origin", "https://admin.example:9090");
         assertNull(guard.refuse(request, true, new TcpGuard.Link(true, false)));
@@ -213,7 +213,7 @@ class TcpAccessTest {
                 .tcp(new InetSocketAddress("localhost", 0), token(TOKEN))
                 .resource(new MetricsResource(() -> ""))
                 .start()) {
-            TcpGuard guard = new TcpGuard(token(TOKEN), "Admin.Example.net");
+            TcpGuard guard = TcpGuard.of(token(TOKEN), "Admin.Example.net", null);
             var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
             request.headers().set("host", "admin.example.NET:8080");
             assertEquals(401, guard.refuse(request, false, TcpGuard.Link.LOCAL).status());

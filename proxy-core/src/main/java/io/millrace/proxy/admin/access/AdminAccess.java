@@ -66,6 +66,12 @@ public final class AdminAccess {
                 new State(config, List.copyOf(tokens), stamps, tls == null ? null : AdminTls.read(tls)), nanoTime);
     }
 
+    /** Returns an access without tokens and TLS. */
+    public static AdminAccess none() {
+        AdminConfig config = new AdminConfig(null, null, null, List.of(), null, 0);
+        return new AdminAccess(new State(config, List.of(), Map.of(), null), System::nanoTime);
+    }
+
     /** Time between two calls of {@link #look}. */
     public long checkIntervalNanos() {
         return state.config().checkIntervalNanos();
@@ -172,6 +178,32 @@ public final class AdminAccess {
             }
         }
         return found;
+    }
+
+    /** Returns the token of this name; null if there is none. */
+    public @Nullable AdminToken named(@Nullable String name) {
+        for (AdminToken token : state.tokens()) {
+            if (token.name().equals(name)) {
+                return token;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns the version of a token that is in force: its content is the same, its role and limits may have
+     * changed. Null if the token was removed or replaced.
+     */
+    public @Nullable AdminToken inForce(AdminToken token) {
+        if (token == AdminToken.OF_DASHBOARD) {
+            return token;
+        }
+        for (AdminToken known : state.tokens()) {
+            if (known.isSameAs(token)) {
+                return known;
+            }
+        }
+        return null;
     }
 
     /** Creates the TLS handler of a new connection, which owns it; null for clear text. */

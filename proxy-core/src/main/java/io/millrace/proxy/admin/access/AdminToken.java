@@ -17,11 +17,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; only the request limit changes.
  */
 public final class AdminToken {
+    /** Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token. */
+    public static final AdminToken OF_DASHBOARD =
+            new AdminToken(AdminConfig.Token.ofDashboard(), new byte[0], null, new Object());
+
     private final AdminConfig.Token settings;
     private final byte[] digest;
     private final @Nullable RequestLimit limit;
+    /** The same object in all versions of a token, until it is removed or its content changes. */
+    private final Object identity;
 
-    private AdminToken(AdminConfig.Token settings, byte[] digest, @Nullable RequestLimit limit) {
+    private AdminToken(AdminConfig.Token settings, byte[] digest, @Nullable RequestLimit limit, Object identity) {
+        this.identity = identity;
         this.settings = settings;
         this.digest = digest;
         this.limit = limit;
@@ -41,7 +48,9 @@ public final class AdminToken {
             throw new IOException(fault);
         }
         byte[] digest = digest(FilePermissionChecks.token(settings.file()));
-        return new AdminToken(settings, digest, limit(settings, previous, nanoTime));
+        Object identity =
+                previous != null && MessageDigest.isEqual(previous.digest, digest) ? previous.identity : new Object();
+        return new AdminToken(settings, digest, limit(settings, previous, nanoTime), identity);
     }
 
     private static @Nullable RequestLimit limit(
@@ -56,7 +65,7 @@ public final class AdminToken {
 
     /** Returns the token with the same content and other settings. */
     AdminToken with(AdminConfig.Token changed, LongSupplier nanoTime) {
-        return new AdminToken(changed, digest, limit(changed, this, nanoTime));
+        return new AdminToken(changed, digest, limit(changed, this, nanoTime), identity);
     }
 
     AdminConfig.Token settings() {
@@ -90,6 +99,11 @@ public final class AdminToken {
     /** Whether a credential with this digest is the token. Takes the same time for each wrong credential. */
     boolean is(byte[] credentialDigest) {
         return MessageDigest.isEqual(digest, credentialDigest);
+    }
+
+    /** Whether it is a version of the same token, with the same content. */
+    boolean isSameAs(AdminToken other) {
+        return identity == other.identity;
     }
 
     static byte[] digest(String token) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.resource;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
@@ -12,22 +13,29 @@ import tools.jackson.core.JsonGenerator;
  * @param contentType the value of Content-Type
  * @param body the content
  * @param errorCode the stable word of an error; null for other answers
+ * @param fields further header fields; they replace fields of the API with the same name
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminReply(
         int status,
         String contentType,
         byte[] body,
-        @Nullable String errorCode) {
+        @Nullable String errorCode,
+        Map<String, String> fields) {
     /** The field with the stable word of an error. */
     public static final String ERROR_FIELD = "Millrace-Error";
 
     /** The media type of every answer but the metrics. */
     public static final String JSON = "application/json";
 
-    /** An answer that is no error. */
+    /** An answer that is no error, without further header fields. */
     public AdminReply(int status, String contentType, byte[] body) {
-        this(status, contentType, body, null);
+        this(status, contentType, body, null, Map.of());
+    }
+
+    /** The same answer with these header fields. */
+    public AdminReply with(Map<String, String> further) {
+        return new AdminReply(status, contentType, body, errorCode, Map.copyOf(further));
     }
 
     /** A JSON object with status 200. */
@@ -62,7 +70,7 @@ public record AdminReply(
 
     /** Returns the answer as that of an error. */
     public AdminReply withErrorCode(String code) {
-        return new AdminReply(status, contentType, body, code);
+        return new AdminReply(status, contentType, body, code, fields);
     }
 
     public static AdminReply error(AdminException error) {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param overTcp whether the request came over TCP, and not from a user of this machine over the Unix domain socket
  * @param caller the client
  * @param fields the fields of {@link #FIELDS} that the request has, by these names; repeated fields are joined by a space
+ * @param sender the connection of the client, with all header fields
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminRequest(
@@ -25,16 +26,29 @@ public record AdminRequest(
         byte[] body,
         boolean overTcp,
         AdminCaller caller,
-        Map<String, String> fields) {
+        Map<String, String> fields,
+        RequestSender sender) {
     /** The request fields that resources read. */
     public static final List<String> FIELDS = List.of("fastly-soft-purge", "surrogate-key");
 
     /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 
-    /** Creates a request without fields. */
+    /** Creates a request of a local client, without fields. */
     public AdminRequest(String method, String target, String path, byte[] body, boolean overTcp, AdminCaller caller) {
         this(method, target, path, body, overTcp, caller, Map.of());
+    }
+
+    /** Creates a request of a local client. */
+    public AdminRequest(
+            String method,
+            String target,
+            String path,
+            byte[] body,
+            boolean overTcp,
+            AdminCaller caller,
+            Map<String, String> fields) {
+        this(method, target, path, body, overTcp, caller, fields, RequestSender.LOCAL);
     }
 
     /** Creates a request of an unknown client. */

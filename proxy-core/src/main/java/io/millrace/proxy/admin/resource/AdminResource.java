@@ -26,7 +26,7 @@ public interface AdminResource {
         return false;
     }
 
-    /** Returns whether TCP requests need no token; true only for health checks. */
+    /** Returns whether TCP requests need no token: health checks, the files of the dashboard, and its login. */
     default boolean isPublic() {
         return false;
     }

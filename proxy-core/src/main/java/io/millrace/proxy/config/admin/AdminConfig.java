@@ -32,6 +32,9 @@ public record AdminConfig(
     /** Name of the token in {@code admin.token_file}. */
     public static final String TOKEN_FILE_NAME = "admin";
 
+    /** Name of the sessions that {@code millctl dashboard} opens. No token may have it. */
+    public static final String DASHBOARD_NAME = "dashboard";
+
     /**
      * A token. Immutable.
      *
@@ -58,6 +61,11 @@ public record AdminConfig(
             return list == null
                     ? Set.of()
                     : list.stream().map(word -> word.toLowerCase(Locale.ROOT)).collect(Collectors.toUnmodifiableSet());
+        }
+
+        /** Returns the rights of sessions that {@code millctl dashboard} opens. They have no file. */
+        public static Token ofDashboard() {
+            return new Token(DASHBOARD_NAME, Path.of(""), AdminRole.OPERATOR, Set.of(), Set.of(), 0);
         }
 
         /** Returns the token of {@code admin.token_file}. */

@@ -126,6 +126,7 @@ final class AdminChecks {
         }
         Sites sites = tokens.stream().anyMatch(token -> token.isSet(AdminKeys.TOKEN_SITES)) ? sites(values) : null;
         Map<String, String> names = new HashMap<>();
+        names.put(AdminConfig.DASHBOARD_NAME, "sessions of 'millctl dashboard'");
         if (values.find(AdminKeys.TOKEN_FILE) != null) {
             names.put(AdminConfig.TOKEN_FILE_NAME, "the token of admin.token_file");
         }

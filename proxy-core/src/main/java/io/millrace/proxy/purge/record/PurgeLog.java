@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** An append-only log of lines; its {@code toString} names its file. Thread-safe; may block. */
+/** An append-only log of lines; {@code toString()} names its file. Thread-safe; may block. */
 interface PurgeLog {
     /**
      * Appends lines durably.

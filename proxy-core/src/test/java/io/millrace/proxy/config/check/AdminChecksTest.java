@@ -74,6 +74,7 @@ class AdminChecksTest {
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: empty, role: viewer}] | admin.tokens[0].file: empty: the token has 0 characters, at least 16 are needed",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer}, {name: a, file: t2, role: viewer}] | admin.tokens[1].name: 'a' is also the name of admin.tokens[0]",
                 "listen: '127.0.0.1:2', token_file: t2, tokens: [{name: admin, file: t1, role: viewer}] | admin.tokens[0].name: 'admin' is also the name of the token of admin.token_file",
+                "listen: '127.0.0.1:2', tokens: [{name: dashboard, file: t1, role: viewer}] | admin.tokens[0].name: 'dashboard' is also the name of sessions of 'millctl dashboard'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer}, {name: b, file: same, role: operator}] | admin.tokens[1].file: same: has the same token as admin.tokens[0].file; each needs its own",
                 "listen: '127.0.0.1:2', tokens: [{name: a b, file: t1, role: viewer}] | admin.tokens[0].name: 'a b' is not 1 to 64 letters, digits, '-', '_' and '.'",
                 "listen: '127.0.0.1:2', tokens: [{name: a, file: t1, role: viewer, sites: [shop]}] | admin.tokens[0].sites: is only for role: purger",

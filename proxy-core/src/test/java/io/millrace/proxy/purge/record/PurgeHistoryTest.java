@@ -266,7 +266,7 @@ final class PurgeHistoryTest {
         Path parent = directory.resolve("purges");
         String file = parent.resolve("purges.jsonl").toString();
         try (PurgeHistory history = PurgeHistory.in(parent, () -> 1 << 20, clock::get, log)) {
-            for (char step : steps.toCharArray()) {
+            for (int step : steps.chars().toArray()) {
                 if (step == 'o') {
                     overflow(history);
                     continue;

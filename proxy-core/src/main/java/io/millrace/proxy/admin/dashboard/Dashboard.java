@@ -1,0 +1,121 @@
+package io.millrace.proxy.admin.dashboard;
+
+import io.millrace.proxy.admin.access.AdminAccess;
+import io.millrace.proxy.admin.access.AdminToken;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.RequestSender;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The dashboard of an admin server: its resources, and the check of requests that carry a session. Thread-safe. */
+public final class Dashboard {
+    /** The header field with the proof of a session. A page of another origin cannot send it. */
+    static final String PROOF_FIELD = "x-millrace-session";
+
+    private final AdminAccess access;
+    private final LoginCodes codes;
+    private final Sessions sessions;
+    private final Leases leases;
+    private final LoginResource login;
+
+    /**
+     * A dashboard without sessions.
+     *
+     * @param access the tokens that open sessions
+     * @param failedLogin receives the address of each failed login
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public Dashboard(
+            AdminAccess access,
+            LoopbackListeners listeners,
+            Consumer<@Nullable InetAddress> failedLogin,
+            LongSupplier nanoTime) {
+        this.access = access;
+        codes = new LoginCodes(nanoTime);
+        sessions = new Sessions(nanoTime);
+        leases = new Leases(listeners, codes, sessions, nanoTime);
+        login = new LoginResource(access, codes, sessions, new LoginLimit(nanoTime), failedLogin);
+    }
+
+    /** Every resource of the dashboard. */
+    public List<AdminResource> resources() {
+        List<AdminResource> resources = new ArrayList<>(FileResource.all(new DashboardFiles()));
+        resources.add(new StartRedirect());
+        resources.add(login);
+        resources.add(new SessionResource(access, sessions));
+        resources.add(LogoutResource.ofOne(sessions));
+        resources.add(LogoutResource.ofAll(sessions));
+        resources.addAll(LeaseResource.all(leases, codes, access));
+        return resources;
+    }
+
+    /** Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two minutes. */
+    public CompletionStage<String> open() {
+        return leases.openUnlimited()
+                .thenApply(lease -> LeaseResource.url(
+                        LeaseResource.origin(lease), codes.next(AdminToken.OF_DASHBOARD, lease.id())));
+    }
+
+    /** Returns whether a path is for browsers: a file of the dashboard, or its login. */
+    public static boolean isForBrowsers(String path) {
+        return path.equals("/ui") || path.startsWith(DashboardFiles.ROOT) || path.equals(LoginResource.PATH);
+    }
+
+    /**
+     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no session.
+     *
+     * @throws AdminException if it has the cookie of a session, but is not a request of the dashboard's own page, or if the
+     *     token of the session was removed or replaced
+     */
+    public @Nullable AdminToken find(String method, RequestSender sender) throws AdminException {
+        for (String cookie : SessionCookie.values(sender)) {
+            Sessions.Found found = sessions.find(cookie, sender.field(PROOF_FIELD));
+            if (found == null) {
+                continue;
+            }
+            if (!found.hasProof()) {
+                throw new AdminException(
+                        403,
+                        "page-refused",
+                        "the header field " + PROOF_FIELD + " does not belong to the session; log in again");
+            }
+            requirePage(method, sender::field);
+            AdminToken token = access.inForce(found.token());
+            if (token == null) {
+                throw new AdminException(
+                        401,
+                        "session-ended",
+                        "the token '" + found.token().name()
+                                + "' was removed or replaced, which ended the session; log in" + " with another token");
+            }
+            return token;
+        }
+        return null;
+    }
+
+    /**
+     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with the Host
+     * field already.
+     */
+    static void requirePage(String method, RequestSender.Fields fields) throws AdminException {
+        String site = fields.value("sec-fetch-site");
+        boolean isChange = !method.equals("GET") && !method.equals("HEAD");
+        if ((site != null && !site.equals("same-origin")) || (isChange && fields.value("origin") == null)) {
+            throw new AdminException(403, "page-refused", "only the dashboard's own page may send this request");
+        }
+    }
+
+    static void requireTcp(AdminRequest request) throws AdminException {
+        if (!request.overTcp()) {
+            throw new AdminException(
+                    404, "not-found", "the dashboard is not served on the Unix socket; run 'millctl dashboard'");
+        }
+    }
+}

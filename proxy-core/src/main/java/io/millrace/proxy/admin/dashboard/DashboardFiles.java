@@ -1,0 +1,190 @@
+package io.millrace.proxy.admin.dashboard;
+
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.RequestSender;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The static files of the dashboard, read and compressed at their first use. The paths of all files but the start page contain a
+ * digest of the files, so that browsers keep them without asking again.
+ *
+ * <p>Thread-safe. The first use of a file takes some milliseconds.
+ */
+final class DashboardFiles {
+    /** Path of the start page. */
+    static final String ROOT = "/ui/";
+
+    /** Start of the paths of all other files. */
+    static final String VERSIONED = ROOT + "f/";
+
+    /**
+     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the browser
+     * refuses assignments to innerHTML.
+     */
+    static final String POLICY =
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
+                    + " 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+                    + " trusted-types 'none'";
+
+    private static final String INDEX = "index.html";
+
+    /** Stands in the start page for the directory of the other files. */
+    private static final String DIRECTORY_MARK = "{files}";
+
+    private static final String YEAR = "public, max-age=31536000, immutable";
+
+    private static final int VERSION_LENGTH = 16;
+
+    private static final Map<String, String> TYPES = Map.of(
+            "html", "text/html; charset=utf-8",
+            "css", "text/css; charset=utf-8",
+            "js", "text/javascript; charset=utf-8",
+            "svg", "image/svg+xml");
+
+    private static final Map<String, String> FIELDS = Map.of(
+            "content-security-policy", POLICY,
+            "cross-origin-opener-policy", "same-origin",
+            "cross-origin-resource-policy", "same-origin",
+            "referrer-policy", "no-referrer",
+            "vary", "accept-encoding",
+            "x-frame-options", "DENY");
+
+    private final Lock lock = new ReentrantLock();
+    private final Map<String, AdminReply> compressed = new ConcurrentHashMap<>();
+    private volatile @Nullable Contents contents;
+
+    /**
+     * All files by name.
+     *
+     * @param version start of the digest of all files
+     */
+    private record Contents(Map<String, byte[]> files, String version) {}
+
+    private Contents contents() {
+        Contents known = contents;
+        if (known != null) {
+            return known;
+        }
+        lock.lock();
+        try {
+            Contents read = contents == null ? read() : contents;
+            contents = read;
+            return read;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Reads the files that the resource {@code files.txt} lists. */
+    private static Contents read() {
+        Map<String, byte[]> files = new LinkedHashMap<>();
+        StringBuilder digests = new StringBuilder();
+        for (String name : new String(content("files.txt"), StandardCharsets.UTF_8).split("\n", -1)) {
+            if (!name.isEmpty()) {
+                byte[] content = content(name);
+                files.put(name, content);
+                digests.append(name).append(Secret.digest(content));
+            }
+        }
+        String version = Secret.digest(digests.toString()).substring(0, VERSION_LENGTH);
+        String page = new String(content(INDEX), StandardCharsets.UTF_8).replace(DIRECTORY_MARK, "f/" + version + "/");
+        files.put(INDEX, page.getBytes(StandardCharsets.UTF_8));
+        return new Contents(files, version);
+    }
+
+    private static byte[] content(String name) {
+        try (InputStream in = DashboardFiles.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("the dashboard has no file " + name);
+            }
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The digest in the paths of the files. */
+    String version() {
+        return contents().version();
+    }
+
+    /** Returns the start page, or a 304 if the client has this version. */
+    AdminReply page(RequestSender client) {
+        String tag = '"' + version() + '"';
+        String known = client.field("if-none-match");
+        if (known != null && (known.strip().equals(tag) || known.strip().equals("W/" + tag))) {
+            return new AdminReply(304, type(INDEX), new byte[0])
+                    .with(Map.of("etag", tag, "cache-control", "no-cache", "vary", "accept-encoding"));
+        }
+        return Objects.requireNonNull(reply(INDEX, client, Map.of("etag", tag, "cache-control", "no-cache")));
+    }
+
+    /** Returns a file; null if there is none with this name in this version. */
+    @Nullable
+    AdminReply file(String version, String name, RequestSender client) {
+        Contents known = contents();
+        return version.equals(known.version()) && !name.equals(INDEX)
+                ? reply(name, client, Map.of("cache-control", YEAR))
+                : null;
+    }
+
+    private @Nullable AdminReply reply(String name, RequestSender client, Map<String, String> further) {
+        byte[] content = contents().files().get(name);
+        if (content == null) {
+            return null;
+        }
+        Map<String, String> fields = new HashMap<>(FIELDS);
+        fields.putAll(further);
+        if (!acceptsGzip(client.field("accept-encoding"))) {
+            return new AdminReply(200, type(name), content).with(fields);
+        }
+        fields.put("content-encoding", "gzip");
+        return compressed.computeIfAbsent(name, key -> new AdminReply(200, type(key), gzip(content)).with(fields));
+    }
+
+    private static String type(String name) {
+        String type = TYPES.get(name.substring(name.lastIndexOf('.') + 1));
+        if (type == null) {
+            throw new IllegalArgumentException("no media type for " + name);
+        }
+        return type;
+    }
+
+    private static byte[] gzip(byte[] content) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(content.length);
+        try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
+            gzip.write(content);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toByteArray();
+    }
+
+    /** Returns whether gzip is in the list and not refused with a weight of 0. */
+    private static boolean acceptsGzip(@Nullable String accepted) {
+        if (accepted == null) {
+            return false;
+        }
+        for (String coding : accepted.toLowerCase(Locale.ROOT).split(",", -1)) {
+            String[] parts = coding.split(";", -1);
+            if (parts[0].strip().equals("gzip")) {
+                return parts.length < 2 || !parts[1].strip().matches("q=0(\\.0*)?");
+            }
+        }
+        return false;
+    }
+}

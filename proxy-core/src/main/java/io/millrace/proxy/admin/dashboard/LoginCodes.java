@@ -1,0 +1,76 @@
+package io.millrace.proxy.admin.dashboard;
+
+import io.millrace.proxy.admin.access.AdminToken;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Codes that open one session each, within two minutes. Thread-safe. */
+final class LoginCodes {
+    static final Duration LIFETIME = Duration.ofMinutes(2);
+
+    /** A further code makes the oldest invalid. */
+    static final int CODES_MAX = 64;
+
+    private final LongSupplier nanoTime;
+    private final Lock lock = new ReentrantLock();
+    /** By digest, the oldest first. */
+    private final Map<String, Code> codes = new LinkedHashMap<>();
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    LoginCodes(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * A code that was valid.
+     *
+     * @param token the token whose rights its session has
+     * @param lease the lease that it was made for; null for none
+     */
+    record Code(AdminToken token, @Nullable String lease, long startNanos) {}
+
+    /** A new code. */
+    String next(AdminToken token, @Nullable String lease) {
+        lock.lock();
+        try {
+            if (codes.size() >= CODES_MAX) {
+                Iterator<String> oldest = codes.keySet().iterator();
+                oldest.next();
+                oldest.remove();
+            }
+            String code = Secret.next();
+            codes.put(Secret.digest(code), new Code(token, lease, nanoTime.getAsLong()));
+            return code;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Uses a code. Null if it is unknown, was used, or is older than two minutes. */
+    @Nullable
+    Code use(String code) {
+        lock.lock();
+        try {
+            Code used = codes.remove(Secret.digest(code));
+            return used == null || nanoTime.getAsLong() - used.startNanos >= LIFETIME.toNanos() ? null : used;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Makes the codes of a lease invalid. */
+    void endOf(String lease) {
+        lock.lock();
+        try {
+            codes.values().removeIf(code -> lease.equals(code.lease));
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.millrace.proxy.admin.dashboard;
+
+import io.millrace.proxy.admin.access.AdminToken;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sessions of the dashboard, in memory. A request belongs to a session if it has both its cookie and its proof.
+ *
+ * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the cookie. The
+ * proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone is therefore useless.
+ *
+ * <p>A session has the rights of the token that opened it. Thread-safe.
+ */
+final class Sessions {
+    /** A further login ends the oldest session of its token, or else the oldest of all. */
+    static final int SESSIONS_MAX = 64;
+
+    static final Duration LIFETIME = Duration.ofHours(12);
+
+    private final LongSupplier nanoTime;
+    private final Lock lock = new ReentrantLock();
+    /** By the digest of the cookie's value, the oldest first. */
+    private final Map<String, Session> byCookie = new LinkedHashMap<>();
+
+    /** @param nanoTime as {@link System#nanoTime} */
+    Sessions(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    private record Session(
+            String proofDigest, AdminToken token, @Nullable String lease, long startNanos) {}
+
+    /** The two secrets of a new session. */
+    record Opened(String cookie, String proof) {}
+
+    /**
+     * The session with the cookie of a request.
+     *
+     * @param token the token with whose rights it was opened
+     * @param hasProof false if the request has the cookie alone, and is not from the page
+     */
+    record Found(AdminToken token, boolean hasProof, Duration remaining) {}
+
+    /**
+     * Opens a session.
+     *
+     * @param token the token whose rights it has
+     * @param lease the lease with which it ends; null for none
+     */
+    Opened open(AdminToken token, @Nullable String lease) {
+        lock.lock();
+        try {
+            endExpired();
+            if (byCookie.size() >= SESSIONS_MAX) {
+                endOldest(token.name());
+            }
+            Opened opened = new Opened(Secret.next(), Secret.next());
+            Session session = new Session(Secret.digest(opened.proof()), token, lease, nanoTime.getAsLong());
+            byCookie.put(Secret.digest(opened.cookie()), session);
+            return opened;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the session with this cookie; null if there is none. */
+    @Nullable
+    Found find(String cookie, @Nullable String proof) {
+        lock.lock();
+        try {
+            endExpired();
+            Session session = byCookie.get(Secret.digest(cookie));
+            return session == null
+                    ? null
+                    : new Found(
+                            session.token,
+                            proof != null && Secret.digest(proof).equals(session.proofDigest),
+                            LIFETIME.minusNanos(nanoTime.getAsLong() - session.startNanos));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the session with this cookie. False if there is none. */
+    boolean end(String cookie) {
+        lock.lock();
+        try {
+            return byCookie.remove(Secret.digest(cookie)) != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends every session. Returns how many there were. */
+    int endAll() {
+        lock.lock();
+        try {
+            endExpired();
+            int ended = byCookie.size();
+            byCookie.clear();
+            return ended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the sessions that were opened with codes of this lease. */
+    void endOf(String lease) {
+        lock.lock();
+        try {
+            byCookie.values().removeIf(session -> lease.equals(session.lease));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endOldest(String tokenName) {
+        String oldest = null;
+        for (Map.Entry<String, Session> each : byCookie.entrySet()) {
+            if (each.getValue().token.name().equals(tokenName)) {
+                oldest = each.getKey();
+                break;
+            }
+        }
+        byCookie.remove(oldest == null ? byCookie.keySet().iterator().next() : oldest);
+    }
+
+    private void endExpired() {
+        long now = nanoTime.getAsLong();
+        byCookie.values().removeIf(session -> now - session.startNanos >= LIFETIME.toNanos());
+    }
+}

@@ -1,0 +1,95 @@
+// One series of samples for all screens: the last hour since the page was opened.
+
+import {getText} from './api.js';
+import {Sample, Change, hits} from './metrics.js';
+
+const EVERY_MILLIS = 2000;
+const FIRST_MILLIS = 1100;
+const POINTS_MAX = 1800;
+// Quantiles need more observations than one interval may have.
+const QUANTILE_SAMPLES = 6;
+
+const listeners = new Set();
+let samples = [];
+let points = [];
+let timer = null;
+let failure = null;
+
+function point(before, after) {
+  const change = new Change(before, after);
+  const wide = new Change(samples[Math.max(0, samples.length - QUANTILE_SAMPLES)], after);
+  const requests = change.rate('millrace_requests_total');
+  const found = hits((name, labels) => change.rate(name, labels));
+  const sent = change.rate('millrace_sent_bytes_total', {side: 'client'});
+  // 0 since the start: this build of the proxy does not count these bytes.
+  const isCounted = after.value('millrace_received_bytes_total', {side: 'origin'}) > 0;
+  const fetched = isCounted ? change.rate('millrace_received_bytes_total', {side: 'origin'}) : null;
+  return {
+    at: after.seconds,
+    requests,
+    hits: found,
+    origin: change.rate('millrace_origin_requests_total'),
+    failures: change.rate('millrace_origin_failures_total'),
+    errors: change.rate('millrace_responses_total', {status_class: '5xx'}),
+    hitRatio: requests > 0 ? found * 100 / requests : null,
+    savedRatio: sent > 0 && isCounted ? Math.max(0, (sent - fetched) * 100 / sent) : null,
+    p50: wide.quantile('millrace_request_duration_seconds', 0.5),
+    p99: wide.quantile('millrace_request_duration_seconds', 0.99),
+    originP99: wide.quantile('millrace_origin_request_duration_seconds', 0.99),
+    sent,
+    fetched,
+  };
+}
+
+async function tick() {
+  if (!document.hidden) {
+    try {
+      const text = await getText('/v1/dashboard/metrics');
+      if (timer === null) {
+        return;
+      }
+      const after = new Sample(text, Date.now() / 1000);
+      samples.push(after);
+      if (samples.length > 1) {
+        points.push(point(samples[samples.length - 2], after));
+      }
+      samples = samples.slice(-QUANTILE_SAMPLES);
+      points = points.slice(-POINTS_MAX);
+      failure = null;
+    } catch (e) {
+      failure = e;
+    }
+    listeners.forEach((listener) => listener());
+  }
+  if (timer !== null) {
+    // The second sample soon, because rates need two. The samples of all viewers are at most one second old.
+    const pause = samples.length < 2 ? FIRST_MILLIS : EVERY_MILLIS;
+    timer = setTimeout(tick, Math.max(pause, failure ? failure.waitSeconds * 1000 || EVERY_MILLIS : 0));
+  }
+}
+
+export function start() {
+  if (timer === null) {
+    timer = 0;
+    tick();
+  }
+}
+
+export function stop() {
+  clearTimeout(timer);
+  timer = null;
+  samples = [];
+  points = [];
+}
+
+export function subscribe(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The present state: all points, the newest sample, the change in the last interval, and the last failure. */
+export function state() {
+  const last = samples[samples.length - 1] || null;
+  const before = samples[samples.length - 2] || null;
+  return {points, last, change: before ? new Change(before, last) : null, failure};
+}

@@ -1,0 +1,113 @@
+// Requests, hit ratio, latency, origins and tiers, live.
+
+import {html, useState, useEffect} from './vendor/htm-preact.js';
+import {get} from './api.js';
+import {count, bytes, rate, byteRate, percent, span, NONE} from './format.js';
+import {Screen, Panel, Stat, Table, State, Bar, Failure, Chart, useLoad} from './parts.js';
+import * as live from './live.js';
+
+const PERCENT = (value) => value.toFixed(1).replace(/\.0$/, '') + '%';
+
+/** Distances of the lines of an axis with bytes: powers of 2. */
+const BINARY_STEPS = Array.from({length: 40}, (none, power) => 2 ** power);
+
+function useLive() {
+  const [state, setState] = useState(live.state());
+  useEffect(() => live.subscribe(() => setState(live.state())), []);
+  return state;
+}
+
+function shares(sample, change, metric, label) {
+  const all = sample.value(metric);
+  return sample.values(metric, label)
+    .map((word) => ({
+      key: word,
+      word,
+      total: sample.value(metric, {[label]: word}),
+      rate: change ? change.rate(metric, {[label]: word}) : null,
+      all,
+    }))
+    .filter((row) => row.total > 0)
+    .sort((a, b) => b.total - a.total);
+}
+
+function Shares({title, label, rows}) {
+  return html`<${Panel} title=${title}><${Table} label=${title} rows=${rows} empty="No requests yet." columns=${[
+    {title: label, cell: (row) => row.word},
+    {title: 'Now', align: 'right', cell: (row) => rate(row.rate)},
+    {title: 'Since the start', align: 'right', cell: (row) => count(row.total)},
+    {title: 'Share', align: 'right', cell: (row) => percent(row.total, row.all)},
+  ]} /><//>`;
+}
+
+function Tiers({cache}) {
+  const tiers = [{key: 'ram', path: 'RAM', ...cache.ram}, ...(cache.volumes || []).map((one) => ({key: one.path, ...one}))];
+  return html`<${Panel} title="Cache tiers"><${Table} label="Cache tiers" rows=${tiers} columns=${[
+    {title: 'Tier', wide: true, cell: (row) => html`${row.path} ${row.state && html`<${State} word=${row.state} />`}`},
+    {title: 'Used', align: 'right', cell: (row) => bytes(row.bytes) + ' of ' + bytes(row.bytes_max)},
+    {title: 'Fill', cell: (row) => html`<${Bar} share=${row.bytes / Math.max(1, row.bytes_max)} />`},
+    {title: 'Objects', align: 'right', cell: (row) => count(row.entries)},
+  ]} /><//>`;
+}
+
+function OriginTable({hosts}) {
+  return html`<${Panel} title="Hosts of origin groups" actions=${html`<a href="#/origins">Details</a>`}>
+    <${Table} label="Hosts of origin groups" rows=${hosts.map((host) => ({key: host.group + host.host, ...host}))} columns=${[
+    {title: 'Group', cell: (row) => row.group},
+    {title: 'Host', wide: true, cell: (row) => row.host},
+    {title: 'State', cell: (row) => html`<${State} word=${row.state} />`},
+    {title: 'Latency', align: 'right', cell: (row) => (row.latency_us ? span(row.latency_us / 1e6) : NONE)},
+    {title: 'Failures', align: 'right', cell: (row) => count(row.failures)},
+  ]} /><//>`;
+}
+
+export function Overview({status, theme}) {
+  const {points, last, change, failure} = useLive();
+  const origins = useLoad((signal) => get('/v1/origins', {}, signal), [], 5000);
+  const data = status.data;
+  const newest = points[points.length - 1] || {};
+  const cache = (data && data.cache) || {};
+  const connections = (data && data.connections) || {};
+  return html`<${Screen} title="Overview" about="The charts begin when this page was opened and keep one hour.">
+    <${Failure} error=${failure || status.error} />
+    <div class="stats">
+      <${Stat} label="Requests" value=${rate(newest.requests)} name="requests_total" raw=${data && data.requests_total}
+        note=${data ? count(data.requests_total) + ' since the start' : ''} />
+      <${Stat} label="Hit ratio" value=${newest.requests > 0 ? percent(newest.hits, newest.requests) : NONE}
+        name="hits_total" raw=${cache.hits_total}
+        note=${data ? percent(cache.hits_total, cache.hits_total + cache.misses_total) + ' since the start' : ''} />
+      <${Stat} label="Latency, median" value=${span(newest.p50)} note=${'99th percentile ' + span(newest.p99)} />
+      <${Stat} label="Origin requests" value=${rate(newest.origin)} note=${rate(newest.failures) + ' failed'}
+        tone=${newest.failures > 0 ? 'bad' : ''} />
+      <${Stat} label="Errors (5xx)" value=${rate(newest.errors)} tone=${newest.errors > 0 ? 'bad' : ''}
+        note=${last ? count(last.value('millrace_responses_total', {status_class: '5xx'})) + ' since the start' : ''} />
+      <${Stat} label="Sent to clients" value=${byteRate(newest.sent)} note=${newest.fetched === null || newest.fetched === undefined ? '' : byteRate(newest.fetched) + ' from origins'} />
+      <${Stat} label="Client connections" value=${count(connections.client)} name="connections_client" raw=${connections.client}
+        note=${count(connections.origin) + ' to origins'} />
+    </div>
+    <div class="grid">
+      <${Chart} title="Requests per second" theme=${theme} points=${points} text=${(value) => rate(value)} series=${[
+        {label: 'All', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.requests},
+        {label: 'Hits', colour: '--chart-2', value: (point) => point.hits},
+        {label: 'Origin', colour: '--chart-3', dash: [6, 4], value: (point) => point.origin},
+      ]} />
+      <${Chart} title="Hit ratio" theme=${theme} points=${points} max=${100} text=${PERCENT} series=${[
+        {label: 'Requests', colour: '--chart-2', fill: '--chart-2-fill', value: (point) => point.hitRatio},
+        ...(newest.savedRatio === null ? [] : [{label: 'Bytes', colour: '--chart-4', dash: [6, 4], value: (point) => point.savedRatio}]),
+      ]} />
+      <${Chart} title="Latency" theme=${theme} points=${points} text=${span} series=${[
+        {label: 'Median', colour: '--chart-1', value: (point) => point.p50},
+        {label: '99th percentile', colour: '--chart-3', value: (point) => point.p99},
+        {label: 'Origins, 99th', colour: '--chart-4', dash: [6, 4], value: (point) => point.originP99},
+      ]} />
+      <${Chart} title="Traffic" theme=${theme} steps=${BINARY_STEPS} points=${points} text=${byteRate} series=${[
+        {label: 'To clients', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.sent},
+        ...(newest.fetched === null ? [] : [{label: 'From origins', colour: '--chart-3', dash: [6, 4], value: (point) => point.fetched}]),
+      ]} />
+      ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
+      ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
+      ${cache.ram && html`<${Tiers} cache=${cache} />`}
+      ${origins.data && origins.data.hosts.length > 0 && html`<${OriginTable} hosts=${origins.data.hosts} />`}
+    </div>
+  <//>`;
+}

@@ -1,0 +1,233 @@
+// Parts that all screens share. Text is always set as text: no part takes markup.
+
+import {html, useState, useEffect, useRef, useLayoutEffect} from './vendor/htm-preact.js';
+import {NONE, clock} from './format.js';
+
+export function Screen({title, about, actions, children}) {
+  useEffect(() => {
+    document.title = title + ' – Millrace';
+  }, [title]);
+  return html`<main id="content" tabindex="-1">
+    <div class="head"><div><h1>${title}</h1>${about && html`<p class="about">${about}</p>`}</div>
+      ${actions && html`<div class="actions">${actions}</div>`}</div>
+    ${children}
+  </main>`;
+}
+
+export function Panel({title, note, actions, wide, children}) {
+  return html`<section class=${wide ? 'panel wide' : 'panel'} aria-label=${title}>
+    ${title && html`<div class="panel-head"><h2>${title}</h2>${actions}${note && html`<span class="note">${note}</span>`}</div>`}
+    ${children}
+  </section>`;
+}
+
+/** Values with more characters are set smaller. */
+const LONG_VALUE = 9;
+
+/** A figure. The raw value is kept as an attribute, so that tests and scripts can compare it with the admin API. */
+export function Stat({label, value, note, name, raw, tone}) {
+  return html`<div class=${'stat ' + (tone || '')} data-name=${name} data-value=${raw}>
+    <div class="stat-label">${label}</div><div class=${typeof value === 'string' && value.length > LONG_VALUE ? 'stat-value long' : 'stat-value'}>${value}</div>
+    <div class="stat-note">${note || ' '}</div>
+  </div>`;
+}
+
+const GOOD = ['running', 'ready', 'online', 'up', 'valid', 'ok', 'fresh', 'hit', 'applied', 'done', 'stapled', 'live', 'allowed'];
+const DOUBTFUL = ['starting', 'draining', 'opening', 'suspect', 'expiring', 'pending', 'stale', 'validate', 'suspended',
+  'counting', 'rolled', 'rolling', 'relaunch', 'put_down', 'faulty', 'missing', 'complete', 'backing-off'];
+const BAD = ['offline', 'down', 'expired', 'unusable', 'failing', 'rejected', 'unavailable', 'deny', 'failed'];
+
+/** A state as a word with a colour. The colour never is the only sign. */
+export function State({word, text}) {
+  const tone = GOOD.includes(word) ? 'good' : DOUBTFUL.includes(word) ? 'doubtful' : BAD.includes(word) ? 'bad' : 'plain';
+  return html`<span class=${'state ' + tone}>${text || String(word).replace('_', ' ')}</span>`;
+}
+
+export function Failure({error}) {
+  if (!error) {
+    return null;
+  }
+  return html`<div class="message bad" role="alert">${error.message}${error.code && html` <code>${error.code}</code>`}</div>`;
+}
+
+export function Message({tone, children}) {
+  return html`<div class=${'message ' + (tone || 'plain')} role="status">${children}</div>`;
+}
+
+/** A table. A column has title, cell (a function of the row), and perhaps align and wide. */
+export function Table({label, columns, rows, empty, name}) {
+  if (!rows || rows.length === 0) {
+    return html`<p class="empty">${empty || 'Nothing to show.'}</p>`;
+  }
+  return html`<div class="table-box" tabindex="0" role="group" aria-label=${label}><table data-name=${name}>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.align || ''}>${column.title}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((column) => html`<td
+      class=${(column.align || '') + (column.wide ? ' wide-cell' : '')}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+/** Names and values. */
+export function Facts({facts}) {
+  const shown = facts.filter((fact) => fact && fact[1] !== null && fact[1] !== undefined && fact[1] !== '');
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A share as a bar with its text beside it. */
+export function Bar({share, tone, label}) {
+  const part = Math.max(0, Math.min(1, share || 0));
+  return html`<div class="bar" role="img" aria-label=${label || Math.round(part * 100) + '%'}>
+    <div class=${'bar-part ' + (tone || '')} style=${{width: part * 100 + '%'}}></div></div>`;
+}
+
+/** Loads once and at each change of the inputs; again every so many milliseconds if these are given. */
+export function useLoad(load, inputs, everyMillis) {
+  const [state, setState] = useState({data: null, error: null, loading: true});
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer = 0;
+    let wait = 0;
+    const run = async () => {
+      wait = 0;
+      try {
+        const data = await load(stop.signal);
+        if (!stop.signal.aborted) {
+          setState({data, error: null, loading: false});
+        }
+      } catch (error) {
+        if (!stop.signal.aborted) {
+          wait = (error.waitSeconds || 0) * 1000;
+          setState((old) => ({data: old.data, error, loading: false}));
+        }
+      }
+      if (everyMillis && !stop.signal.aborted) {
+        timer = setTimeout(run, Math.max(everyMillis, wait));
+      }
+    };
+    setState((old) => ({...old, loading: true}));
+    run();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [...inputs, turn]);
+  return {...state, reload: () => setTurn((old) => old + 1)};
+}
+
+/** A question before a change. Escape and Cancel change nothing. */
+export function Confirm({question, detail, action, danger, onConfirm, onCancel}) {
+  const dialog = useRef(null);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    dialog.current.showModal();
+    return () => before && before.focus();
+  }, []);
+  return html`<dialog ref=${dialog} aria-label=${question} onCancel=${(event) => {
+    event.preventDefault();
+    onCancel();
+  }}>
+    <h2>${question}</h2>
+    ${detail && html`<div class="dialog-detail">${detail}</div>`}
+    <div class="dialog-actions">
+      <button type="button" onClick=${onCancel}>Cancel</button>
+      <button type="button" class=${danger ? 'danger' : 'primary'} onClick=${onConfirm}>${action}</button>
+    </div>
+  </dialog>`;
+}
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** True once the library of charts is loaded, which the first paint does not wait for. */
+function usePlot() {
+  const [isLoaded, setLoaded] = useState(window.uPlot !== undefined);
+  useEffect(() => {
+    const script = document.getElementById('plot');
+    const loaded = () => setLoaded(window.uPlot !== undefined);
+    loaded();
+    script.addEventListener('load', loaded);
+    return () => script.removeEventListener('load', loaded);
+  }, []);
+  return isLoaded;
+}
+
+/** Distances of the times below a chart, in seconds. */
+const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+
+/** A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. */
+export function Chart({title, points, series, text, max, theme, steps}) {
+  const box = useRef(null);
+  const plot = useRef(null);
+  const isLoaded = usePlot();
+  const data = [points.map((one) => one.at), ...series.map((one) => points.map(one.value))];
+  useLayoutEffect(() => {
+    if (!isLoaded) {
+      return undefined;
+    }
+    const axis = {
+      stroke: colour('--muted'),
+      grid: {stroke: colour('--grid'), width: 1},
+      ticks: {stroke: colour('--grid'), width: 1, size: 4},
+      font: '12px system-ui, sans-serif',
+    };
+    const made = new window.uPlot({
+      width: Math.max(200, box.current.clientWidth),
+      height: 170,
+      padding: [10, 8, 0, 0],
+      cursor: {y: false, points: {size: 6}},
+      legend: {show: true, live: true},
+      scales: {x: {time: true}, y: {range: (self, low, high) => [0, max || (high > 0 ? high * 1.1 : 1)]}},
+      axes: [
+        {...axis, space: 70, size: 28, incrs: SECONDS_STEPS, values: (self, splits) => splits.map(clock)},
+        {...axis, size: 76, incrs: steps, values: (self, splits) => splits.map(text)},
+      ],
+      series: [
+        {label: 'Time', value: (self, value) => (value === null ? NONE : clock(value))},
+        ...series.map((one) => ({
+          label: one.label,
+          stroke: colour(one.colour),
+          fill: one.fill ? colour(one.fill) : undefined,
+          dash: one.dash,
+          width: 1.75,
+          points: {show: false},
+          value: (self, value) => (value === null || value === undefined ? NONE : text(value)),
+        })),
+      ],
+      hooks: {ready: [(self) => self.setLegend({idx: self.data[0].length - 1}, false)]},
+    }, data, box.current);
+    plot.current = made;
+    const sizes = new ResizeObserver(() => {
+      made.setSize({width: Math.max(200, box.current.clientWidth), height: 170});
+    });
+    sizes.observe(box.current);
+    return () => {
+      sizes.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [theme, isLoaded, series.length]);
+  useLayoutEffect(() => {
+    if (plot.current) {
+      plot.current.setData(data);
+      if (plot.current.cursor.left < 0 && points.length > 0) {
+        plot.current.setLegend({idx: points.length - 1}, false);
+      }
+    }
+  });
+  const newest = points[points.length - 1];
+  const spoken = newest
+    ? series.map((one) => one.label + ' ' + (one.value(newest) === null ? NONE : text(one.value(newest)))).join(', ')
+    : 'no data yet';
+  return html`<${Panel} title=${title}><div class="chart" role="img" aria-label=${title + ': ' + spoken} ref=${box}></div><//>`;
+}
+
+/** A link that shows a URL from the cache and opens it in the inspector. */
+export function UrlLink({url}) {
+  return html`<a class="url" href=${'#/inspect?url=' + encodeURIComponent(url)}>${url}</a>`;
+}
+
+/** A labelled input. */
+export function Field({label, hint, wide, children}) {
+  return html`<label class=${wide ? 'field wide' : 'field'}><span class="field-label">${label}</span>${children}${hint && html`<span class="hint">${hint}</span>`}</label>`;
+}
