@@ -113,7 +113,9 @@ final class PartialChanges<H> {
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
             // First all blocks, so that none stays readable if a revocation cannot be written.
-            blocks.stream().forEach(object.body()::dropBlock);
+            for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
+                object.body().dropBlock(block);
+            }
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 volume.appendBlock(object.key().hashLow(), object.objectId(), block, 0, Unpooled.EMPTY_BUFFER);
             }
