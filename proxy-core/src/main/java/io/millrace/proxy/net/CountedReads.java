@@ -15,6 +15,9 @@ import java.util.function.IntConsumer;
  */
 @SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
 public final class CountedReads implements RecvByteBufAllocator {
+    /** Limit of consecutive reads of one connection: Netty's default for TCP. */
+    private static final int READS_IN_A_ROW = 16;
+
     private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();
     private final IntConsumer onReceived;
 
@@ -25,6 +28,7 @@ public final class CountedReads implements RecvByteBufAllocator {
      */
     public CountedReads(IntConsumer onReceived) {
         this.onReceived = onReceived;
+        sizes.maxMessagesPerRead(READS_IN_A_ROW);
     }
 
     @Override

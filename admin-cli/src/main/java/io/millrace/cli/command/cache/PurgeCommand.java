@@ -29,11 +29,7 @@ import picocli.CommandLine.Parameters;
             "Remove responses by URL, host, group, tag or pattern, or all.",
             "A URL includes all variants. The exit code is 0 if nothing was stored."
         },
-        footer = {
-            "",
-            "Example: millctl purge http://www.example.com/logo.png",
-            "         millctl purge --tag post-17 --site www.example.com --dry-run"
-        })
+        footer = "Example: millctl purge --tag post-17 --site www.example.com --dry-run")
 public final class PurgeCommand extends ApiCommand {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
