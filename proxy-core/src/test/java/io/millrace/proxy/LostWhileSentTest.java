@@ -315,8 +315,8 @@ class LostWhileSentTest {
         RawClient client = proxy.slowClient().get("/a");
         ProxyExtension.await("the second look", () -> proxy.counted(Counter.LOOKUPS_DISK) == 1);
         RawClient.Response head = client.head();
-        takeVolumeOut();
         mostAtOnce = PIECE;
+        takeVolumeOut();
         assertArrayEquals(body, client.content(head));
         assertTrue(asked.size() > 3, asked::toString);
     }
@@ -328,8 +328,8 @@ class LostWhileSentTest {
         proxy.getAndSettle("/a");
         RawClient client = proxy.slowClient().get("/a");
         ProxyExtension.await("the second look", () -> proxy.counted(Counter.LOOKUPS_DISK) == 1);
-        takeVolumeOut();
         mostAtOnce = 1000;
+        takeVolumeOut();
         assertCut(client);
         assertEquals(2, asked.size(), asked::toString);
     }
