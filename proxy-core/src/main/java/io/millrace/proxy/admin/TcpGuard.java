@@ -5,6 +5,7 @@ import io.millrace.proxy.admin.access.AdminToken;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.RequestSender;
+import io.millrace.proxy.admin.resource.TargetPath;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -103,7 +104,7 @@ final class TcpGuard {
             return new AdminException(403, "origin-refused", "requests from pages of another origin are refused");
         }
         boolean isPrivate = link.isSecure() || link.isLocal();
-        if (!(isPrivate && dashboard != null) && Dashboard.isForBrowsers(path(request.uri()))) {
+        if (!(isPrivate && dashboard != null) && Dashboard.isForBrowsers(TargetPath.decoded(request.uri()))) {
             return new AdminException(
                     403,
                     "dashboard-refused",
@@ -125,11 +126,6 @@ final class TcpGuard {
         } catch (AdminException e) {
             return e;
         }
-    }
-
-    private static String path(String target) {
-        int end = target.indexOf('?');
-        return end < 0 ? target : target.substring(0, end);
     }
 
     static AdminException unauthorized() {

@@ -386,6 +386,13 @@ class DashboardAccessTest {
         "/ui/app.js,  false, false, dashboard-refused",
         "/ui/?x,      false, false, dashboard-refused",
         "/v1/session, false, false, dashboard-refused",
+        "/v1/%73ession, false, false, dashboard-refused",
+        "/v1/session#x, false, false, dashboard-refused",
+        "/v1%2Fsession, false, false, dashboard-refused",
+        "/%75i/,      false, false, dashboard-refused",
+        "/ui#/,       false, false, dashboard-refused",
+        "/ui%2Ff/x/app.js?x, false, false, dashboard-refused",
+        "/v1/%zzession, false, false, unauthorized",
         "/metrics,    false, false, unauthorized",
         "/ui/?x,      true,  false, unauthorized",
         "/ui/?x,      false, true,  unauthorized"
