@@ -91,7 +91,7 @@ public final class AdminServer implements AutoCloseable {
             resources.add(forwarded.apply(client));
         }
         List<Supplier<String>> own = new ArrayList<>(builder.metrics);
-        if (builder.tcpAddress != null) {
+        if (builder.tcpAddress != null || builder.hasDashboard) {
             own.add(refusals::prometheusText);
         }
         if (!own.isEmpty()) {
@@ -110,7 +110,7 @@ public final class AdminServer implements AutoCloseable {
         AdminAccess access = tokens == null ? AdminAccess.none() : tokens;
         LoopbackPorts ports = new LoopbackPorts(
                 () -> bootstrap(transport.tcpServer(), TcpGuard.ofLoopback(access, dashboard)), group, listeners);
-        return new Dashboard(access, ports, refusals::wrongToken, System::nanoTime);
+        return new Dashboard(access, ports, refusals::atLimit, System::nanoTime);
     }
 
     /** The metrics a second time, shared by all viewers of the dashboard. */

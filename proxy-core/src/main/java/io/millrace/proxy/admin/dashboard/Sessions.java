@@ -24,13 +24,20 @@ final class Sessions {
     static final Duration LIFETIME = Duration.ofHours(12);
 
     private final LongSupplier nanoTime;
+    private final Runnable replaced;
     private final Lock lock = new ReentrantLock();
     /** By the digest of the cookie's value, the oldest first. */
     private final Map<String, Session> byCookie = new LinkedHashMap<>();
 
-    /** @param nanoTime as {@link System#nanoTime} */
-    Sessions(LongSupplier nanoTime) {
+    /**
+     * No sessions.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     * @param replaced called when a further login ends an older session
+     */
+    Sessions(LongSupplier nanoTime, Runnable replaced) {
         this.nanoTime = nanoTime;
+        this.replaced = replaced;
     }
 
     private record Session(
@@ -59,6 +66,7 @@ final class Sessions {
             endExpired();
             if (byCookie.size() >= SESSIONS_MAX) {
                 endOldest(token.name());
+                replaced.run();
             }
             Opened opened = new Opened(Secret.next(), Secret.next());
             Session session = new Session(Secret.digest(opened.proof()), token, lease, nanoTime.getAsLong());
