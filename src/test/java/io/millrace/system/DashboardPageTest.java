@@ -28,9 +28,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The page of the dashboard in a real browser, with answers of the admin API that a test specifies. */
 class DashboardPageTest {
-    private static final String PAGE = "{\"objects\":[%s],\"hosts\":[%s],\"next\":%s,\"complete\":true,\"reason\":null}";
-    private static final String OBJECT = "{\"url\":\"http://a.example/%s\",\"status\":200,\"type\":\"text/css\",\"length\":1,"
-            + "\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[],\"volume\":\"v\",\"segment\":1,\"offset\":%s}";
+    private static final String PAGE =
+            "{\"objects\":[%s],\"hosts\":[%s],\"next\":%s,\"complete\":true,\"reason\":null}";
+    private static final String OBJECT =
+            "{\"url\":\"http://a.example/%s\",\"status\":200,\"type\":\"text/css\",\"length\":1,"
+                + "\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[],\"volume\":\"v\",\"segment\":1,"
+                + "\"offset\":%s}";
     private static final String HOST = "{\"host\":\"a.example\",\"objects\":%d,\"bytes\":10}";
     private static final String EXPLANATION = "{\"outcome\":\"%s\",\"steps\":[]}";
     private static final String DRY_RUN = "{\"id\":\"p1\",\"state\":\"%s\",\"objects\":3,\"bytes\":30}";
@@ -131,8 +134,7 @@ class DashboardPageTest {
     @BeforeEach
     void start() throws IOException {
         AdminServer.Builder builder = AdminServer.builder().dashboard();
-        for (Scripted each :
-                List.of(status, origins, metrics, list, explain, lookup, purges, dryRun, count, cancel)) {
+        for (Scripted each : List.of(status, origins, metrics, list, explain, lookup, purges, dryRun, count, cancel)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -228,7 +230,9 @@ class DashboardPageTest {
         settle();
         assertEquals(
                 2,
-                list.targets.stream().filter(target -> target.contains("count=host")).count());
+                list.targets.stream()
+                        .filter(target -> target.contains("count=host"))
+                        .count());
     }
 
     @Test
@@ -267,7 +271,9 @@ class DashboardPageTest {
             browser.await("document.querySelector('h1').textContent === 'Overview'");
             settle();
         }
-        assertEquals("Overview", browser.value("document.querySelector('h1').textContent").text());
+        assertEquals(
+                "Overview",
+                browser.value("document.querySelector('h1').textContent").text());
     }
 
     @Test

@@ -104,8 +104,8 @@ final class DashboardCommandTest {
             assertEquals(Duration.ofSeconds(40), pauses.stream().reduce(Duration.ZERO, Duration::plus));
             assertTrue(
                     run.err()
-                            .contains("millctl: the dashboard has ended, since its lease was not renewed for 30 s; too many"
-                                    + " requests (busy)\n"),
+                            .contains("millctl: the dashboard has ended, since its lease was not renewed for 30 s; too"
+                                    + " many requests (busy)\n"),
                     run.err());
         }
     }
@@ -191,7 +191,8 @@ final class DashboardCommandTest {
         Path temporary = Files.createDirectory(directory.resolve("tmp"));
         try (ScriptedAdmin admin = admin(OPENED, RENEWED)) {
             ProcessBuilder builder = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
                             "-Djava.io.tmpdir=" + temporary,
                             "-cp",
                             System.getProperty("java.class.path"),
@@ -212,7 +213,9 @@ final class DashboardCommandTest {
                 command.destroyForcibly();
             }
             try (Stream<Path> left = Files.list(temporary)) {
-                assertEquals(List.of(), left.filter(file -> file.toString().endsWith(".html")).toList());
+                assertEquals(
+                        List.of(),
+                        left.filter(file -> file.toString().endsWith(".html")).toList());
             }
             assertTrue(admin.requests().get(1).startsWith("POST /v1/dashboard/close "), admin.requests()::toString);
         }

@@ -64,7 +64,10 @@ public final class AdminServer implements AutoCloseable {
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
-    /** Connections of clients, and those to the other server. A connection that is added after the end is closed at once. */
+    /**
+     * Connections of clients, and those to the other server. A connection that is added after the end is closed at
+     * once.
+     */
     private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
@@ -221,8 +224,8 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /**
-     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login within two
-     * minutes. Fails if the server has no dashboard.
+     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login
+     * within two minutes. Fails if the server has no dashboard.
      */
     public CompletionStage<String> openDashboard() {
         return dashboard == null

@@ -20,10 +20,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come from a
- * page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding). Without TLS
- * the Host must therefore be an address, {@code localhost}, or the name that the listener was configured with; with TLS the
- * certificate excludes other names. An Origin must be this server's own.
+ * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come
+ * from a page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding).
+ * Without TLS the Host must therefore be an address, {@code localhost}, or the name that the listener was configured
+ * with; with TLS the certificate excludes other names. An Origin must be this server's own.
  *
  * <p>A token in clear text is accepted from and at loopback addresses only, and so is the dashboard. Thread-safe.
  */
@@ -118,8 +118,8 @@ final class TcpGuard {
             return new AdminException(
                     403,
                     "clear-text-refused",
-                    "a token in clear text is accepted on loopback only, and may be known to others now: replace it, and"
-                            + " set admin.tls for access from other machines");
+                    "a token in clear text is accepted on loopback only, and may be known to others now: replace it,"
+                            + " and set admin.tls for access from other machines");
         }
         try {
             return admitted(request, link) == null ? unauthorized() : null;
@@ -145,7 +145,10 @@ final class TcpGuard {
                 || TOKEN_FIELDS.stream().anyMatch(request.headers()::contains);
     }
 
-    /** Returns the token of a request, or that of its session; null without either. A token has precedence over a session. */
+    /**
+     * Returns the token of a request, or that of its session; null without either. A token has precedence over a
+     * session.
+     */
     @Nullable
     AdminToken token(HttpRequest request, Link link) {
         try {

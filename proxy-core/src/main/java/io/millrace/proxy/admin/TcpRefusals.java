@@ -12,11 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts and logs refused TCP requests and connections of the admin API, on {@code admin.listen} and on the ports of {@code millctl
- * dashboard}. Thread-safe.
+ * Counts and logs refused TCP requests and connections of the admin API, on {@code admin.listen} and on the ports of
+ * {@code millctl dashboard}. Thread-safe.
  */
 final class TcpRefusals {
-    /** Stable words of errors for missing rights and reached limits; they are also values of the label {@code reason}. */
+    /**
+     * Stable words of errors for missing rights and reached limits; they are also values of the label {@code reason}.
+     */
     private static final List<String> CODES = List.of(
             "role-refused",
             "site-refused",
@@ -52,8 +54,8 @@ final class TcpRefusals {
     }
 
     /**
-     * Counts an error answer if its cause is a missing right, a failed login, or a limit. At most one line a minute for each cause
-     * names the token and the address.
+     * Counts an error answer if its cause is a missing right, a failed login, or a limit. At most one line a minute for
+     * each cause names the token and the address.
      *
      * @param code the stable word of the error
      */
@@ -118,7 +120,8 @@ final class TcpRefusals {
     /** Returns the counters in the text format of Prometheus. */
     String prometheusText() {
         String name = "millrace_admin_refused_total";
-        return "# HELP " + name + " Requests, connections and logins that the admin API over TCP refused, or ended for newer"
+        return "# HELP " + name
+                + " Requests, connections and logins that the admin API over TCP refused, or ended for newer"
                 + " ones.\n# TYPE " + name + " counter\n"
                 + line(name, WRONG_TOKEN, wrongToken)
                 + line(name, "no-token", noToken)

@@ -345,7 +345,9 @@ class DashboardAccessTest {
         assertRefused("wrong-code", 0);
     }
 
-    /** Another user of the machine has the same address, and must not lock out the user of {@code millctl dashboard}. */
+    /**
+     * Another user of the machine has the same address, and must not lock out the user of {@code millctl dashboard}.
+     */
     @Test
     void failedLoginsLockOutNoCode() throws IOException {
         exhaust("{\"token\":\"0123456789abcdeg\"}", "wrong-token");
@@ -370,8 +372,10 @@ class DashboardAccessTest {
     @Test
     void dashboardsOnTwoPortsDoNotDisturbEachOther() throws IOException {
         Session listener = session();
-        String url = member(HttpExchange.post(socket, "/v1/dashboard/open", "{}").body(), "url");
-        Matcher parts = Pattern.compile("http://(127\\.0\\.0\\.1:(\\d+))/ui/#code=(.*)").matcher(url);
+        String url =
+                member(HttpExchange.post(socket, "/v1/dashboard/open", "{}").body(), "url");
+        Matcher parts =
+                Pattern.compile("http://(127\\.0\\.0\\.1:(\\d+))/ui/#code=(.*)").matcher(url);
         assertTrue(parts.matches(), url);
         InetSocketAddress port = new InetSocketAddress(Integer.parseInt(parts.group(2)));
         String first = authority;
@@ -380,10 +384,13 @@ class DashboardAccessTest {
                 port, "POST", "/v1/session", "{\"code\":\"" + parts.group(3) + "\"}", ofPage().toArray(String[]::new)));
         String both = listener.cookie() + "; " + command.cookie().replace("Cookie: other=1; ", "");
         assertEquals(
-                200, send("GET", "/metrics", "", "Host: " + first, both, listener.proof()).status());
+                200,
+                send("GET", "/metrics", "", "Host: " + first, both, listener.proof())
+                        .status());
         assertEquals(
                 200,
-                send(port, "GET", "/metrics", "", "Host: " + authority, both, command.proof()).status());
+                send(port, "GET", "/metrics", "", "Host: " + authority, both, command.proof())
+                        .status());
         Response ended = send(
                 port,
                 "POST",
@@ -396,7 +403,9 @@ class DashboardAccessTest {
         assertEquals("{\"ended\":1}", ended.body());
         assertTrue(ended.fields().get("set-cookie").startsWith("millrace-session-" + parts.group(2) + "=;"));
         assertEquals(
-                200, send("GET", "/metrics", "", "Host: " + first, both, listener.proof()).status());
+                200,
+                send("GET", "/metrics", "", "Host: " + first, both, listener.proof())
+                        .status());
     }
 
     /** A cookie of the same name that is no session any more hides no other. */
@@ -405,7 +414,8 @@ class DashboardAccessTest {
         Session session = session();
         Session other = session();
         String port = "millrace-session-" + server.tcpAddress().getPort() + "=";
-        for (String more : List.of("unknown", other.cookie().substring(other.cookie().indexOf(port) + port.length()))) {
+        for (String more :
+                List.of("unknown", other.cookie().substring(other.cookie().indexOf(port) + port.length()))) {
             String cookies = "Cookie: " + port + more + "; " + session.cookie().replace("Cookie: other=1; ", "");
             assertEquals(
                     200,

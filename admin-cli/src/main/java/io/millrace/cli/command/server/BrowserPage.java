@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a URL in the browser of the desktop. The program that opens it gets the name of a private file that redirects to the URL:
- * other users can read its arguments, and the URL contains a code. The file is deleted by {@link #close}, or with the process.
- * Confined to one thread.
+ * Opens a URL in the browser of the desktop. The program that opens it gets the name of a private file that redirects
+ * to the URL: other users can read its arguments, and the URL contains a code. The file is deleted by {@link #close},
+ * or with the process. Confined to one thread.
  */
 final class BrowserPage implements AutoCloseable {
     private final Surroundings surroundings;

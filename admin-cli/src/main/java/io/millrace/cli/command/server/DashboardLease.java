@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease with which the launcher keeps the port of a dashboard open. A failed renewal is repeated until the time of the lease is
- * over, because the launcher may only be busy.
+ * The lease with which the launcher keeps the port of a dashboard open. A failed renewal is repeated until the time of
+ * the lease is over, because the launcher may only be busy.
  *
  * <p>Confined to one thread; {@link #close} is thread-safe.
  */

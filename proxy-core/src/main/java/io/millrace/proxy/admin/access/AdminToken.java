@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; only the request limit changes.
  */
 public final class AdminToken {
-    /** Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token. */
+    /**
+     * Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token.
+     */
     public static final AdminToken OF_DASHBOARD =
             new AdminToken(AdminConfig.Token.ofDashboard(), new byte[0], null, new Object());
 

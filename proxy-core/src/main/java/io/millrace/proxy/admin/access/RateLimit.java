@@ -7,7 +7,8 @@ import java.util.function.LongSupplier;
 /**
  * A token bucket: so many events at once, and then one more in each interval. It is full at first. Thread-safe.
  *
- * <p>The bucket is one number, the time at which it is full again (the generic cell rate algorithm of ATM Forum TM 4.0).
+ * <p>The bucket is one number, the time at which it is full again (the generic cell rate algorithm of ATM Forum TM
+ * 4.0).
  */
 public final class RateLimit {
     private final long intervalNanos;

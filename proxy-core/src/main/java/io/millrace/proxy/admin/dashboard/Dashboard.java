@@ -32,11 +32,7 @@ public final class Dashboard {
      *     {@code address-gave-way}, {@code dashboards-full}
      * @param nanoTime as {@link System#nanoTime}
      */
-    public Dashboard(
-            AdminAccess access,
-            LoopbackListeners listeners,
-            Consumer<String> atLimit,
-            LongSupplier nanoTime) {
+    public Dashboard(AdminAccess access, LoopbackListeners listeners, Consumer<String> atLimit, LongSupplier nanoTime) {
         this.access = access;
         codes = new LoginCodes(nanoTime, () -> atLimit.accept("code-gave-way"));
         sessions = new Sessions(nanoTime, () -> atLimit.accept("session-gave-way"));
@@ -58,7 +54,10 @@ public final class Dashboard {
         return resources;
     }
 
-    /** Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two minutes. */
+    /**
+     * Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two
+     * minutes.
+     */
     public CompletionStage<String> open() {
         return leases.openUnlimited()
                 .thenApply(lease -> LeaseResource.url(
@@ -71,7 +70,8 @@ public final class Dashboard {
     }
 
     /**
-     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no session.
+     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no
+     * session.
      *
      * @throws AdminException if it has the cookie of a session, but is not a request of the dashboard's own page, or if the
      *     token of the session was removed or replaced
@@ -108,8 +108,8 @@ public final class Dashboard {
     }
 
     /**
-     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with the Host
-     * field already.
+     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with
+     * the Host field already.
      */
     static void requirePage(String method, RequestSender.Fields fields) throws AdminException {
         String site = fields.value("sec-fetch-site");

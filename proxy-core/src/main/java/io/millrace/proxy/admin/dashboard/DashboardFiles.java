@@ -18,8 +18,8 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The static files of the dashboard, all read and compressed at the first use of one. The paths of all files but the start page
- * contain a digest of the files, so that browsers keep them without a further request.
+ * The static files of the dashboard, all read and compressed at the first use of one. The paths of all files but the
+ * start page contain a digest of the files, so that browsers keep them without a further request.
  *
  * <p>Thread-safe. The first use blocks for some milliseconds; later ones only look up a reply.
  */
@@ -31,8 +31,8 @@ final class DashboardFiles {
     static final String VERSIONED = ROOT + "f/";
 
     /**
-     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the browser
-     * refuses assignments to innerHTML.
+     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the
+     * browser refuses assignments to innerHTML.
      */
     static final String POLICY =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
@@ -131,7 +131,10 @@ final class DashboardFiles {
         return new Replies(plain, new AdminReply(200, type(name), gzip(content)).with(fields), unchanged);
     }
 
-    /** The entity tag of a file. Compressed content has another one, because strong tags mean equal bytes (RFC 9110, 8.8.3.3). */
+    /**
+     * The entity tag of a file. Compressed content has another one, because strong tags mean equal bytes (RFC 9110,
+     * 8.8.3.3).
+     */
     private static String tag(String version, boolean isCompressed) {
         return '"' + version + (isCompressed ? "-gzip" : "") + '"';
     }
@@ -161,7 +164,9 @@ final class DashboardFiles {
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
         Contents known = contents();
-        return version.equals(known.version()) && !name.equals(INDEX) && known.files().containsKey(name)
+        return version.equals(known.version())
+                        && !name.equals(INDEX)
+                        && known.files().containsKey(name)
                 ? reply(known, name, client)
                 : null;
     }

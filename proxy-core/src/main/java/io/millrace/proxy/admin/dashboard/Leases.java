@@ -38,12 +38,7 @@ final class Leases {
      * @param nanoTime as {@link System#nanoTime}
      * @param refused called when a lease is refused because all are taken
      */
-    Leases(
-            LoopbackListeners listeners,
-            LoginCodes codes,
-            Sessions sessions,
-            LongSupplier nanoTime,
-            Runnable refused) {
+    Leases(LoopbackListeners listeners, LoginCodes codes, Sessions sessions, LongSupplier nanoTime, Runnable refused) {
         this.listeners = listeners;
         this.codes = codes;
         this.sessions = sessions;

@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the failed logins of each address: five, and then one more every twelve seconds. All addresses of an IPv6 /64 count as one.
- * Thread-safe.
+ * Limits the failed logins of each address: five, and then one more every twelve seconds. All addresses of an IPv6 /64
+ * count as one. Thread-safe.
  */
 final class LoginLimit {
     static final int FAILURES_MAX = 5;

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The cookie of a session. Its name has the port, because a browser keeps one list of cookies for all ports of a host: dashboards
- * on several ports would overwrite each other's cookie. A request's cookies of other ports are ignored.
+ * The cookie of a session. Its name has the port, because a browser keeps one list of cookies for all ports of a host:
+ * dashboards on several ports would overwrite each other's cookie. A request's cookies of other ports are ignored.
  *
  * <p>Over TLS the name has the prefix {@code __Host-}; without TLS, on loopback, browsers refuse that prefix.
  */
@@ -21,8 +21,8 @@ final class SessionCookie {
 
     /** The value of Set-Cookie for a session. */
     static String set(RequestSender sender, String value, Duration lifetime) {
-        return name(sender) + '=' + value + "; Max-Age=" + lifetime.toSeconds()
-                + "; Path=/; HttpOnly; SameSite=Strict" + (sender.isSecure() ? "; Secure" : "");
+        return name(sender) + '=' + value + "; Max-Age=" + lifetime.toSeconds() + "; Path=/; HttpOnly; SameSite=Strict"
+                + (sender.isSecure() ? "; Secure" : "");
     }
 
     /** The value of Set-Cookie that removes the cookie. */
@@ -30,7 +30,9 @@ final class SessionCookie {
         return set(sender, "", Duration.ZERO);
     }
 
-    /** The values of the session cookies for the port of the request. A browser sends one; another client may send more. */
+    /**
+     * The values of the session cookies for the port of the request. A browser sends one; another client may send more.
+     */
     static List<String> values(RequestSender sender) {
         String field = sender.field("cookie");
         if (field == null) {

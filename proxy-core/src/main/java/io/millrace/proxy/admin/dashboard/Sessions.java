@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sessions of the dashboard, in memory. A request belongs to a session if it has both its cookie and its proof.
  *
- * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the cookie. The
- * proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone is therefore useless.
+ * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the
+ * cookie. The proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone
+ * is therefore useless.
  *
  * <p>A session has the rights of the token that opened it. Thread-safe.
  */

@@ -3,8 +3,8 @@ package io.millrace.proxy.admin.resource;
 import io.netty.handler.codec.http.QueryStringDecoder;
 
 /**
- * The path of a request target. Routes, rights and checks use this one form, so that no spelling of a path passes a check and
- * still reaches the resource.
+ * The path of a request target. Routes, rights and checks use this one form, so that no spelling of a path passes a
+ * check and still reaches the resource.
  */
 public final class TargetPath {
     private TargetPath() {}
@@ -18,7 +18,9 @@ public final class TargetPath {
         return target.substring(0, end);
     }
 
-    /** Returns the path with its escapes decoded once; as received if an escape is invalid, which no resource's path is. */
+    /**
+     * Returns the path with its escapes decoded once; as received if an escape is invalid, which no resource's path is.
+     */
     public static String decoded(String target) {
         try {
             return new QueryStringDecoder(target).path();

@@ -92,7 +92,10 @@ class DashboardFilesTest {
             assertArrayEquals(Files.readAllBytes(DIRECTORY.resolve(name)), reply.body());
             assertEquals(
                     304,
-                    files.file(files.version(), name, client("if-none-match", reply.fields().get("etag")))
+                    files.file(
+                                    files.version(),
+                                    name,
+                                    client("if-none-match", reply.fields().get("etag")))
                             .status());
         }
         assertNull(files.file("0123456789abcdef", "app.js", client()), "another version");
@@ -106,7 +109,9 @@ class DashboardFilesTest {
         RequestSender gzip = client("accept-encoding", "gzip");
         String compressed = files.page(gzip).fields().get("etag");
         assertNotEquals(tag, compressed, "strong tags of different bytes");
-        assertEquals(304, files.page(client("if-none-match", "\"x\", W/" + compressed)).status());
+        assertEquals(
+                304,
+                files.page(client("if-none-match", "\"x\", W/" + compressed)).status());
         assertSame(files.page(gzip), files.page(gzip), "a reply is made once");
         assertEquals(
                 200, files.page(client("if-none-match", "\"0123456789abcdef\"")).status());
