@@ -380,8 +380,8 @@ class PurgeRecordsTest {
                 admin, await(admin.dryRun(scope(kind, false), CALLER)).record().id());
     }
 
-    /** A purge whose count has ended. */
-    private static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
+    /** Returns the view of a purge after the end of its count. */
+    static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
         PurgeView[] last = {admin.find(id)};
         ProxyExtension.await("the count", () -> {
             try {
