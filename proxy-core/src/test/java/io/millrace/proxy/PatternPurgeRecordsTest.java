@@ -13,12 +13,10 @@ import io.millrace.proxy.admin.data.PurgeAdmin;
 import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.record.PurgeState;
-import io.millrace.store.CacheStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,8 +61,7 @@ class PatternPurgeRecordsTest {
         for (String path : PATHS) {
             proxy.getAndSettle(path);
         }
-        CacheStore<StoredHead> store = proxy.proxy().store();
-        ProxyExtension.await("the inventory", () -> store.inventory().entries() >= PATHS.size());
+        PurgeRecordsTest.awaitInventory(proxy, admin());
     }
 
     private Invalidator invalidator() {
