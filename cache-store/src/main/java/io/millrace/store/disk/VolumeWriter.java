@@ -215,7 +215,7 @@ final class VolumeWriter {
         }
     }
 
-    /** Appends the key's tombstone, now or later. */
+    /** Removes the key's object. If its tombstone cannot be written now, it is written later. */
     void hideForGood(DiskKey key) {
         try {
             appendTombstone(key);
