@@ -38,8 +38,8 @@ public final class ConfigChangeResource implements AdminResource {
     /**
      * Creates the resource that plans the reload of a file.
      *
-     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null
-     *     for none
+     * @param configuration the configuration file in use, or null. Requests over TCP may name only files below its
+     *     directory
      */
     public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
         return new ConfigChangeResource("plan", (request, body) -> {
@@ -96,7 +96,7 @@ public final class ConfigChangeResource implements AdminResource {
         return "/v1/config/" + verb;
     }
 
-    /** True for a plan, which reads the file system. */
+    /** Always true, because a plan reads the file system. */
     @Override
     public boolean isBlocking() {
         return true;

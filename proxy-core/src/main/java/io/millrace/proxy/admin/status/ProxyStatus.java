@@ -40,7 +40,9 @@ public record ProxyStatus(
         STARTING,
         /** Accepting and serving. */
         RUNNING,
-        /** Draining by an operator, or finishing requests and accepting no connection. */
+        /**
+         * An operator has started a drain, or the proxy is stopping: it finishes requests and accepts no connection.
+         */
         DRAINING;
 
         String word() {
