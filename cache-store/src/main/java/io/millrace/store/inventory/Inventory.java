@@ -246,8 +246,8 @@ public final class Inventory {
     }
 
     /**
-     * Returns true if the inventory matches the volume: it was complete and cleanly closed after the record with this
-     * sequence.
+     * Returns true if the inventory matches the volume. It was then complete, and was cleanly closed after the record
+     * with this sequence.
      */
     public boolean isUpTo(long sequence) {
         return before != null && before.isWhole() && before.applied() == sequence;
