@@ -90,10 +90,7 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
-    /**
-     * Number of the latest list of purged patterns that was compared with this head without a match; 0 for none. Races
-     * are harmless.
-     */
+    /** Number of the last list of purged patterns without a match for this head. 0 for none. Races are harmless. */
     private int patternEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
@@ -212,8 +209,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns whether {@link #noteUnmatchedBy} was last called for this list of purged patterns, so that none of them
-     * covers this head.
+     * Returns whether no pattern of this list of purged patterns covers this head. False if {@link #noteUnmatchedBy}
+     * was last called for another list.
      *
      * @param epoch the number of the list
      */

@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A client's TCP connection registered with an event loop's epoll, without channel, pipeline or buffer.
  *
- * <p><b>Ownership of the descriptor.</b> There is always one owner. First the accepted socket, until {@link #close}
- * closes it or {@link #toChannel} passes it to a channel. Then that channel, until it is closed or, after its
- * deregistration, passes it to the next socket by {@link #of}. A former owner never uses the descriptor again, since
- * its number may belong to another connection by then.
+ * <p><b>Ownership of the descriptor.</b> There is always one owner. A socket owns the descriptor until {@link #close}
+ * closes it or {@link #toChannel} passes it to a channel. The channel owns it until the channel is closed, or until
+ * {@link #of} passes it to a new socket after deregistration. A former owner never uses the descriptor again, since its
+ * number may belong to another connection by then.
  *
  * <p>Confined to its event loop.
  */

@@ -89,7 +89,8 @@ public final class SendWatch {
     }
 
     /**
-     * Returns the size of the kernel's send buffer: the bytes that the kernel may hold before the client receives them.
+     * Returns the size of the kernel's send buffer. The kernel may hold this many bytes before the client receives
+     * them.
      */
     private static long kernelBytes(Channel channel) {
         Integer bytes = channel.config().getOption(ChannelOption.SO_SNDBUF);
@@ -124,12 +125,12 @@ public final class SendWatch {
                 : nowNanos - TimeUnit.MILLISECONDS.toNanos(tcp.lastDataSent());
     }
 
-    /** Returns for how long bytes have waited for the client without a break, in nanoseconds; 0 if none wait. */
+    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
     public long behindNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
 
-    /** Returns the rate at which the client has accepted bytes since they began to wait, in bytes per second. */
+    /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */
     public long bytesPerSecond(long nowNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(behindNanos(nowNanos));
         return millis == 0 ? Long.MAX_VALUE : (takenBytes(unsentBytes) - behindTakenBytes) * 1000 / millis;

@@ -42,7 +42,7 @@ public final class Purger {
 
     /**
      * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is
-     * durable, and has whether a response was stored.
+     * durable, and tells whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
@@ -56,7 +56,7 @@ public final class Purger {
     }
 
     /**
-     * Handles a purge of a key by another process: fetches in flight are not shared with later requests, and their
+     * Handles a purge of a key by another process. Fetches in flight are not shared with later requests, and their
      * responses are not stored.
      */
     public void detach(StoreKey key) {

@@ -28,7 +28,7 @@ final class PathBytes {
         return Arrays.copyOf(normal, UriBytes.normalizePath(path, 0, path.length, normal, 0));
     }
 
-    /** Returns the position in the raw path that follows the first {@code length} bytes of its normalized form. */
+    /** Returns the position in the raw path after {@code length} bytes of its normalized form. */
     static int skip(byte[] bytes, int from, int to, int length) {
         if (!UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
             return Math.min(to, from + length);

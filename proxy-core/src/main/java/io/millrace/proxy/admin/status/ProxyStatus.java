@@ -40,9 +40,7 @@ public record ProxyStatus(
         STARTING,
         /** Accepting and serving. */
         RUNNING,
-        /**
-         * An operator has started a drain, or the proxy is stopping: it finishes requests and accepts no connection.
-         */
+        /** An operator has started a drain, or the proxy finishes its requests and then stops. */
         DRAINING;
 
         String word() {
