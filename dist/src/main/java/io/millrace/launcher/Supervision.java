@@ -53,8 +53,8 @@ final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
     /**
-     * Time limit, in addition to the drain timeout, for the reply of a worker of an earlier launcher. The supervisor
-     * kills a hung worker earlier.
+     * Time limit for the reply of a worker of an earlier launcher. The drain timeout is added. The supervisor kills a
+     * hung worker earlier.
      */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 

@@ -2,7 +2,7 @@ package io.millrace.cli.via;
 
 import java.util.List;
 
-/** The positions of a Via string in their order, with their meanings as in Traffic Server's documentation. */
+/** The positions of a Via string in order. Their meanings are those of Traffic Server's documentation. */
 enum ViaQuestion {
     CLIENT(
             "u",

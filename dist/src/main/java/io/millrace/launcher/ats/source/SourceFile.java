@@ -50,8 +50,8 @@ public final class SourceFile {
     }
 
     /**
-     * Marks lines as processed without a new entry, such as the heading of a section, a comment, or a part of another
-     * entry.
+     * Marks lines as processed without a new entry. Examples are the heading of a section, a comment, or a part of
+     * another entry.
      */
     public void claim(int from, int to) {
         for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
