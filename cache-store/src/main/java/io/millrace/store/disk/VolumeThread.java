@@ -243,7 +243,7 @@ final class VolumeThread {
             Turn turn = turns.get(i);
             long begin = System.nanoTime();
             if (!turn.idle && turn.dueNanos - begin <= 0) {
-                // Rotates, so that the other works are next.
+                // The work moves to the end of the list, so that the other works are next.
                 turns.remove(i);
                 if (step(turn, begin)) {
                     turns.add(turn);

@@ -261,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
 
     @SuppressWarnings("unchecked") // only entries of this kind are added
     private void drain() {
-        // Reset first: a batch offered from here on requests another run.
+        // The flag is reset before the batches are read. So a batch that is offered later requests another run.
         drainQueued.set(false);
         weighAnew();
         HitListener<? super E> listener = onHit;

@@ -65,7 +65,7 @@ final class VolumeInventory<H> {
     private long filledTo = -1;
 
     private long droppedBeforeFill;
-    /** True if a sweep since the begin of the fill made room for entries that did not fit. */
+    /** True if a sweep since the start of the fill made room for entries that did not fit. */
     private boolean roomMade;
 
     private @Nullable SegmentSummary filling;
