@@ -258,8 +258,8 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     }
 
     /**
-     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
-     * content.
+     * Sets the deadline for the currently awaited event. The time restarts when the event changes, and at every piece
+     * of content.
      */
     private void armDeadline() {
         if (over) {

@@ -48,7 +48,10 @@ public final class PlainSocket implements EpollIoHandle {
 
     private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
 
-    /** Edge-triggered: with level triggering, the kernel would check each connection once more after the read. */
+    /**
+     * Events of a connection that is read. They are edge-triggered, since with level triggering the kernel would check
+     * each connection again after the read.
+     */
     private static final EpollIoOps READING =
             EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * outcome of each setting. Thread-safe.
  */
 public final class ConfigChangeResource implements AdminResource {
-    /** Long, because a rolling change starts a worker, which may open a large store. */
+    /** The time limit is long, because a rolling change starts a worker, which may open a large store. */
     static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private interface Change {

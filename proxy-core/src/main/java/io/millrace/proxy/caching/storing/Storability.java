@@ -49,7 +49,7 @@ public sealed interface Storability {
         return reason == null ? STORABLE : new NotStorable(reason);
     }
 
-    /** Returns the reason why no response to the request is stored, or null. Known before the origin responds. */
+    /** Returns the reason why no response to the request is stored, or null. The reason depends only on the request. */
     static @Nullable NoStoreReason ofRequest(RequestHead request, CacheSettings settings) {
         if (!settings.enabled()) {
             return NoStoreReason.DISABLED;

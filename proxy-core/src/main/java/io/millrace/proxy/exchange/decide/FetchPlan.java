@@ -223,8 +223,8 @@ public final class FetchPlan {
     }
 
     /**
-     * The head of the stored response that an error must not replace; null for none. Valid also after the object was
-     * released.
+     * The head of the stored response that an error must not replace; null for none. The head stays valid after the
+     * object was released.
      */
     public @Nullable StoredHead standIn() {
         return standIn;
