@@ -56,8 +56,8 @@ public final class RecordReader {
     }
 
     /**
-     * Like {@link #read(long, long)}, for a given position. Reads only header, checksum table, key and head; the
-     * content is included only if it is short.
+     * Like {@link #read(long, long)}, for a position such as that in a {@link BodyPlace}. Reads only header, checksum
+     * table, key and head; the content is included only if it is short.
      */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
         return read(segment, offset, tag, TABLE_READ_BYTES);
