@@ -131,7 +131,8 @@ class PatternPurgeRecordsTest {
         assertEquals("done", admin.find(purged.id()).sweep());
         ProxyExtension.await("its count in the records", () -> objectsOf(purged.id()) == objects);
         run = await(admin.dryRun(scope(expression, true), CALLER));
-        assertEquals(0, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
+        assertEquals(
+                0, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
     }
 
     /** The number of objects from the records alone. */
@@ -227,7 +228,8 @@ class PatternPurgeRecordsTest {
         assertEquals(64, admin().latest(null, 100).size());
         PurgeAdmin admin = admin();
         PurgeView run = await(admin.dryRun(scope("path == '/a'", false), CALLER));
-        assertEquals(1, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
+        assertEquals(
+                1, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
         await(admin().cancel(admin().latest(null, 1).get(0).record().id(), CALLER));
         purge("path == '/a'", false);
         assertFalse(isHit("/a"));

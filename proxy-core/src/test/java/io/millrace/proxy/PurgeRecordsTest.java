@@ -416,11 +416,7 @@ class PurgeRecordsTest {
                 store.sync();
                 boolean settled = store.inventory().entries()
                         >= store.statistics().volumes().get(0).entries();
-                return await(admin.dryRun(all, CALLER))
-                                        .count()
-                                        .note()
-                                == null
-                        && settled;
+                return await(admin.dryRun(all, CALLER)).count().note() == null && settled;
             } catch (Exception e) {
                 throw new AssertionError(e);
             }

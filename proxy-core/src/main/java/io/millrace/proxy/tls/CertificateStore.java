@@ -88,6 +88,7 @@ final class CertificateStore {
 
     /** Log of findings about files; logs nothing in a store that only checks files. */
     private final Logger fileLog;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final LongSupplier clockMillis;
     private final CertificateReader reader = new CertificateReader();
