@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
         },
         footer = {"", "Example: millctl dashboard --no-browser"})
 public final class DashboardCommand extends ApiCommand {
-    /** Until a browser has read the file that redirects it. */
+    /** Time until the browser has read the file that redirects it to the dashboard. */
     private static final Duration BROWSER_START = Duration.ofSeconds(10);
 
     @Option(names = "--no-browser", description = "Print the URL only; do not open a browser.")

@@ -27,7 +27,7 @@ final class Sessions {
     private final LongSupplier nanoTime;
     private final Runnable replaced;
     private final Lock lock = new ReentrantLock();
-    /** By the digest of the cookie's value, the oldest first. */
+    /** Open sessions by the digest of the cookie's value, the oldest first. */
     private final Map<String, Session> byCookie = new LinkedHashMap<>();
 
     /**
