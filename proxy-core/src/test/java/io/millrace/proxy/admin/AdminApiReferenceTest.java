@@ -372,7 +372,7 @@ class AdminApiReferenceTest {
             @Override
             public void schedule(Runnable task, Duration delay) {}
         };
-        return new Dashboard(AdminAccess.none(), listeners, address -> {}, () -> 0)
+        return new Dashboard(AdminAccess.none(), listeners, limit -> {}, () -> 0)
                 .resources().stream()
                         .filter(resource -> !resource.path().startsWith("/ui")
                                 || resource.path().equals("/ui/"))

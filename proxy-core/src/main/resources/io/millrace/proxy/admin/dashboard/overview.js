@@ -62,14 +62,14 @@ function OriginTable({hosts}) {
 }
 
 export function Overview({status, theme}) {
-  const {points, last, change, failure} = useLive();
+  const {points, last, change, countsFetched, failure} = useLive();
   const origins = useLoad((signal) => get('/v1/origins', {}, signal), [], 5000);
   const data = status.data;
   const newest = points[points.length - 1] || {};
   const cache = (data && data.cache) || {};
   const connections = (data && data.connections) || {};
   return html`<${Screen} title="Overview" about="The charts begin when this page was opened and keep one hour.">
-    <${Failure} error=${failure || status.error} />
+    <${Failure} error=${failure || status.error || origins.error} />
     <div class="stats">
       <${Stat} label="Requests" value=${rate(newest.requests)} name="requests_total" raw=${data && data.requests_total}
         note=${data ? count(data.requests_total) + ' since the start' : ''} />
@@ -93,7 +93,7 @@ export function Overview({status, theme}) {
       ]} />
       <${Chart} title="Hit ratio" theme=${theme} points=${points} max=${100} text=${PERCENT} series=${[
         {label: 'Requests', colour: '--chart-2', fill: '--chart-2-fill', value: (point) => point.hitRatio},
-        ...(newest.savedRatio === null ? [] : [{label: 'Bytes', colour: '--chart-4', dash: [6, 4], value: (point) => point.savedRatio}]),
+        ...(!countsFetched ? [] : [{label: 'Bytes', colour: '--chart-4', dash: [6, 4], value: (point) => point.savedRatio}]),
       ]} />
       <${Chart} title="Latency" theme=${theme} points=${points} text=${span} series=${[
         {label: 'Median', colour: '--chart-1', value: (point) => point.p50},
@@ -102,7 +102,7 @@ export function Overview({status, theme}) {
       ]} />
       <${Chart} title="Traffic" theme=${theme} steps=${BINARY_STEPS} points=${points} text=${byteRate} series=${[
         {label: 'To clients', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.sent},
-        ...(newest.fetched === null ? [] : [{label: 'From origins', colour: '--chart-3', dash: [6, 4], value: (point) => point.fetched}]),
+        ...(!countsFetched ? [] : [{label: 'From origins', colour: '--chart-3', dash: [6, 4], value: (point) => point.fetched}]),
       ]} />
       ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
       ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
