@@ -3,6 +3,7 @@ package io.millrace.proxy.config.key;
 import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.DayTime;
+import io.millrace.proxy.config.value.FieldLines;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.ListenAddress;
@@ -136,6 +137,16 @@ public final class ValueType<T> {
             namesClass(),
             ValueType::readFieldNames,
             ValueType::formatNames,
+            null,
+            false);
+
+    /** Field lines, written as a section {@code {X-Name: value}}; a value may be a list of values. */
+    public static final ValueType<FieldLines> FIELD_LINES = new ValueType<>(
+            "section of fields",
+            "names and values, such as {X-Robots-Tag: noindex}; a list as value adds several lines",
+            FieldLines.class,
+            FieldLines::parse,
+            FieldLines::toString,
             null,
             false);
 

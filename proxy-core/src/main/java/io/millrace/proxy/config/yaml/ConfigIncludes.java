@@ -7,6 +7,7 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
@@ -40,7 +41,7 @@ final class ConfigIncludes {
 
     /** Lists that an included file may contain; its elements are appended. */
     static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE =
-            List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, CacheRulesKeys.CACHE_RULES);
+            List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, RuleKeys.RULES, CacheRulesKeys.CACHE_RULES);
 
     private static final String GLOB = "*?[{";
     private static final String OF_A_DIRECTORY = "*.{yaml,yml}";

@@ -4,13 +4,17 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +39,9 @@ public final class FetchPlan {
     private final boolean mayStore;
     private final @Nullable String upgrade;
     private final @Nullable StoredHead standIn;
+    private final @Nullable RuleProgram rules;
+    private final int random;
+    private final long decidedMillis;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
@@ -61,6 +68,9 @@ public final class FetchPlan {
         this.mayStore = mayStore;
         this.upgrade = decision.upgrade();
         this.stale = stale;
+        this.rules = decision.rules();
+        this.random = decision.random();
+        this.decidedMillis = decision.decidedMillis();
         this.standIn = stale == null ? decision.standIn() : stale.head();
     }
 
@@ -233,6 +243,16 @@ public final class FetchPlan {
     /** The stored part whose rest is requested. Borrowed. */
     public @Nullable StoredObject<StoredHead> firstPart() {
         return range == null ? null : stale;
+    }
+
+    /** Returns the fields for the origin after the changes of the rules that apply to the request. */
+    public FieldSection ruled(FieldSection fields) {
+        if (rules == null || !rules.changesOriginRequests()) {
+            return fields;
+        }
+        RequestView view =
+                new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
+        return rules.originFields(view, fields);
     }
 
     /** Notes the access rules that determine which client fields the request to the origin contains. */

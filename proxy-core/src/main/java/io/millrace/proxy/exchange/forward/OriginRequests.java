@@ -141,7 +141,7 @@ public final class OriginRequests {
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.mapped().originTarget(plan.originUrl()))
-                .fields(fields.buildLast())
+                .fields(plan.ruled(fields.buildLast()))
                 .upgrade(plan.upgrade())
                 .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());

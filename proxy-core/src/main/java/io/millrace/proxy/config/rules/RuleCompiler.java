@@ -1,0 +1,334 @@
+package io.millrace.proxy.config.rules;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.FieldLines;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.ExpressionException;
+import io.millrace.proxy.expression.Field;
+import io.millrace.proxy.expression.request.RequestFacts;
+import io.millrace.proxy.expression.request.RequestFields;
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Compiles one rule, and reports every fault of it. For a single use, confined to one thread. */
+public final class RuleCompiler {
+    private static final int BODY_MAX = 64 * 1024;
+    private static final Set<Integer> REDIRECT_STATUSES = Set.of(301, 302, 307, 308);
+
+    /** Response fields that describe the framing, the connection or the stored response itself. */
+    private static final Set<String> OF_FRAMING = Set.of(
+            "age",
+            "connection",
+            "content-length",
+            "content-range",
+            "date",
+            "keep-alive",
+            "proxy-connection",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade");
+
+    /** Request fields that this proxy writes or that a fetch for the cache must control. */
+    private static final Set<String> OF_FETCHES = Set.of(
+            "connection",
+            "content-length",
+            "expect",
+            "host",
+            "http2-settings",
+            "if-match",
+            "if-modified-since",
+            "if-none-match",
+            "if-range",
+            "if-unmodified-since",
+            "keep-alive",
+            "max-forwards",
+            "proxy-connection",
+            "range",
+            "te",
+            "trailer",
+            "transfer-encoding",
+            "upgrade",
+            "via");
+
+    /** Receives the faults of a rule. */
+    public interface Faults {
+        /**
+         * Reports a fault.
+         *
+         * @param key path of the key within the rule, such as {@code redirect.to}; empty for the rule as a whole
+         * @param suggestion the value that was probably meant; null if unknown
+         */
+        void report(String key, String message, @Nullable String suggestion);
+    }
+
+    private final ConfigValues element;
+    private final Faults faults;
+    private boolean faulty;
+
+    private RuleCompiler(ConfigValues element, Faults faults) {
+        this.element = element;
+        this.faults = faults;
+    }
+
+    /**
+     * Compiles a rule.
+     *
+     * @param name path of the rule, such as {@code rules[2]}
+     * @param lifetimeIndex index of the rule's lifetime among cache rules
+     * @return null after a fault
+     */
+    public static @Nullable RuleConfig compile(String name, int lifetimeIndex, ConfigValues element, Faults faults) {
+        return new RuleCompiler(element, faults).compile(name, lifetimeIndex);
+    }
+
+    private @Nullable RuleConfig compile(String name, int lifetimeIndex) {
+        List<String> actions = new ArrayList<>();
+        for (ConfigKey<?> key : RuleKeys.ACTIONS) {
+            if (element.isSet(key) && !Boolean.FALSE.equals(element.find(key))) {
+                actions.add(inRule(key));
+            }
+        }
+        boolean half = checkHalfActions();
+        if (actions.isEmpty() && !half) {
+            fault("", "has no action; set one of " + String.join(", ", RuleKeys.ACTIONS.stream()
+                    .map(RuleCompiler::inRule)
+                    .toList()));
+        }
+        Expression<RequestFacts> when = condition();
+        FieldEdits requestEdits = edits(
+                RuleKeys.SET_REQUEST_HEADER, RuleKeys.ADD_REQUEST_HEADER, RuleKeys.REMOVE_REQUEST_HEADER, OF_FETCHES);
+        FieldEdits responseEdits = edits(
+                RuleKeys.SET_RESPONSE_HEADER,
+                RuleKeys.ADD_RESPONSE_HEADER,
+                RuleKeys.REMOVE_RESPONSE_HEADER,
+                OF_FRAMING);
+        RuleConfig.Redirect redirect = redirect(when);
+        RuleConfig.Answer answer = answer();
+        boolean bypass = element.get(RuleKeys.BYPASS);
+        Duration ttl = element.find(RuleKeys.TTL);
+        checkTogether(when, bypass);
+        return faulty
+                ? null
+                : new RuleConfig(
+                        name,
+                        element.origin(),
+                        when,
+                        when != null && fieldOf(when, RequestFields::isOfResponse) != null,
+                        requestEdits,
+                        responseEdits,
+                        redirect,
+                        answer,
+                        bypass,
+                        ttl == null ? null : CacheRuleConfig.lifetime(lifetimeIndex, name, ttl, element.origin()),
+                        List.copyOf(actions));
+    }
+
+    private void fault(String key, String message) {
+        fault(key, message, null);
+    }
+
+    private void fault(String key, String message, @Nullable String suggestion) {
+        faulty = true;
+        faults.report(key, message, suggestion);
+    }
+
+    private static String inRule(ConfigKey<?> key) {
+        return key.path().substring("rules[].".length());
+    }
+
+    /** Reports settings of a redirection or answer that lacks its main key. */
+    private boolean checkHalfActions() {
+        boolean redirect = element.isSet(RuleKeys.REDIRECT_STATUS) && !element.isSet(RuleKeys.REDIRECT_TO);
+        boolean answer = (element.isSet(RuleKeys.ANSWER_BODY) || element.isSet(RuleKeys.ANSWER_TYPE))
+                && !element.isSet(RuleKeys.ANSWER_STATUS);
+        if (redirect) {
+            fault("redirect", "has no to, the URL to redirect to");
+        }
+        if (answer) {
+            fault("answer", "has no status, such as status: 403");
+        }
+        return redirect || answer;
+    }
+
+    private @Nullable Expression<RequestFacts> condition() {
+        String text = element.find(RuleKeys.WHEN);
+        if (text == null) {
+            return null;
+        }
+        try {
+            return Expression.parse(text, RequestFields.SCHEMA);
+        } catch (ExpressionException e) {
+            fault("when", e.message());
+            return null;
+        }
+    }
+
+    private @Nullable FieldEdits edits(
+            ConfigKey<FieldLines> set,
+            ConfigKey<FieldLines> add,
+            ConfigKey<List<String>> remove,
+            Set<String> refused) {
+        List<FieldName> removed = new ArrayList<>();
+        FieldSection.Builder added = FieldSection.builder();
+        List<String> names = element.find(remove);
+        for (String name : names == null ? List.<String>of() : names) {
+            checkName(remove, name, refused);
+            removed.add(FieldName.of(name));
+        }
+        FieldLines lines = element.find(set);
+        for (FieldLines.Line line : lines == null ? List.<FieldLines.Line>of() : lines.lines()) {
+            checkName(set, line.name(), refused);
+            removed.add(FieldName.of(line.name()));
+            added.add(FieldName.of(line.name()), line.value());
+        }
+        lines = element.find(add);
+        for (FieldLines.Line line : lines == null ? List.<FieldLines.Line>of() : lines.lines()) {
+            checkName(add, line.name(), refused);
+            added.add(FieldName.of(line.name()), line.value());
+        }
+        FieldSection section = added.build();
+        return removed.isEmpty() && section.size() == 0 ? null : FieldEdits.of(removed, section);
+    }
+
+    private void checkName(ConfigKey<?> key, String name, Set<String> refused) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (!refused.contains(lower)) {
+            return;
+        }
+        String why = lower.equals("host")
+                ? "rules cannot change it; use pristine_host_hdr, or the host of to"
+                : "rules cannot change it, because this proxy computes it for each message";
+        fault(inRule(key), name + ": " + why);
+    }
+
+    private RuleConfig.@Nullable Redirect redirect(@Nullable Expression<RequestFacts> when) {
+        String text = element.find(RuleKeys.REDIRECT_TO);
+        if (text == null) {
+            return null;
+        }
+        int status = element.get(RuleKeys.REDIRECT_STATUS);
+        if (!REDIRECT_STATUSES.contains(status)) {
+            fault("redirect.status", status + " is none of 301, 302, 307 and 308");
+        }
+        RedirectTarget to;
+        try {
+            to = RedirectTarget.parse(text);
+        } catch (InvalidValueException e) {
+            fault("redirect.to", e.problem(), e.suggestion());
+            return null;
+        }
+        if (to.lastGroup() < 0) {
+            return new RuleConfig.Redirect(status, to, null);
+        }
+        Pattern groups = when == null ? null : when.requiredMatch("path");
+        if (groups == null) {
+            if (when != null || !element.isSet(RuleKeys.WHEN)) {
+                fault(
+                        "redirect.to",
+                        "$" + to.lastGroup() + " needs one comparison path =~ in when, which is neither negated nor"
+                                + " an alternative of ||");
+            }
+        } else if (groups.groupCount() < to.lastGroup()) {
+            fault(
+                    "redirect.to",
+                    "$" + to.lastGroup() + " is not a group of the expression, whose number of groups is "
+                            + groups.groupCount());
+        }
+        return new RuleConfig.Redirect(status, to, groups);
+    }
+
+    private RuleConfig.@Nullable Answer answer() {
+        Integer status = element.find(RuleKeys.ANSWER_STATUS);
+        if (status == null) {
+            return null;
+        }
+        String body = element.find(RuleKeys.ANSWER_BODY);
+        if (body != null && body.length() > BODY_MAX) {
+            fault("answer.body", "has " + body.length() + " characters, limit=" + BODY_MAX);
+        }
+        if (body != null && (status == 204 || status == 304)) {
+            fault("answer.body", "a response with status " + status + " has no content");
+        }
+        String type = element.get(RuleKeys.ANSWER_TYPE);
+        if (!type.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+            fault("answer.content_type", "has a character other than visible ASCII characters and spaces");
+        }
+        return new RuleConfig.Answer(status, body, type);
+    }
+
+    /** Checks the actions of a rule against each other and against its condition. */
+    private void checkTogether(@Nullable Expression<RequestFacts> when, boolean bypass) {
+        List<String> ends = new ArrayList<>();
+        for (ConfigKey<?> key : List.of(RuleKeys.REDIRECT_TO, RuleKeys.ANSWER_STATUS)) {
+            if (element.isSet(key)) {
+                ends.add(inRule(key).replaceFirst("\\..*", ""));
+            }
+        }
+        List<String> onRequest = new ArrayList<>();
+        for (ConfigKey<?> key : List.of(
+                RuleKeys.SET_REQUEST_HEADER, RuleKeys.ADD_REQUEST_HEADER, RuleKeys.REMOVE_REQUEST_HEADER)) {
+            if (element.isSet(key)) {
+                onRequest.add(inRule(key));
+            }
+        }
+        List<String> shared = new ArrayList<>(onRequest);
+        if (element.isSet(RuleKeys.TTL)) {
+            shared.add("ttl");
+        }
+        if (ends.size() > 1) {
+            fault("answer", "has no effect beside redirect");
+        } else if (!ends.isEmpty() && (bypass || !shared.isEmpty())) {
+            String useless = bypass ? "bypass" : shared.get(0);
+            fault(useless, "has no effect beside " + ends.get(0) + ", which ends the request");
+        }
+        if (bypass && element.isSet(RuleKeys.TTL)) {
+            fault("ttl", "has no effect beside bypass, since nothing is stored");
+        }
+        if (when == null) {
+            return;
+        }
+        List<String> before = new ArrayList<>(ends);
+        before.addAll(shared);
+        if (bypass) {
+            before.add("bypass");
+        }
+        String response = fieldOf(when, RequestFields::isOfResponse);
+        if (response != null && !before.isEmpty()) {
+            fault(
+                    "when",
+                    "reads " + response + ", which is known only when the response is sent, but " + before.get(0)
+                            + " acts before; only the actions with response_header can follow");
+        }
+        String client = fieldOf(when, RequestFields::isOfClient);
+        if (client != null && !bypass && !shared.isEmpty()) {
+            fault(
+                    "when",
+                    "reads " + client + ", which differs between clients, but " + shared.get(0)
+                            + " changes the stored response, which serves all clients"
+                            + (onRequest.isEmpty() ? "" : "; add bypass: true to the rule"));
+        }
+    }
+
+    private static @Nullable String fieldOf(
+            Expression<RequestFacts> when, Predicate<Field<RequestFacts>> kind) {
+        for (Field<RequestFacts> field : when.fields()) {
+            if (kind.test(field)) {
+                return field.name();
+            }
+        }
+        return null;
+    }
+}
