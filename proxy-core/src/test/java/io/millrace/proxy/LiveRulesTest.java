@@ -49,6 +49,40 @@ class LiveRulesTest {
         rule("remove_response_header: [<X-B|X-A>]").turns("b", "none", () -> found("x-a"));
     }
 
+    @LiveKey("rules[].set_stored_header")
+    void fieldsThatAreSetBeforeStoring() throws Exception {
+        rule("set_stored_header: {Cache-Control: max-age=<100|200>}")
+                .turns(100, 200, () -> live.ttl(live.fresh()));
+    }
+
+    @LiveKey("rules[].add_stored_header")
+    void fieldsThatAreAddedBeforeStoring() throws Exception {
+        rule("add_stored_header: {X-A: <b|c>}").turns("b", "c", () -> found("x-a"));
+    }
+
+    @LiveKey("rules[].remove_stored_header")
+    void fieldsThatAreRemovedBeforeStoring() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nX-A: b\r\n");
+        rule("remove_stored_header: [<X-B|X-A>]").turns("b", "none", () -> found("x-a"));
+    }
+
+    @LiveKey("rules[].rewrite.path")
+    void rewrittenPath() throws Exception {
+        live.echoes();
+        rule("rewrite: {path: /<a|b>}")
+                .turns("GET /a HTTP/1.1", "GET /b HTTP/1.1", () -> live.text(live.fresh()).lines().findFirst().orElse(""));
+    }
+
+    @LiveKey("rules[].rewrite.query")
+    void rewrittenQuery() throws Exception {
+        live.echoes();
+        rule("rewrite: {path: /a, query: 'q=<1|2>'}")
+                .turns(
+                        "GET /a?q=1 HTTP/1.1",
+                        "GET /a?q=2 HTTP/1.1",
+                        () -> live.text(live.fresh()).lines().findFirst().orElse(""));
+    }
+
     @LiveKey("rules[].set_request_header")
     void fieldsThatAreSetForTheOrigin() throws Exception {
         live.echoes();

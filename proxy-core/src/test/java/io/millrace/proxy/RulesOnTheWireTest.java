@@ -275,6 +275,63 @@ class RulesOnTheWireTest {
     }
 
     @Test
+    void theStoredResponseHasTheFieldsOfRules() throws Exception {
+        start("[{when: 'status == 404', set_stored_header: {Cache-Control: no-store, X-A: b}},"
+                + " {when: 'status == 200 && response_header[\"X-Origin\"] == \"o\"',"
+                + " set_stored_header: {Cache-Control: max-age=7}, remove_stored_header: [Link]}]");
+        assertEquals("b", proxy.getAndSettle("/gone").field("x-a"));
+        proxy.getAndSettle("/gone");
+        assertEquals(2, proxy.origin().requests());
+        Answer miss = ask(Lane.CLEAR, "GET", "/a");
+        proxy.settle();
+        Answer hit = ask(Lane.CLEAR, "GET", "/a");
+        assertEquals("max-age=7", miss.field("cache-control"));
+        assertEquals("max-age=7", hit.field("cache-control"));
+        assertNull(hit.field("link"));
+        assertTrue(hit.field("cache-status").contains("ttl=7"), hit.head());
+        assertEquals(miss.text(), hit.text());
+    }
+
+    /** A 304 updates the stored fields by the same rules, whose conditions see the stored status. */
+    @Test
+    void aValidationKeepsTheFieldsOfRules() throws Exception {
+        proxy.start(
+                request -> {
+                    String fields = "Cache-Control: max-age=60\r\nETag: \"e\"\r\nX-A: o\r\n";
+                    if (request.has("If-None-Match")) {
+                        request.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
+                    } else {
+                        request.ok(fields, RawInput.latin1("content"));
+                    }
+                },
+                fresh -> fresh.rules(rules("[{when: 'status == 200', set_stored_header: {X-A: rule}}]")));
+        assertEquals("rule", proxy.getAndSettle("/a").field("x-a"));
+        proxy.advanceSeconds(61);
+        assertEquals("rule", proxy.getAndSettle("/a").field("x-a"));
+        assertEquals(2, proxy.origin().requests());
+        assertEquals("rule", proxy.getAndSettle("/a").field("x-a"));
+        assertEquals(2, proxy.origin().requests());
+    }
+
+    @Test
+    void theOriginGetsTheRewrittenUrlAndTheKeyIsTheClients() throws Exception {
+        start("[{when: 'path =~ \"^/echo/(.*)\"', rewrite: {path: /echo/new/$1, query: ''},"
+                + " set_stored_header: {Cache-Control: max-age=60}},"
+                + " {when: 'path =~ \"^/keep/(.*)\"', rewrite: {path: '/echo/$1'}}]");
+        String first = proxy.getAndSettle("/echo/a%20b?x=1").text();
+        assertTrue(first.startsWith("GET /echo/new/a%20b HTTP/1.1"), first);
+        assertEquals(first, proxy.getAndSettle("/echo/a%20b?x=1").text());
+        assertEquals(1, proxy.origin().requests());
+        proxy.getAndSettle("/echo/a%20b?x=2");
+        assertEquals(2, proxy.origin().requests());
+        String kept = proxy.getAndSettle("/keep/c?x=1").text();
+        assertTrue(kept.startsWith("GET /echo/c?x=1 HTTP/1.1"), kept);
+        assertEquals(400, ask(Lane.CLEAR, "GET", "/keep/../c").status());
+        assertEquals(400, ask(Lane.HTTP2, "GET", "/keep/%2e%2e/c").status());
+        assertEquals(2, proxy.counted(Counter.DENIED_REWRITE));
+    }
+
+    @Test
     void aBypassStoresNothing() throws Exception {
         start("[{when: 'cookie[\"debug\"] == \"1\"', bypass: true, set_request_header: {X-Debug: yes}}]");
         proxy.getAndSettle("/a");

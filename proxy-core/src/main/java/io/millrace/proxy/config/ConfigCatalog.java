@@ -183,9 +183,14 @@ public final class ConfigCatalog {
             RuleKeys.SET_RESPONSE_HEADER,
             RuleKeys.ADD_RESPONSE_HEADER,
             RuleKeys.REMOVE_RESPONSE_HEADER,
+            RuleKeys.SET_STORED_HEADER,
+            RuleKeys.ADD_STORED_HEADER,
+            RuleKeys.REMOVE_STORED_HEADER,
             RuleKeys.SET_REQUEST_HEADER,
             RuleKeys.ADD_REQUEST_HEADER,
             RuleKeys.REMOVE_REQUEST_HEADER,
+            RuleKeys.REWRITE_PATH,
+            RuleKeys.REWRITE_QUERY,
             RuleKeys.REDIRECT_TO,
             RuleKeys.REDIRECT_STATUS,
             RuleKeys.ANSWER_STATUS,
@@ -436,6 +441,7 @@ public final class ConfigCatalog {
         SECTIONS.put(
                 "rules",
                 "Changes of requests and responses that a condition selects, see [rules.md](../guide/rules.md).");
+        SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");

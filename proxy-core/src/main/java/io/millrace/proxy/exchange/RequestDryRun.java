@@ -310,7 +310,7 @@ final class RequestDryRun {
             return null;
         }
         Mapped mapped = decision.mapped();
-        String url = new String(mapped.originUrlBytes(decision.originUrl()), StandardCharsets.ISO_8859_1);
+        String url = new String(decision.originUrlBytes(), StandardCharsets.ISO_8859_1);
         boolean aside = decision.isValidatingAside();
         String name = mapped.origins();
         if (name == null) {

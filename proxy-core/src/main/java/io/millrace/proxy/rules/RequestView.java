@@ -82,6 +82,19 @@ public final class RequestView implements RequestFacts {
         return this;
     }
 
+    /**
+     * Sets the response of the origin, before it is stored. Borrows the fields until {@link #end}.
+     *
+     * @param withStatus the status of the whole representation
+     */
+    public RequestView received(int withStatus, FieldSection fields) {
+        status = withStatus;
+        cacheResult = "";
+        response = null;
+        responseFields = fields;
+        return this;
+    }
+
     /** Drops the references to the request. */
     public void end() {
         request = null;

@@ -17,6 +17,7 @@ public final class RuleProgram {
     private final RuleConfig[] all;
     private final RuleConfig[] onRequest;
     private final RuleConfig[] onOriginRequest;
+    private final RuleConfig[] onOriginResponse;
     private final RuleConfig[] onResponse;
     private final boolean readsRandom;
 
@@ -25,6 +26,8 @@ public final class RuleProgram {
         onRequest = rules.stream().filter(RuleConfig::actsOnRequest).toArray(RuleConfig[]::new);
         onOriginRequest =
                 rules.stream().filter(rule -> rule.requestEdits() != null).toArray(RuleConfig[]::new);
+        onOriginResponse =
+                rules.stream().filter(rule -> rule.storedEdits() != null).toArray(RuleConfig[]::new);
         onResponse =
                 rules.stream().filter(rule -> rule.responseEdits() != null).toArray(RuleConfig[]::new);
         readsRandom = rules.stream()
@@ -58,6 +61,23 @@ public final class RuleProgram {
     /** Returns true if rules may change the fields of requests to the origin. */
     public boolean changesOriginRequests() {
         return onOriginRequest.length > 0;
+    }
+
+    /** Returns true if rules may change the fields of the origin's responses. */
+    public boolean changesOriginResponses() {
+        return onOriginResponse.length > 0;
+    }
+
+    /** Returns the fields of an origin's response after the changes of the matching rules. */
+    public FieldSection receivedFields(RequestView view, FieldSection fields) {
+        FieldSection changed = fields;
+        for (RuleConfig rule : onOriginResponse) {
+            FieldEdits edits = rule.storedEdits();
+            if (edits != null && rule.matches(view)) {
+                changed = edits.applyTo(changed);
+            }
+        }
+        return changed;
     }
 
     /** Returns true if rules may change the fields of responses. */

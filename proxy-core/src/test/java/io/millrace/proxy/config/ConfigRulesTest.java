@@ -100,6 +100,21 @@ final class ConfigRulesTest {
                 "{redirect: {to: '/$1'}} | $1 needs one comparison path =~ in when",
                 "{when: 'path =~ \"a\"', redirect: {to: '/$1'}} | $1 is not a group of the expression, whose number of"
                         + " groups is 0",
+                "{when: 'cookie[\"a\"] == \"b\"', set_stored_header: {A: b}} | reads cookie, which differs between"
+                        + " clients, but set_stored_header changes the stored response",
+                "{when: 'cache == \"hit\"', set_stored_header: {A: b}} | reads cache, which differs between the"
+                        + " requests that a stored response serves, but set_stored_header changes that response",
+                "{when: 'status == 200', rewrite: {path: /a}} | reads status, which is known only when the response is"
+                        + " sent, but rewrite.path acts before",
+                "{when: 'random < 5', rewrite: {path: /a}} | reads random, which differs between clients, but"
+                        + " rewrite.path changes the stored response, which serves all clients; add bypass: true",
+                "{set_stored_header: {ETag: a}} | ETag: rules cannot change it",
+                "{rewrite: {path: a}} | rules[0].rewrite.path: 'a' is not a path; it must begin with a slash",
+                "{rewrite: {path: '/a?b'}} | '/a?b' is not a path",
+                "{rewrite: {path: '/$1'}} | rules[0].rewrite.path: $1 needs one comparison path =~ in when",
+                "{rewrite: {query: '$path'}} | has $path, which is only for redirect.to",
+                "{rewrite: {query: 'a?b'}} | has a character that queries cannot have, or a ? or #",
+                "{answer: {status: 403}, set_stored_header: {A: b}} | set_stored_header: has no effect beside answer",
                 "{answer: {body: x}} | rules[0].answer: has no status",
                 "{answer: {status: 204, body: x}} | rules[0].answer.body: a response with status 204 has no content",
                 "{answer: {status: 100}} | is below the limit of 200",
@@ -133,6 +148,25 @@ final class ConfigRulesTest {
                 + one.repeat(60) + "]";
         String text = ConfigLoader.parse(own, "m.yaml", Map.of()).text();
         assertTrue(text.contains("remap[0].rules[40]: with this rule 101 rules"), text);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ignore_query: true | param[\"a\"] == \"b\" | reads param, which cache.key can omit from keys, but ttl",
+                "excluded_params: [a] | query =~ \"b\" | reads query, which cache.key can omit",
+                "host: a.example | host == \"b.example\" | reads host, which cache.key can omit",
+            })
+    void partsOfTheUrlThatKeysOmitCannotDecideAboutStoredResponses(String key, String when, String problem) {
+        String text = ConfigLoader.parse(
+                        "listen: [':1']\nremap: [{map: /, to: 'http://o/', cache: {key: {" + key + "}}}]\nrules: [{when:"
+                                + " '" + when + "', ttl: 1h}]",
+                        "m.yaml",
+                        Map.of())
+                .text();
+        assertTrue(text.contains("rules[0].when: " + problem), text);
+        assertNotNull(read("rules: [{when: '" + when + "', ttl: 1h}]").config());
     }
 
     @Test

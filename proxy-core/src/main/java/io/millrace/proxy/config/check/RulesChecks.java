@@ -1,5 +1,6 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -12,6 +13,8 @@ import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.expression.request.RequestFields;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Checks the rules of {@code rules} and of remap rules for errors. */
@@ -26,22 +29,43 @@ public final class RulesChecks {
 
     /** Checks all rules, and the number of rules that can apply to one request. */
     void check(ConfigValues values) {
-        int[] general = check(values.elements(RuleKeys.RULES), "rules", new int[2]);
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
+        Set<String> unkeyed = new TreeSet<>();
+        remap.forEach(rule -> unkeyed.addAll(unkeyed(rule.over(values))));
+        int[] general = check(values.elements(RuleKeys.RULES), "rules", unkeyed, new int[2]);
         for (int i = 0; i < remap.size(); i++) {
             if (remap.get(i).isSet(RuleKeys.OF_REMAP)) {
-                check(remap.get(i).elements(RuleKeys.OF_REMAP), "remap[" + i + "].rules", general);
+                check(
+                        remap.get(i).elements(RuleKeys.OF_REMAP),
+                        "remap[" + i + "].rules",
+                        unkeyed(remap.get(i).over(values)),
+                        general);
             }
         }
+    }
+
+    /** Returns the fields of conditions that the keys of a remap rule may omit. */
+    private static Set<String> unkeyed(ConfigValues inForce) {
+        Set<String> fields = new TreeSet<>();
+        if (inForce.get(CacheKeyKeys.IGNORE_QUERY)
+                || inForce.isSet(CacheKeyKeys.INCLUDED_PARAMS)
+                || inForce.isSet(CacheKeyKeys.EXCLUDED_PARAMS)) {
+            fields.addAll(List.of("query", "param"));
+        }
+        if (inForce.isSet(CacheKeyKeys.HOST)) {
+            fields.addAll(List.of("host", "port"));
+        }
+        return fields;
     }
 
     /**
      * Checks the rules of a list.
      *
+     * @param unkeyed fields of conditions that cache keys may omit
      * @param before the number of rules before the list, and the bytes that they add
      * @return the same with this list
      */
-    private int[] check(List<ConfigValues> rules, String list, int[] before) {
+    private int[] check(List<ConfigValues> rules, String list, Set<String> unkeyed, int[] before) {
         int bytes = before[1];
         for (int i = 0; i < rules.size(); i++) {
             String path = list + "[" + i + "]";
@@ -49,7 +73,7 @@ public final class RulesChecks {
             if (problems.isBroken(path) || problems.isAnyBrokenBelow(path)) {
                 continue;
             }
-            RuleConfig rule = RuleCompiler.compile(path, 0, rules.get(i), (key, message, suggestion) -> {
+            RuleConfig rule = RuleCompiler.compile(path, 0, rules.get(i), unkeyed, (key, message, suggestion) -> {
                 String full = key.isEmpty() ? path : path + "." + key;
                 problems.error(at(full, path), full, message, suggestion);
             });

@@ -140,6 +140,16 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** A query without its question mark, or nothing. */
+    public static final ValueType<String> QUERY = new ValueType<>(
+            "query",
+            "a query without its question mark, which may be empty",
+            String.class,
+            ValueType::readQuery,
+            Function.identity(),
+            null,
+            false);
+
     /** Field lines, written as a section {@code {X-Name: value}}; a value may be a list of values. */
     public static final ValueType<FieldLines> FIELD_LINES = new ValueType<>(
             "section of fields",
@@ -523,6 +533,13 @@ public final class ValueType<T> {
         byte[] normal = new byte[bytes.length];
         int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
         return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String readQuery(String text) throws InvalidValueException {
+        if (text.chars().anyMatch(c -> c <= ' ' || c > '~' || c == '?' || c == '#')) {
+            throw new InvalidValueException("'" + text + "' has a character that queries cannot have, or a ? or #");
+        }
+        return text;
     }
 
     private static String readHost(String text) throws InvalidValueException {

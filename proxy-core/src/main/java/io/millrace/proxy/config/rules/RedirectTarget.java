@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of a redirection, with placeholders for parts of the client's URL. The client can choose neither the
+ * The target of a redirection or rewrite, with placeholders for parts of the client's URL. The client can choose neither the
  * scheme nor, except by {@code $host}, the host of the result. Immutable.
  */
 public final class RedirectTarget {
@@ -39,6 +39,37 @@ public final class RedirectTarget {
     }
 
     /**
+     * Parses the path of a rewrite.
+     *
+     * @throws InvalidValueException if it is not a path, or if a placeholder is unknown
+     */
+    public static RedirectTarget parsePath(String template) throws InvalidValueException {
+        if (!template.startsWith("/") || template.indexOf('?') >= 0 || template.indexOf('#') >= 0) {
+            throw new InvalidValueException("'" + template + "' is not a path; it must begin with a slash, without ? and #");
+        }
+        return checked(template, "query");
+    }
+
+    /**
+     * Parses the query of a rewrite.
+     *
+     * @throws InvalidValueException if a placeholder is unknown
+     */
+    public static RedirectTarget parseQuery(String template) throws InvalidValueException {
+        return checked(template, "path", "query");
+    }
+
+    private static RedirectTarget checked(String template, String... without) throws InvalidValueException {
+        RedirectTarget target = new RedirectTarget(template, parts(template));
+        for (Part part : target.parts) {
+            if (part.group() == Part.NAMED && List.of(without).contains(part.text())) {
+                throw new InvalidValueException("'" + template + "' has $" + part.text() + ", which is only for redirect.to");
+            }
+        }
+        return target;
+    }
+
+    /**
      * Parses a template.
      *
      * @throws InvalidValueException if a placeholder is unknown, or if a group could become a part of the host
@@ -50,6 +81,14 @@ public final class RedirectTarget {
                     "'" + template + "' is neither a URL nor a path; it must begin with http://, https:// or one slash",
                     template.startsWith("$") ? "/" + template : null);
         }
+        RedirectTarget target = new RedirectTarget(template, parts(template));
+        if (isUrl) {
+            target.checkHost();
+        }
+        return target;
+    }
+
+    private static List<Part> parts(String template) throws InvalidValueException {
         List<Part> parts = new ArrayList<>();
         StringBuilder literal = new StringBuilder();
         for (int i = 0; i < template.length(); i++) {
@@ -77,11 +116,7 @@ public final class RedirectTarget {
         if (!literal.isEmpty()) {
             parts.add(new Part(literal.toString(), Part.LITERAL));
         }
-        RedirectTarget target = new RedirectTarget(template, List.copyOf(parts));
-        if (isUrl) {
-            target.checkHost();
-        }
-        return target;
+        return List.copyOf(parts);
     }
 
     private static String nameAt(String template, int from) {

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,9 @@ public final class RuleCompiler {
             "upgrade",
             "via");
 
+    /** Fields of stored responses that identify the representation, beside those of {@link #OF_FRAMING}. */
+    private static final Set<String> OF_STORED = Set.of("etag", "last-modified");
+
     /** Receives the faults of a rule. */
     public interface Faults {
         /**
@@ -75,11 +79,13 @@ public final class RuleCompiler {
     }
 
     private final ConfigValues element;
+    private final Set<String> unkeyed;
     private final Faults faults;
     private boolean faulty;
 
-    private RuleCompiler(ConfigValues element, Faults faults) {
+    private RuleCompiler(ConfigValues element, Set<String> unkeyed, Faults faults) {
         this.element = element;
+        this.unkeyed = unkeyed;
         this.faults = faults;
     }
 
@@ -88,10 +94,12 @@ public final class RuleCompiler {
      *
      * @param name path of the rule, such as {@code rules[2]}
      * @param lifetimeIndex index of the rule's lifetime among cache rules
+     * @param unkeyed fields of conditions that cache keys may omit
      * @return null after a fault
      */
-    public static @Nullable RuleConfig compile(String name, int lifetimeIndex, ConfigValues element, Faults faults) {
-        return new RuleCompiler(element, faults).compile(name, lifetimeIndex);
+    public static @Nullable RuleConfig compile(
+            String name, int lifetimeIndex, ConfigValues element, Set<String> unkeyed, Faults faults) {
+        return new RuleCompiler(element, unkeyed, faults).compile(name, lifetimeIndex);
     }
 
     private @Nullable RuleConfig compile(String name, int lifetimeIndex) {
@@ -115,6 +123,11 @@ public final class RuleCompiler {
                 RuleKeys.ADD_RESPONSE_HEADER,
                 RuleKeys.REMOVE_RESPONSE_HEADER,
                 OF_FRAMING);
+        Set<String> refused = new TreeSet<>(OF_FRAMING);
+        refused.addAll(OF_STORED);
+        FieldEdits storedEdits = edits(
+                RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER, refused);
+        RuleConfig.Rewrite rewrite = rewrite(when);
         RuleConfig.Redirect redirect = redirect(when);
         RuleConfig.Answer answer = answer();
         boolean bypass = element.get(RuleKeys.BYPASS);
@@ -129,6 +142,8 @@ public final class RuleCompiler {
                         when != null && fieldOf(when, RequestFields::isOfResponse) != null,
                         requestEdits,
                         responseEdits,
+                        storedEdits,
+                        rewrite,
                         redirect,
                         answer,
                         bypass,
@@ -230,24 +245,57 @@ public final class RuleCompiler {
             fault("redirect.to", e.problem(), e.suggestion());
             return null;
         }
-        if (to.lastGroup() < 0) {
-            return new RuleConfig.Redirect(status, to, null);
+        return new RuleConfig.Redirect(status, to, groups("redirect.to", to, when));
+    }
+
+    /** Returns the expression whose groups a template uses; null if it uses none, or after a fault. */
+    private @Nullable Pattern groups(
+            String key, @Nullable RedirectTarget template, @Nullable Expression<RequestFacts> when) {
+        if (template == null || template.lastGroup() < 0) {
+            return null;
         }
         Pattern groups = when == null ? null : when.requiredMatch("path");
         if (groups == null) {
             if (when != null || !element.isSet(RuleKeys.WHEN)) {
                 fault(
-                        "redirect.to",
-                        "$" + to.lastGroup() + " needs one comparison path =~ in when, which is neither negated nor"
-                                + " an alternative of ||");
+                        key,
+                        "$" + template.lastGroup() + " needs one comparison path =~ in when, which is neither negated"
+                                + " nor an alternative of ||");
             }
-        } else if (groups.groupCount() < to.lastGroup()) {
+        } else if (groups.groupCount() < template.lastGroup()) {
             fault(
-                    "redirect.to",
-                    "$" + to.lastGroup() + " is not a group of the expression, whose number of groups is "
+                    key,
+                    "$" + template.lastGroup() + " is not a group of the expression, whose number of groups is "
                             + groups.groupCount());
         }
-        return new RuleConfig.Redirect(status, to, groups);
+        return groups;
+    }
+
+    private RuleConfig.@Nullable Rewrite rewrite(@Nullable Expression<RequestFacts> when) {
+        RedirectTarget path = null;
+        RedirectTarget query = null;
+        String text = element.find(RuleKeys.REWRITE_PATH);
+        if (text != null) {
+            try {
+                path = RedirectTarget.parsePath(text);
+            } catch (InvalidValueException e) {
+                fault("rewrite.path", e.problem(), e.suggestion());
+            }
+        }
+        text = element.find(RuleKeys.REWRITE_QUERY);
+        if (text != null) {
+            try {
+                query = RedirectTarget.parseQuery(text);
+            } catch (InvalidValueException e) {
+                fault("rewrite.query", e.problem(), e.suggestion());
+            }
+        }
+        if (path == null && query == null) {
+            return null;
+        }
+        Pattern ofPath = groups("rewrite.path", path, when);
+        Pattern ofQuery = groups("rewrite.query", query, when);
+        return new RuleConfig.Rewrite(path, query, ofPath == null ? ofQuery : ofPath);
     }
 
     private RuleConfig.@Nullable Answer answer() {
@@ -279,9 +327,20 @@ public final class RuleCompiler {
         }
         List<String> onRequest = new ArrayList<>();
         for (ConfigKey<?> key : List.of(
-                RuleKeys.SET_REQUEST_HEADER, RuleKeys.ADD_REQUEST_HEADER, RuleKeys.REMOVE_REQUEST_HEADER)) {
+                RuleKeys.SET_REQUEST_HEADER,
+                RuleKeys.ADD_REQUEST_HEADER,
+                RuleKeys.REMOVE_REQUEST_HEADER,
+                RuleKeys.REWRITE_PATH,
+                RuleKeys.REWRITE_QUERY)) {
             if (element.isSet(key)) {
                 onRequest.add(inRule(key));
+            }
+        }
+        List<String> onStored = new ArrayList<>();
+        for (ConfigKey<?> key : List.of(
+                RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER)) {
+            if (element.isSet(key)) {
+                onStored.add(inRule(key));
             }
         }
         List<String> shared = new ArrayList<>(onRequest);
@@ -290,8 +349,8 @@ public final class RuleCompiler {
         }
         if (ends.size() > 1) {
             fault("answer", "has no effect beside redirect");
-        } else if (!ends.isEmpty() && (bypass || !shared.isEmpty())) {
-            String useless = bypass ? "bypass" : shared.get(0);
+        } else if (!ends.isEmpty() && (bypass || !shared.isEmpty() || !onStored.isEmpty())) {
+            String useless = bypass ? "bypass" : shared.isEmpty() ? onStored.get(0) : shared.get(0);
             fault(useless, "has no effect beside " + ends.get(0) + ", which ends the request");
         }
         if (bypass && element.isSet(RuleKeys.TTL)) {
@@ -305,20 +364,45 @@ public final class RuleCompiler {
         if (bypass) {
             before.add("bypass");
         }
+        checkPhases(when, before, onStored);
+        shared.addAll(onStored);
+        checkShared(when, shared, bypass);
+    }
+
+    /** Checks that the condition reads only facts that are known when the actions need them. */
+    private void checkPhases(Expression<RequestFacts> when, List<String> before, List<String> onStored) {
         String response = fieldOf(when, RequestFields::isOfResponse);
         if (response != null && !before.isEmpty()) {
             fault(
                     "when",
                     "reads " + response + ", which is known only when the response is sent, but " + before.get(0)
-                            + " acts before; only the actions with response_header can follow");
+                            + " acts before; only the actions with response_header and stored_header can follow");
         }
+        boolean readsResult = fieldOf(when, field -> field.name().equals("cache")) != null;
+        if (before.isEmpty() && !onStored.isEmpty() && readsResult) {
+            fault(
+                    "when",
+                    "reads cache, which differs between the requests that a stored response serves, but "
+                            + onStored.get(0) + " changes that response");
+        }
+    }
+
+    /** Checks that the condition is the same for all requests that share a response. */
+    private void checkShared(Expression<RequestFacts> when, List<String> shared, boolean bypass) {
         String client = fieldOf(when, RequestFields::isOfClient);
         if (client != null && !bypass && !shared.isEmpty()) {
             fault(
                     "when",
                     "reads " + client + ", which differs between clients, but " + shared.get(0)
                             + " changes the stored response, which serves all clients"
-                            + (onRequest.isEmpty() ? "" : "; add bypass: true to the rule"));
+                            + (shared.contains("ttl") ? "" : "; add bypass: true to the rule"));
+        }
+        String omitted = fieldOf(when, field -> unkeyed.contains(field.name()));
+        if (omitted != null && !bypass && !shared.isEmpty()) {
+            fault(
+                    "when",
+                    "reads " + omitted + ", which cache.key can omit from keys, but " + shared.get(0)
+                            + " changes the stored response, which serves all requests of the key");
         }
     }
 

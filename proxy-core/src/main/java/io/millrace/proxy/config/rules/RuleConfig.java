@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param readsResponse whether the condition reads the response, so that it is known only when that is sent
  * @param requestEdits changes of the fields sent to the origin; null for none
  * @param responseEdits changes of the fields sent to the client; null for none
+ * @param storedEdits changes of the fields of the origin's response before it is stored; null for none
+ * @param rewrite the URL for the origin; null for none
  * @param redirect the redirection; null for none
  * @param answer the response of this proxy; null for none
  * @param bypass whether the cache is not used
@@ -31,6 +33,8 @@ public record RuleConfig(
         boolean readsResponse,
         @Nullable FieldEdits requestEdits,
         @Nullable FieldEdits responseEdits,
+        @Nullable FieldEdits storedEdits,
+        @Nullable Rewrite rewrite,
         @Nullable Redirect redirect,
         @Nullable Answer answer,
         boolean bypass,
@@ -43,6 +47,33 @@ public record RuleConfig(
     public static final int ADDED_BYTES_MAX = 16 * 1024;
 
     /**
+     * A rewrite of the URL for the origin.
+     *
+     * @param path the path; null to keep the mapped one
+     * @param query the query; null to keep the client's
+     * @param groups as in {@link Redirect}
+     */
+    public record Rewrite(
+            @Nullable RedirectTarget path,
+            @Nullable RedirectTarget query,
+            @Nullable Pattern groups) {
+        /** Returns the path for a request that the rule's condition holds for; null to keep the mapped one. */
+        public @Nullable String path(RequestFacts facts) {
+            return path == null ? null : path.expand(facts, match(groups, facts));
+        }
+
+        /** Returns the query for a request that the rule's condition holds for; null to keep the client's. */
+        public @Nullable String query(RequestFacts facts) {
+            return query == null ? null : query.expand(facts, match(groups, facts));
+        }
+    }
+
+    private static @Nullable Matcher match(@Nullable Pattern groups, RequestFacts facts) {
+        Matcher match = groups == null ? null : groups.matcher(facts.path());
+        return match != null && match.find() ? match : null;
+    }
+
+    /**
      * A redirection.
      *
      * @param status 301, 302, 307 or 308
@@ -52,11 +83,7 @@ public record RuleConfig(
     public record Redirect(int status, RedirectTarget to, @Nullable Pattern groups) {
         /** Returns the Location for a request that the rule's condition holds for. */
         public String location(RequestFacts facts) {
-            if (groups == null) {
-                return to.expand(facts, null);
-            }
-            Matcher match = groups.matcher(facts.path());
-            return to.expand(facts, match.find() ? match : null);
+            return to.expand(facts, match(groups, facts));
         }
     }
 
@@ -71,7 +98,7 @@ public record RuleConfig(
 
     /** Returns true if the rule acts before the response: it redirects, answers, or changes the use of the cache. */
     public boolean actsOnRequest() {
-        return redirect != null || answer != null || bypass || lifetime != null;
+        return redirect != null || answer != null || bypass || lifetime != null || rewrite != null;
     }
 
     /** Returns true if the condition holds, or if there is none. */
@@ -82,6 +109,7 @@ public record RuleConfig(
     /** Returns the number of bytes of the fields that the rule adds. */
     public int addedBytes() {
         return (requestEdits == null ? 0 : requestEdits.added().wireLength())
+                + (storedEdits == null ? 0 : storedEdits.added().wireLength())
                 + (responseEdits == null ? 0 : responseEdits.added().wireLength());
     }
 

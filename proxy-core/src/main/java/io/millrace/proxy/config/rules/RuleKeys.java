@@ -36,6 +36,18 @@ public final class RuleKeys {
                     "rules[].remove_response_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (SEND_RESPONSE_HDR_HOOK)")
             .description("Names of fields that the response to the client does not have, also those of this proxy.");
+    public static final ConfigKey<FieldLines> SET_STORED_HEADER = ConfigKey.builder(
+                    "rules[].set_stored_header", ValueType.FIELD_LINES)
+            .atsName("set-header (READ_RESPONSE_HDR_HOOK)")
+            .description("Fields of the origin's response before it is stored, instead of all fields with these names.");
+    public static final ConfigKey<FieldLines> ADD_STORED_HEADER = ConfigKey.builder(
+                    "rules[].add_stored_header", ValueType.FIELD_LINES)
+            .atsName("add-header (READ_RESPONSE_HDR_HOOK)")
+            .description("Fields of the origin's response before it is stored, in addition to those with the same name.");
+    public static final ConfigKey<List<String>> REMOVE_STORED_HEADER = ConfigKey.builder(
+                    "rules[].remove_stored_header", ValueType.FIELD_NAMES)
+            .atsName("rm-header (READ_RESPONSE_HDR_HOOK)")
+            .description("Names of fields that the origin's response loses before it is stored.");
     public static final ConfigKey<FieldLines> SET_REQUEST_HEADER = ConfigKey.builder(
                     "rules[].set_request_header", ValueType.FIELD_LINES)
             .atsName("set-header (SEND_REQUEST_HDR_HOOK)")
@@ -48,6 +60,13 @@ public final class RuleKeys {
                     "rules[].remove_request_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (SEND_REQUEST_HDR_HOOK)")
             .description("Names of fields that the request to the origin does not have.");
+    public static final ConfigKey<String> REWRITE_PATH = ConfigKey.builder("rules[].rewrite.path", ValueType.STRING)
+            .atsName("set-destination PATH, regex_remap")
+            .description("Path that the origin gets, instead of the mapped one; placeholders as in redirect.to.");
+    public static final ConfigKey<String> REWRITE_QUERY = ConfigKey.builder("rules[].rewrite.query", ValueType.QUERY)
+            .atsName("set-destination QUERY, rm-destination QUERY")
+            .description("Query that the origin gets, without its question mark; empty for none. Placeholders are $0 to"
+                    + " $9 and $host.");
     public static final ConfigKey<String> REDIRECT_TO = ConfigKey.builder("rules[].redirect.to", ValueType.STRING)
             .atsName("set-redirect")
             .description(
@@ -86,9 +105,14 @@ public final class RuleKeys {
             SET_RESPONSE_HEADER,
             ADD_RESPONSE_HEADER,
             REMOVE_RESPONSE_HEADER,
+            SET_STORED_HEADER,
+            ADD_STORED_HEADER,
+            REMOVE_STORED_HEADER,
             SET_REQUEST_HEADER,
             ADD_REQUEST_HEADER,
             REMOVE_REQUEST_HEADER,
+            REWRITE_PATH,
+            REWRITE_QUERY,
             REDIRECT_TO,
             ANSWER_STATUS,
             BYPASS,

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The rules for all requests and for each remap rule, in the order of the file. Immutable.
@@ -42,7 +43,7 @@ public record RulesConfig(List<RuleConfig> general, List<List<RuleConfig>> byRem
         List<RuleConfig> rules = new ArrayList<>();
         for (ConfigValues element : elements) {
             String name = path + "[" + rules.size() + "]";
-            RuleConfig rule = RuleCompiler.compile(name, lifetimes[0], element, (key, message, suggestion) -> {
+            RuleConfig rule = RuleCompiler.compile(name, lifetimes[0], element, Set.of(), (key, message, suggestion) -> {
                 throw new IllegalArgumentException(name + (key.isEmpty() ? "" : "." + key) + ": " + message);
             });
             if (rule == null) {

@@ -90,6 +90,7 @@ public final class Decision {
     private boolean pastChallenges;
     private @Nullable RuleProgram rules;
     private RuleConfig.@Nullable Answer answer;
+    private @Nullable Rewrite rewrite;
     private int random;
     private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
@@ -130,6 +131,7 @@ public final class Decision {
         pastChallenges = false;
         rules = null;
         answer = null;
+        rewrite = null;
         random = 0;
         residents = null;
     }
@@ -257,6 +259,23 @@ public final class Decision {
     /** The rules that apply to the request; null if the configuration has none. */
     public @Nullable RuleProgram rules() {
         return rules;
+    }
+
+    Decision rewrite(@Nullable Rewrite of) {
+        rewrite = of;
+        return this;
+    }
+
+    /** The rewrite of the URL for the origin; null for none. */
+    @Nullable
+    Rewrite rewrite() {
+        return rewrite;
+    }
+
+    /** Returns the complete URL to request from the origin. */
+    public byte[] originUrlBytes() {
+        byte[] url = mapped().originUrlBytes(originUrl);
+        return rewrite == null ? url : rewrite.applyTo(url);
     }
 
     /** The random number for conditions of rules, from 0 to 99. */

@@ -24,12 +24,15 @@ import org.jspecify.annotations.Nullable;
 final class RuleDecider {
     private static final int PERCENT = 100;
 
+    private static final String DOTTED = "a rule rewrites the path, and the result would have a dot segment";
+
     private final LoopCounters counters;
 
     private final RequestView view = new RequestView(ZoneId.systemDefault());
     private @Nullable RuleConfig end;
     private @Nullable String location;
     private boolean bypass;
+    private @Nullable Rewrite rewrite;
 
     RuleDecider(LoopCounters counters) {
         this.counters = counters;
@@ -40,6 +43,7 @@ final class RuleDecider {
         end = null;
         location = null;
         bypass = false;
+        rewrite = null;
         use(decision, programs.general(), nowMillis);
     }
 
@@ -77,6 +81,11 @@ final class RuleDecider {
             if (rule.lifetime() != null) {
                 settings = cacheRules.with(settings, rule.lifetime());
             }
+            if (rule.rewrite() != null) {
+                Rewrite before = rewrite == null ? new Rewrite(null, null) : rewrite;
+                rewrite = before.then(
+                        rule.rewrite().path(facts), rule.rewrite().query(facts));
+            }
             boolean ends = rule.answer() != null
                     || (rule.redirect() != null
                             && decision.request().target().form() != TargetUri.Form.ASTERISK);
@@ -86,12 +95,18 @@ final class RuleDecider {
             }
         }
         facts.end();
+        decision.rewrite(rewrite);
         return settings;
     }
 
     /** Returns true if a rule ends the request; then the decision has its redirection or answer. */
     boolean ends(Decision decision) {
         RuleConfig rule = end;
+        if (rule == null && rewrite != null && rewrite.hasDotSegment()) {
+            counters.increment(Counter.DENIED_REWRITE);
+            decision.denied(400, DOTTED, "rewrite");
+            return true;
+        }
         if (rule == null) {
             return false;
         }
