@@ -51,8 +51,7 @@ class LiveRulesTest {
 
     @LiveKey("rules[].set_stored_header")
     void fieldsThatAreSetBeforeStoring() throws Exception {
-        rule("set_stored_header: {Cache-Control: max-age=<100|200>}")
-                .turns(100, 200, () -> live.ttl(live.fresh()));
+        rule("set_stored_header: {Cache-Control: max-age=<100|200>}").turns(100, 200, () -> live.ttl(live.fresh()));
     }
 
     @LiveKey("rules[].add_stored_header")
@@ -69,8 +68,10 @@ class LiveRulesTest {
     @LiveKey("rules[].rewrite.path")
     void rewrittenPath() throws Exception {
         live.echoes();
-        rule("rewrite: {path: /<a|b>}")
-                .turns("GET /a HTTP/1.1", "GET /b HTTP/1.1", () -> live.text(live.fresh()).lines().findFirst().orElse(""));
+        rule("rewrite: {path: /<a|b>}").turns("GET /a HTTP/1.1", "GET /b HTTP/1.1", () -> live.text(live.fresh())
+                .lines()
+                .findFirst()
+                .orElse(""));
     }
 
     @LiveKey("rules[].rewrite.query")

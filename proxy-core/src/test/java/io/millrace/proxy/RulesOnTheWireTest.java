@@ -91,14 +91,12 @@ class RulesOnTheWireTest {
     }
 
     private void start(String rules) throws IOException {
-        proxy.start(
-                RulesOnTheWireTest::answer, fresh -> listening(fresh).rules(rules(rules)));
+        proxy.start(RulesOnTheWireTest::answer, fresh -> listening(fresh).rules(rules(rules)));
     }
 
     private Answer ask(Lane lane, String method, String path, String... fields) throws Exception {
         if (lane == Lane.HTTP2) {
-            try (Http2Client client =
-                    new Http2Client(proxy.proxy().addresses().get(2))) {
+            try (Http2Client client = new Http2Client(proxy.proxy().addresses().get(2))) {
                 List<String> lower = new ArrayList<>();
                 for (int i = 0; i < fields.length; i++) {
                     lower.add(i % 2 == 0 ? fields[i].toLowerCase(java.util.Locale.ROOT) : fields[i]);
@@ -145,7 +143,8 @@ class RulesOnTheWireTest {
                 "[{remove_response_header: [Via]}] # GET # /a # # 200 # via # -",
                 "[{remove_response_header: [cache-status]}] # GET # /a # # 200 # cache-status # -",
                 "[{add_response_header: {Link: <b>}}, {remove_response_header: [Link]}] # GET # /a # # 200 # link # -",
-                "[{remove_response_header: [Link]}, {add_response_header: {Link: <b>}}] # GET # /a # # 200 # link # <b>",
+                "[{remove_response_header: [Link]}, {add_response_header: {Link: <b>}}] # GET # /a # # 200 # link #"
+                        + " <b>",
                 "[{when: 'status == 404', set_response_header: {X-A: b}}] # GET # /gone # # 404 # x-a # b",
                 "[{when: 'status == 404', set_response_header: {X-A: b}}] # GET # /a # # 200 # x-a # -",
                 "[{when: 'cache == \"hit\"', set_response_header: {X-A: b}}] # GET # /a # # 200 # x-a # b",
@@ -194,8 +193,7 @@ class RulesOnTheWireTest {
             proxy.settle();
             Answer answer = ask(lane, method, path, sent);
             assertEquals(status, answer.status(), lane + answer.head());
-            assertEquals(
-                    value.equals("-") ? null : value, answer.field(name), () -> lane + ": " + answer.head());
+            assertEquals(value.equals("-") ? null : value, answer.field(name), () -> lane + ": " + answer.head());
         }
     }
 
@@ -258,7 +256,8 @@ class RulesOnTheWireTest {
             assertEquals("s", RawClient.field(head, "x-sent"));
             assertEquals("millrace", RawClient.field(head, "user-agent"));
             assertTrue(head.contains("a/b") && head.contains("b/c"), head);
-            assertNull(RawClient.field(ask(lane, "GET", "/echo", "Cookie", "a=b").text(), "cookie"));
+            assertNull(
+                    RawClient.field(ask(lane, "GET", "/echo", "Cookie", "a=b").text(), "cookie"));
         }
     }
 
@@ -335,8 +334,10 @@ class RulesOnTheWireTest {
     void aBypassStoresNothing() throws Exception {
         start("[{when: 'cookie[\"debug\"] == \"1\"', bypass: true, set_request_header: {X-Debug: yes}}]");
         proxy.getAndSettle("/a");
-        assertEquals("content 2", ask(Lane.CLEAR, "GET", "/a", "Cookie", "debug=1").text());
-        assertEquals("content 3", ask(Lane.HTTP2, "GET", "/a", "Cookie", "debug=1").text());
+        assertEquals(
+                "content 2", ask(Lane.CLEAR, "GET", "/a", "Cookie", "debug=1").text());
+        assertEquals(
+                "content 3", ask(Lane.HTTP2, "GET", "/a", "Cookie", "debug=1").text());
         assertEquals("content 1", ask(Lane.CLEAR, "GET", "/a").text());
     }
 
@@ -345,10 +346,9 @@ class RulesOnTheWireTest {
         ConfigValues own = ConfigValues.builder()
                 .set(RuleKeys.OF_REMAP, rules("[{set_response_header: {X-A: own}}]"))
                 .build();
-        proxy.start(
-                RulesOnTheWireTest::answer,
-                fresh -> fresh.map("http://own.example/", proxy.origin().url(), own)
-                        .rules(rules("[{set_response_header: {X-A: all, X-B: all}}]")));
+        proxy.start(RulesOnTheWireTest::answer, fresh -> fresh.map(
+                        "http://own.example/", proxy.origin().url(), own)
+                .rules(rules("[{set_response_header: {X-A: all, X-B: all}}]")));
         RawClient.Response all = proxy.get("/a");
         assertEquals("all", all.field("x-a"));
         try (RawClient client = new RawClient(proxy.address())) {

@@ -153,8 +153,7 @@ final class Exchange
                     ANSWERED,
                     FRESH,
                     SERVE_STALE,
-                    UNAVAILABLE ->
-                false;
+                    UNAVAILABLE -> false;
         };
     }
 

@@ -142,7 +142,8 @@ public final class ExplanationText {
         StringJoiner texts = new StringJoiner("; ");
         StringJoiner places = new StringJoiner(", ");
         for (DryRunResult.RuleMatch match : result.rules()) {
-            texts.add(match.name() + (match.isCertain() ? ": " : ", if the response matches: ")
+            texts.add(match.name()
+                    + (match.isCertain() ? ": " : ", if the response matches: ")
                     + String.join(", ", match.actions()));
             places.add(placed(match.name(), match.place()));
         }

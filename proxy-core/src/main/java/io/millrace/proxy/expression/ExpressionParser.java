@@ -123,7 +123,8 @@ final class ExpressionParser<S> {
             return new Condition.Match<>(field, key, pattern(field));
         }
         if (field.type() == FieldType.ADDRESS) {
-            return new Condition.Addresses<>(field, operator, addresses(field, List.of(literal(field, Token.Kind.TEXT))), false);
+            return new Condition.Addresses<>(
+                    field, operator, addresses(field, List.of(literal(field, Token.Kind.TEXT))), false);
         }
         if (field.type().isText()) {
             return new Condition.Texts<>(field, key, operator, List.of(textOf(field)), false);

@@ -62,13 +62,23 @@ public final class Field<S> {
         if (type.isText()) {
             throw new IllegalArgumentException(name + ": " + type);
         }
-        return new Field<>(name, type, description, false, false, false, number, s -> null, (s, key) -> List.of(), s -> null);
+        return new Field<>(
+                name, type, description, false, false, false, number, s -> null, (s, key) -> List.of(), s -> null);
     }
 
     /** Returns a field with a text. {@code text} returns null if there is none. */
     public static <S> Field<S> text(String name, String description, Function<S, @Nullable String> text) {
         return new Field<>(
-                name, FieldType.TEXT, description, false, false, false, s -> ABSENT, text, (s, key) -> List.of(), s -> null);
+                name,
+                FieldType.TEXT,
+                description,
+                false,
+                false,
+                false,
+                s -> ABSENT,
+                text,
+                (s, key) -> List.of(),
+                s -> null);
     }
 
     /**
@@ -77,7 +87,16 @@ public final class Field<S> {
      */
     public static <S> Field<S> lowerCase(String name, String description, Function<S, @Nullable String> text) {
         return new Field<>(
-                name, FieldType.TEXT, description, true, false, false, s -> ABSENT, text, (s, key) -> List.of(), s -> null);
+                name,
+                FieldType.TEXT,
+                description,
+                true,
+                false,
+                false,
+                s -> ABSENT,
+                text,
+                (s, key) -> List.of(),
+                s -> null);
     }
 
     /** Returns a field with any number of texts. */
@@ -101,7 +120,8 @@ public final class Field<S> {
     }
 
     /** Like {@link #keyed}, for keys whose case is significant, such as {@code cookie["SID"]}. */
-    public static <S> Field<S> keyedExactly(String name, String description, BiFunction<S, String, List<String>> texts) {
+    public static <S> Field<S> keyedExactly(
+            String name, String description, BiFunction<S, String, List<String>> texts) {
         return keyed(name, description, true, texts);
     }
 

@@ -51,7 +51,7 @@ public final class FieldEdits {
 
     /** Returns true if the range of bytes, a field name, is one of the names that are removed. */
     public boolean removes(byte[] bytes, int from, int to) {
-        if ((removedLengths & 1L << (to - from & 63)) == 0) {
+        if ((removedLengths & (1L << ((to - from) & 63))) == 0) {
             return false;
         }
         for (FieldName name : removed) {

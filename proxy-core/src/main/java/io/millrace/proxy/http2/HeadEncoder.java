@@ -108,7 +108,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** Encodes the fields of a head that rules have changed. The encoding of a stored head is used if no line is removed. */
+    /** Encodes the fields of a head with changes. The encoding of a stored head is used if no line is removed. */
     private void edited(OutboundHead head, byte @Nullable [] wire) {
         if (wire == null) {
             fields(head.fields(), head);

@@ -143,7 +143,8 @@ public enum MetricFamily implements Metric {
             "millrace_rule_answers_total",
             Kind.COUNTER,
             "requests",
-            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in detail."),
+            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+                    + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,

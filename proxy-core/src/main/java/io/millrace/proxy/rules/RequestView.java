@@ -189,7 +189,9 @@ public final class RequestView implements RequestFacts {
                 int end = end(pairs, ';', start, pairs.length());
                 int equals = end(pairs, '=', start, end);
                 if (pairs.substring(start, equals).strip().equals(name)) {
-                    values = with(values, pairs.substring(Math.min(end, equals + 1), end).strip());
+                    values = with(
+                            values,
+                            pairs.substring(Math.min(end, equals + 1), end).strip());
                 }
                 start = end + 1;
             }

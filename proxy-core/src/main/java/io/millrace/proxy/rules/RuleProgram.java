@@ -28,8 +28,7 @@ public final class RuleProgram {
                 rules.stream().filter(rule -> rule.requestEdits() != null).toArray(RuleConfig[]::new);
         onOriginResponse =
                 rules.stream().filter(rule -> rule.storedEdits() != null).toArray(RuleConfig[]::new);
-        onResponse =
-                rules.stream().filter(rule -> rule.responseEdits() != null).toArray(RuleConfig[]::new);
+        onResponse = rules.stream().filter(rule -> rule.responseEdits() != null).toArray(RuleConfig[]::new);
         readsRandom = rules.stream()
                 .anyMatch(rule -> rule.when() != null
                         && rule.when().fields().stream()

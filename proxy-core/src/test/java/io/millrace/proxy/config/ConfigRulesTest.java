@@ -29,15 +29,15 @@ final class ConfigRulesTest {
     @Test
     void readsEveryKeyOfARule() {
         ConfigResult result = read("""
-                rules:
-                  - when: path =~ "^/a"
-                    set_response_header: {X-A: b, X-B: [c, d]}
-                    add_response_header: {Link: "<x>; rel=preload"}
-                    remove_response_header: [Server]
-                    ttl: 1h
-                  - redirect: {to: "https://$host/", status: 308}
-                    when: scheme == "http"
-                """);
+            rules:
+              - when: path =~ "^/a"
+                set_response_header: {X-A: b, X-B: [c, d]}
+                add_response_header: {Link: "<x>; rel=preload"}
+                remove_response_header: [Server]
+                ttl: 1h
+              - redirect: {to: "https://$host/", status: 308}
+                when: scheme == "http"
+            """);
         assertNotNull(result.config(), result::text);
         List<RuleConfig> rules = result.config().rules().general();
         assertEquals(2, rules.size());
@@ -118,8 +118,8 @@ final class ConfigRulesTest {
                 "{answer: {body: x}} | rules[0].answer: has no status",
                 "{answer: {status: 204, body: x}} | rules[0].answer.body: a response with status 204 has no content",
                 "{answer: {status: 100}} | is below the limit of 200",
-                "{set_response_header: {Content-Length: 1}} | rules[0].set_response_header: Content-Length: rules cannot"
-                        + " change it",
+                "{set_response_header: {Content-Length: 1}} | rules[0].set_response_header: Content-Length: rules"
+                        + " cannot change it",
                 "{remove_response_header: [connection]} | connection: rules cannot change it",
                 "{set_request_header: {Host: a}} | Host: rules cannot change it; use pristine_host_hdr",
                 "{set_request_header: {Range: a}} | Range: rules cannot change it",
@@ -143,7 +143,9 @@ final class ConfigRulesTest {
         String one = "{set_response_header: {X-A: b}}, ";
         assertNotNull(read("rules: [" + one.repeat(RuleConfig.RULES_MAX) + "]").config());
         ConfigResult many = read("rules: [" + one.repeat(RuleConfig.RULES_MAX + 1) + "]");
-        assertTrue(many.text().contains("rules[100]: with this rule 101 rules apply to one request, limit=100"), many::text);
+        assertTrue(
+                many.text().contains("rules[100]: with this rule 101 rules apply to one request, limit=100"),
+                many::text);
         String own = "listen: [':1']\nremap: [{map: /, to: 'http://o/', rules: [" + one.repeat(60) + "]}]\nrules: ["
                 + one.repeat(60) + "]";
         String text = ConfigLoader.parse(own, "m.yaml", Map.of()).text();
@@ -160,8 +162,8 @@ final class ConfigRulesTest {
             })
     void partsOfTheUrlThatKeysOmitCannotDecideAboutStoredResponses(String key, String when, String problem) {
         String text = ConfigLoader.parse(
-                        "listen: [':1']\nremap: [{map: /, to: 'http://o/', cache: {key: {" + key + "}}}]\nrules: [{when:"
-                                + " '" + when + "', ttl: 1h}]",
+                        "listen: [':1']\nremap: [{map: /, to: 'http://o/', cache: {key: {" + key
+                                + "}}}]\nrules: [{when:" + " '" + when + "', ttl: 1h}]",
                         "m.yaml",
                         Map.of())
                 .text();

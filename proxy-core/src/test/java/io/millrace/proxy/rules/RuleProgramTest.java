@@ -27,12 +27,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class RuleProgramTest {
-    private static final byte[] WIRE = ("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nServer: o\r\nX-A: 1\r\nx-a: 2\r\n"
-                    + "Content-Length: 0\r\n")
-            .getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] WIRE =
+            ("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nServer: o\r\nX-A: 1\r\nx-a: 2\r\n"
+                            + "Content-Length: 0\r\n")
+                    .getBytes(StandardCharsets.US_ASCII);
 
-    private static final ClientConnection CLIENT = new ClientConnection(
-            new InetSocketAddress("192.0.2.1", 1), new InetSocketAddress("192.0.2.2", 80), false);
+    private static final ClientConnection CLIENT =
+            new ClientConnection(new InetSocketAddress("192.0.2.1", 1), new InetSocketAddress("192.0.2.2", 80), false);
 
     private final RequestView view = new RequestView(ZoneOffset.UTC);
     private final OutboundHead head = new OutboundHead();
@@ -72,9 +73,12 @@ class RuleProgramTest {
                 delivered(program("[{remove_response_header: [X-a]}]"), request));
         assertEquals(
                 "HTTP/1.1 200 OK\r\nServer: o\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 0\r\nX-B: c\r\n\r\n",
-                delivered(program("[{remove_response_header: [Cache-Control], set_response_header: {X-B: c}}]"), request));
-        assertEquals(new String(WIRE, StandardCharsets.US_ASCII) + "\r\n", delivered(
-                program("[{remove_response_header: [Via]}]"), request));
+                delivered(
+                        program("[{remove_response_header: [Cache-Control], set_response_header: {X-B: c}}]"),
+                        request));
+        assertEquals(
+                new String(WIRE, StandardCharsets.US_ASCII) + "\r\n",
+                delivered(program("[{remove_response_header: [Via]}]"), request));
     }
 
     @Test

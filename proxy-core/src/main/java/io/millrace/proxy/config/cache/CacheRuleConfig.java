@@ -22,7 +22,11 @@ import org.jspecify.annotations.Nullable;
  * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
  */
 public record CacheRuleConfig(
-        int index, String name, Conditions when, Actions then, @Nullable String location) {
+        int index,
+        String name,
+        Conditions when,
+        Actions then,
+        @Nullable String location) {
     /**
      * The conditions on a request; null and empty lists match every request.
      *
@@ -125,8 +129,7 @@ public record CacheRuleConfig(
      * @param name the rule of {@code rules} that sets the lifetime
      */
     public static CacheRuleConfig lifetime(int index, String name, Duration ttl, @Nullable String location) {
-        Conditions always =
-                new Conditions(null, null, null, null, null, null, List.of(), null, null, List.of(), null);
+        Conditions always = new Conditions(null, null, null, null, null, null, List.of(), null, null, List.of(), null);
         return new CacheRuleConfig(index, name, always, new Actions(null, null, null, null, ttl), location);
     }
 

@@ -103,7 +103,9 @@ public final class RulesChecks {
 
     private static List<String> patterns(@Nullable String when) {
         try {
-            return when == null ? List.of() : Expression.parse(when, RequestFields.SCHEMA).patterns();
+            return when == null
+                    ? List.of()
+                    : Expression.parse(when, RequestFields.SCHEMA).patterns();
         } catch (ExpressionException e) {
             return List.of();
         }

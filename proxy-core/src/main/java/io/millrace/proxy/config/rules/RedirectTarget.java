@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of a redirection or rewrite, with placeholders for parts of the client's URL. The client can choose neither the
- * scheme nor, except by {@code $host}, the host of the result. Immutable.
+ * The target of a redirection or rewrite, with placeholders for parts of the client's URL. The client can choose neither
+ * the scheme nor, except by {@code $host}, the host of the result. Immutable.
  */
 public final class RedirectTarget {
     private static final List<String> NAMES = List.of("host", "path", "query");
@@ -45,7 +45,8 @@ public final class RedirectTarget {
      */
     public static RedirectTarget parsePath(String template) throws InvalidValueException {
         if (!template.startsWith("/") || template.indexOf('?') >= 0 || template.indexOf('#') >= 0) {
-            throw new InvalidValueException("'" + template + "' is not a path; it must begin with a slash, without ? and #");
+            throw new InvalidValueException(
+                    "'" + template + "' is not a path; it must begin with a slash, without ? and #");
         }
         return checked(template, "query");
     }
@@ -63,7 +64,8 @@ public final class RedirectTarget {
         RedirectTarget target = new RedirectTarget(template, parts(template));
         for (Part part : target.parts) {
             if (part.group() == Part.NAMED && List.of(without).contains(part.text())) {
-                throw new InvalidValueException("'" + template + "' has $" + part.text() + ", which is only for redirect.to");
+                throw new InvalidValueException(
+                        "'" + template + "' has $" + part.text() + ", which is only for redirect.to");
             }
         }
         return target;

@@ -111,9 +111,14 @@ public final class RuleCompiler {
         }
         boolean half = checkHalfActions();
         if (actions.isEmpty() && !half) {
-            fault("", "has no action; set one of " + String.join(", ", RuleKeys.ACTIONS.stream()
-                    .map(RuleCompiler::inRule)
-                    .toList()));
+            fault(
+                    "",
+                    "has no action; set one of "
+                            + String.join(
+                                    ", ",
+                                    RuleKeys.ACTIONS.stream()
+                                            .map(RuleCompiler::inRule)
+                                            .toList()));
         }
         Expression<RequestFacts> when = condition();
         FieldEdits requestEdits = edits(
@@ -125,8 +130,8 @@ public final class RuleCompiler {
                 OF_FRAMING);
         Set<String> refused = new TreeSet<>(OF_FRAMING);
         refused.addAll(OF_STORED);
-        FieldEdits storedEdits = edits(
-                RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER, refused);
+        FieldEdits storedEdits =
+                edits(RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER, refused);
         RuleConfig.Rewrite rewrite = rewrite(when);
         RuleConfig.Redirect redirect = redirect(when);
         RuleConfig.Answer answer = answer();
@@ -139,7 +144,6 @@ public final class RuleCompiler {
                         name,
                         element.origin(),
                         when,
-                        when != null && fieldOf(when, RequestFields::isOfResponse) != null,
                         requestEdits,
                         responseEdits,
                         storedEdits,
@@ -192,10 +196,7 @@ public final class RuleCompiler {
     }
 
     private @Nullable FieldEdits edits(
-            ConfigKey<FieldLines> set,
-            ConfigKey<FieldLines> add,
-            ConfigKey<List<String>> remove,
-            Set<String> refused) {
+            ConfigKey<FieldLines> set, ConfigKey<FieldLines> add, ConfigKey<List<String>> remove, Set<String> refused) {
         List<FieldName> removed = new ArrayList<>();
         FieldSection.Builder added = FieldSection.builder();
         List<String> names = element.find(remove);
@@ -337,8 +338,8 @@ public final class RuleCompiler {
             }
         }
         List<String> onStored = new ArrayList<>();
-        for (ConfigKey<?> key : List.of(
-                RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER)) {
+        for (ConfigKey<?> key :
+                List.of(RuleKeys.SET_STORED_HEADER, RuleKeys.ADD_STORED_HEADER, RuleKeys.REMOVE_STORED_HEADER)) {
             if (element.isSet(key)) {
                 onStored.add(inRule(key));
             }
@@ -406,8 +407,7 @@ public final class RuleCompiler {
         }
     }
 
-    private static @Nullable String fieldOf(
-            Expression<RequestFacts> when, Predicate<Field<RequestFacts>> kind) {
+    private static @Nullable String fieldOf(Expression<RequestFacts> when, Predicate<Field<RequestFacts>> kind) {
         for (Field<RequestFacts> field : when.fields()) {
             if (kind.test(field)) {
                 return field.name();

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param name path of the rule: {@code rules[2]} or {@code remap[1].rules[0]}
  * @param place file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
  * @param when the condition; null if the rule applies to every request
- * @param readsResponse whether the condition reads the response, so that it is known only when that is sent
  * @param requestEdits changes of the fields sent to the origin; null for none
  * @param responseEdits changes of the fields sent to the client; null for none
  * @param storedEdits changes of the fields of the origin's response before it is stored; null for none
@@ -30,7 +29,6 @@ public record RuleConfig(
         String name,
         @Nullable String place,
         @Nullable Expression<RequestFacts> when,
-        boolean readsResponse,
         @Nullable FieldEdits requestEdits,
         @Nullable FieldEdits responseEdits,
         @Nullable FieldEdits storedEdits,
@@ -80,7 +78,8 @@ public record RuleConfig(
      * @param to the target
      * @param groups expression that the path matches and whose groups the target uses; null for none
      */
-    public record Redirect(int status, RedirectTarget to, @Nullable Pattern groups) {
+    public record Redirect(
+            int status, RedirectTarget to, @Nullable Pattern groups) {
         /** Returns the Location for a request that the rule's condition holds for. */
         public String location(RequestFacts facts) {
             return to.expand(facts, match(groups, facts));

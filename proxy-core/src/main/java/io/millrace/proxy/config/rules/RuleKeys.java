@@ -39,11 +39,13 @@ public final class RuleKeys {
     public static final ConfigKey<FieldLines> SET_STORED_HEADER = ConfigKey.builder(
                     "rules[].set_stored_header", ValueType.FIELD_LINES)
             .atsName("set-header (READ_RESPONSE_HDR_HOOK)")
-            .description("Fields of the origin's response before it is stored, instead of all fields with these names.");
+            .description("Fields of the origin's response before it is stored, instead of all fields with these"
+                    + " names.");
     public static final ConfigKey<FieldLines> ADD_STORED_HEADER = ConfigKey.builder(
                     "rules[].add_stored_header", ValueType.FIELD_LINES)
             .atsName("add-header (READ_RESPONSE_HDR_HOOK)")
-            .description("Fields of the origin's response before it is stored, in addition to those with the same name.");
+            .description("Fields of the origin's response before it is stored, in addition to those with the same"
+                    + " name.");
     public static final ConfigKey<List<String>> REMOVE_STORED_HEADER = ConfigKey.builder(
                     "rules[].remove_stored_header", ValueType.FIELD_NAMES)
             .atsName("rm-header (READ_RESPONSE_HDR_HOOK)")

@@ -31,10 +31,7 @@ public record RulesConfig(List<RuleConfig> general, List<List<RuleConfig>> byRem
         List<List<RuleConfig>> byRemap = new ArrayList<>();
         for (ConfigValues remap : values.elements(ConfigKeys.REMAP)) {
             List<ConfigValues> rules = remap.elements(RuleKeys.OF_REMAP);
-            byRemap.add(
-                    rules.isEmpty()
-                            ? List.of()
-                            : compile(rules, "remap[" + byRemap.size() + "].rules", lifetimes));
+            byRemap.add(rules.isEmpty() ? List.of() : compile(rules, "remap[" + byRemap.size() + "].rules", lifetimes));
         }
         return new RulesConfig(general, byRemap);
     }
@@ -43,9 +40,10 @@ public record RulesConfig(List<RuleConfig> general, List<List<RuleConfig>> byRem
         List<RuleConfig> rules = new ArrayList<>();
         for (ConfigValues element : elements) {
             String name = path + "[" + rules.size() + "]";
-            RuleConfig rule = RuleCompiler.compile(name, lifetimes[0], element, Set.of(), (key, message, suggestion) -> {
-                throw new IllegalArgumentException(name + (key.isEmpty() ? "" : "." + key) + ": " + message);
-            });
+            RuleConfig rule =
+                    RuleCompiler.compile(name, lifetimes[0], element, Set.of(), (key, message, suggestion) -> {
+                        throw new IllegalArgumentException(name + (key.isEmpty() ? "" : "." + key) + ": " + message);
+                    });
             if (rule == null) {
                 throw new IllegalArgumentException(name + ": has a fault");
             }

@@ -265,8 +265,7 @@ final class ConfigBinder {
             List<Node> values = value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
             for (Node one : values) {
                 if (!(one instanceof ScalarNode scalar) || isNull(one) || values.isEmpty()) {
-                    problems.error(
-                            place(mapping), path, "takes " + expected(key) + "; " + name + " is " + kind(one));
+                    problems.error(place(mapping), path, "takes " + expected(key) + "; " + name + " is " + kind(one));
                     return;
                 }
                 try {
@@ -274,7 +273,10 @@ final class ConfigBinder {
                     if (text.indexOf('\n') >= 0) {
                         throw new InvalidValueException(name + ": the value has a line end");
                     }
-                    lines.append(lines.isEmpty() ? "" : "\n").append(name).append(": ").append(text);
+                    lines.append(lines.isEmpty() ? "" : "\n")
+                            .append(name)
+                            .append(": ")
+                            .append(text);
                 } catch (InvalidValueException e) {
                     problems.error(place(one), path, e.problem(), e.suggestion());
                     return;

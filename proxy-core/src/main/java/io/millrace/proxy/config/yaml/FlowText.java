@@ -109,7 +109,8 @@ public final class FlowText {
         for (String line : text.split("\n", -1)) {
             int colon = line.indexOf(':');
             String value = line.substring(colon + 1).strip();
-            fields.computeIfAbsent(line.substring(0, colon), name -> new ArrayList<>()).add(scalar(value));
+            fields.computeIfAbsent(line.substring(0, colon), name -> new ArrayList<>())
+                    .add(scalar(value));
         }
         StringBuilder section = new StringBuilder("{");
         fields.forEach((name, values) -> section.append(section.length() == 1 ? "" : ", ")

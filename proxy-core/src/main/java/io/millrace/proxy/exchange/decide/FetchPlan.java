@@ -3,8 +3,8 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
@@ -287,8 +287,7 @@ public final class FetchPlan {
         if (rules == null || !rules.changesOriginRequests()) {
             return fields;
         }
-        RequestView view =
-                new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
+        RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
         return rules.originFields(view, fields);
     }
 

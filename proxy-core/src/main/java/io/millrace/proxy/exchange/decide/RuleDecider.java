@@ -83,12 +83,10 @@ final class RuleDecider {
             }
             if (rule.rewrite() != null) {
                 Rewrite before = rewrite == null ? new Rewrite(null, null) : rewrite;
-                rewrite = before.then(
-                        rule.rewrite().path(facts), rule.rewrite().query(facts));
+                rewrite = before.then(rule.rewrite().path(facts), rule.rewrite().query(facts));
             }
             boolean ends = rule.answer() != null
-                    || (rule.redirect() != null
-                            && decision.request().target().form() != TargetUri.Form.ASTERISK);
+                    || (rule.redirect() != null && decision.request().target().form() != TargetUri.Form.ASTERISK);
             if (end == null && ends) {
                 end = rule;
                 location = rule.redirect() == null ? null : rule.redirect().location(facts);

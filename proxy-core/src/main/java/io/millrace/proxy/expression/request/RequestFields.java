@@ -24,7 +24,9 @@ public final class RequestFields {
                     RequestFacts::path),
             Field.text("query", "the query as received, without `?`; empty where there is none", RequestFacts::query),
             Field.keyedExactly(
-                    "param", "the values of a query parameter as received, empty without `=`", RequestFacts::parameters),
+                    "param",
+                    "the values of a query parameter as received, empty without `=`",
+                    RequestFacts::parameters),
             Field.keyed(
                     "request_header",
                     "the values of a request field, one for each field line",
