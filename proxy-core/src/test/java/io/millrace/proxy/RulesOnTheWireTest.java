@@ -71,7 +71,8 @@ class RulesOnTheWireTest {
         }
     }
 
-    private static List<ConfigValues> rules(String rules) {
+    /** Returns the rules of a text, as the file has them. */
+    static List<ConfigValues> rules(String rules) {
         ConfigResult result = ConfigLoader.parse(
                 "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\nrules: " + rules, "m.yaml", Map.of());
         assertNotNull(result.config(), result::text);
