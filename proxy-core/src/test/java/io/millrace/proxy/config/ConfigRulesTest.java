@@ -12,6 +12,9 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,19 @@ final class ConfigRulesTest {
         RuleConfig.Redirect redirect = rules.get(1).redirect();
         assertNotNull(redirect);
         assertEquals(308, redirect.status());
+    }
+
+    @Test
+    void theExamplesOfTheGuideAreValid() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "guide", "rules.md"));
+        String[] parts = page.split("```yaml\n", -1);
+        assertTrue(parts.length > 10, page);
+        for (int i = 1; i < parts.length; i++) {
+            String example = parts[i].substring(0, parts[i].indexOf("```"));
+            String remap = example.contains("remap:") ? "" : "remap: [{map: /, to: 'http://o/'}]\n";
+            ConfigResult result = ConfigLoader.parse("listen: [':8080']\n" + remap + example, "m.yaml", Map.of());
+            assertNotNull(result.config(), () -> example + result.text());
+        }
     }
 
     /** The text of a list, as {@code config get} shows it, can be set again. */
