@@ -31,8 +31,11 @@ public final class RequestView implements RequestFacts {
     private static final int DAY_SECONDS = 24 * 60 * 60;
     private static final int THURSDAY = 4;
 
+    /** Limit of cached field names: conditions of earlier configurations leave theirs behind. */
+    private static final int NAMES_MAX = 1000;
+
     private final ZoneId zone;
-    /** Field names by the keys of conditions, of which a configuration has a bounded number. */
+    /** Field names by the keys of conditions. */
     private final Map<String, FieldName> names = new HashMap<>();
 
     private @Nullable RequestHead request;
@@ -281,6 +284,9 @@ public final class RequestView implements RequestFacts {
             known = FieldName.of(bytes, 0, bytes.length);
             if (known == null) {
                 throw new IllegalArgumentException("not a field name: " + name);
+            }
+            if (names.size() >= NAMES_MAX) {
+                names.clear();
             }
             names.put(name, known);
         }
