@@ -146,6 +146,8 @@ final class ExchangeReport {
         originVersion = UNKNOWN_VERSION;
         status = 0;
         rules = null;
+        random = 0;
+        decidedMillis = 0;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 

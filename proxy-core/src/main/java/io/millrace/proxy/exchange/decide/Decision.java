@@ -133,6 +133,7 @@ public final class Decision {
         answer = null;
         rewrite = null;
         random = 0;
+        decidedMillis = 0;
         residents = null;
     }
 
