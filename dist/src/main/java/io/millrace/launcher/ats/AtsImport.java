@@ -185,7 +185,7 @@ public final class AtsImport {
         new CacheConfigImport(input, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
-        Plugins.read(input, rules.all());
+        Plugins.read(input, rules.all(), rules.rewrites());
         // SniImport runs after the imports of other rules, since it adds rules to theirs.
         new SniImport(input, certificates).read(rules.all());
         rules.finish();

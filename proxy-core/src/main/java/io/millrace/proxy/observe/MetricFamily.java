@@ -136,8 +136,15 @@ public enum MetricFamily implements Metric {
             "millrace_redirects_total",
             Kind.COUNTER,
             "requests",
-            "Requests that remap redirected without an origin request; the access log has the reason in detail.",
+            "Requests that remap or a rule redirected without an origin request; the access log has the reason in"
+                    + " detail.",
             "reason"),
+    RULE_ANSWERS(
+            "millrace_rule_answers_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+                    + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,

@@ -93,7 +93,8 @@ class EveryKeyTest {
     @MethodSource("keys")
     void aValueOfAnotherKindIsRefusedAtItsPlace(ConfigKey<?> key) {
         boolean list = key.type() == ValueType.LIST;
-        assertRefused(write(key, "{no: [value]}"), list ? "must be a list" : "takes a");
+        String other = key.type() == ValueType.FIELD_LINES ? "{no: {value: value}}" : "{no: [value]}";
+        assertRefused(write(key, other), list ? "must be a list" : "takes a");
     }
 
     @ParameterizedTest
