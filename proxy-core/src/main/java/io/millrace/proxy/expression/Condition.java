@@ -21,6 +21,9 @@ sealed interface Condition<S> {
      */
     boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
+    /** Returns whether the condition names a field that the test accepts. */
+    boolean names(Predicate<Field<S>> wanted);
+
     /** Appends the canonical form. The caller adds parentheses around it if the precedence requires them. */
     void print(StringBuilder out);
 
@@ -39,6 +42,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
+        }
+
+        @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return Condition.anyNames(parts, wanted);
         }
 
         @Override
@@ -65,6 +73,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return Condition.anyNames(parts, wanted);
+        }
+
+        @Override
         public void print(StringBuilder out) {
             join(out, parts, " || ");
         }
@@ -80,6 +93,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return part.could(subject, !wanted, unknown);
+        }
+
+        @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return part.names(wanted);
         }
 
         @Override
@@ -114,6 +132,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return wanted.test(field);
         }
 
         @Override
@@ -154,6 +177,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return wanted.test(field);
+        }
+
+        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
         }
@@ -182,6 +210,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public boolean names(Predicate<Field<S>> wanted) {
+            return wanted.test(field);
+        }
+
+        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, Operator.MATCH.text(), List.of(pattern.pattern()), Literal::quoted);
         }
@@ -191,6 +224,15 @@ sealed interface Condition<S> {
     @FunctionalInterface
     interface Printer<V> {
         String print(V value);
+    }
+
+    private static <S> boolean anyNames(List<Condition<S>> parts, Predicate<Field<S>> wanted) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).names(wanted)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static <S> boolean couldEach(

@@ -73,6 +73,11 @@ public final class Expression<S> {
         return condition.could(subject, false, unknown);
     }
 
+    /** Returns whether the expression names a field that the test accepts. */
+    public boolean names(Predicate<Field<S>> wanted) {
+        return condition.names(wanted);
+    }
+
     /** Returns the canonical form, which parses to an equal expression. */
     @Override
     public String toString() {

@@ -164,7 +164,8 @@ final class ConfigBinder {
             }
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            if (key != null) {
+            boolean isSection = section != null && tuple.getValueNode() instanceof MappingNode;
+            if (key != null && !isSection) {
                 problems.setAt(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
             } else if (section != null) {
