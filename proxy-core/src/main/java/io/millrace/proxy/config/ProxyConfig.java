@@ -549,7 +549,9 @@ public final class ProxyConfig {
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
             values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
             values.put(AcmeKeys.ISSUERS, List.copyOf(acmeIssuers));
-            values.put(LogKeys.LOGS, List.copyOf(accessLogs));
+            if (!accessLogs.isEmpty()) {
+                values.put(LogKeys.LOGS, List.copyOf(accessLogs));
+            }
             return new ProxyConfig(values.build());
         }
 

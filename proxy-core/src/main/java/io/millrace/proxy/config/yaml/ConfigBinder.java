@@ -164,7 +164,7 @@ final class ConfigBinder {
             }
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            boolean isSection = section != null && tuple.getValueNode() instanceof MappingNode;
+            boolean isSection = section != null && !(tuple.getValueNode() instanceof SequenceNode);
             if (key != null && !isSection) {
                 problems.setAt(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
