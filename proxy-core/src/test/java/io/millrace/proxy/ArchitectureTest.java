@@ -118,8 +118,8 @@ final class ArchitectureTest {
             .that()
             .resideOutsideOfPackages(ROOT + ".net..", ROOT + ".fetch..")
             .and()
-            .haveNameNotMatching("io\\.millrace\\.proxy\\.(admin\\.AdminTransport|observe\\.log\\.target\\.JournaldSocket)"
-                    + "(\\$.*)?")
+            .haveNameNotMatching("io\\.millrace\\.proxy\\."
+                    + "(admin\\.AdminTransport|observe\\.log\\.target\\.JournaldSocket)(\\$.*)?")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.netty.channel.epoll..", "io.netty.channel.uring..", "io.netty.internal.tcnative..")

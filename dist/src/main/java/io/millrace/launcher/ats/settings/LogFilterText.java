@@ -85,6 +85,9 @@ final class LogFilterText {
         if (name == null) {
             throw new NoEquivalent("expressions have no field for " + field + "; see docs/reference/expressions.md");
         }
+        if (field.equals("chi") && !value.matches("[0-9A-Fa-f:., ]+")) {
+            throw new NoEquivalent("expressions compare single addresses with client, no ranges");
+        }
         List<String> any = new ArrayList<>();
         for (String one : RecordTable.split(value)) {
             any.add(comparison(name, operator, one));

@@ -213,7 +213,8 @@ public final class LogImport {
 
     private boolean needsList(List<LogObject> toFiles) {
         boolean isOn = !OFF.contains(input.records().value("log.logging_enabled", "3").strip());
-        boolean isSampled = !List.of("0", "1", "").contains(input.records().value("log.sampling_frequency", "1").strip());
+        String frequency = input.records().value("log.sampling_frequency", "1").strip();
+        boolean isSampled = !List.of("0", "1", "").contains(frequency);
         boolean isFiltered = toFiles.stream().anyMatch(log -> !log.filters().isEmpty());
         return isOn && !toFiles.isEmpty() && (toFiles.size() > 1 || isFiltered || isSampled);
     }
@@ -225,7 +226,8 @@ public final class LogImport {
             Format format = formats.get(log.format());
             String text = knownFormat(format == null ? log.format() : format.text);
             if (format == null && !List.of("squid", "common").contains(text)) {
-                log.entry().notMapped("no format '" + log.format() + "' exists; log.access[].format accepts a template");
+                log.entry()
+                        .notMapped("no format '" + log.format() + "' exists; log.access[].format accepts a template");
                 continue;
             }
             List<String> conditions = new ArrayList<>();

@@ -102,6 +102,7 @@ public final class FilePermissionChecks {
         List<ConfigValues> logs = values.elements(LogKeys.LOGS);
         for (int i = 0; i < logs.size(); i++) {
             checkWidth("log.access[" + i + "].path", logs.get(i).find(LogKeys.PATH), mode);
+            checkKey("log.access[" + i + "].syslog.key", logs.get(i).find(LogKeys.KEY));
         }
     }
 

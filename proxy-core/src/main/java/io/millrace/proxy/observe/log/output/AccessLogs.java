@@ -80,7 +80,7 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Changes the logs. A log with the same name and destination keeps its queue and its connection; its counts continue
+     * Changes the logs. A log with the same name and destination keeps its queue and its connection. Its counts continue
      * whenever the name is the same. Does not wait for the targets of logs that end.
      */
     public void apply(List<LogOutputConfig> logs) {
