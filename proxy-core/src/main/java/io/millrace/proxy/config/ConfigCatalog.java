@@ -16,6 +16,7 @@ import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
@@ -319,6 +320,25 @@ public final class ConfigCatalog {
             LOG_ACCESS_ROTATE_SIZE,
             LOG_ACCESS_ROTATE_INTERVAL,
             LOG_ACCESS_ROTATE_KEEP,
+            LogKeys.LOGS,
+            LogKeys.NAME,
+            LogKeys.FORMAT,
+            LogKeys.FILTER,
+            LogKeys.SAMPLE,
+            LogKeys.SAMPLE_BY,
+            LogKeys.TARGET,
+            LogKeys.PATH,
+            LogKeys.ROTATE_SIZE,
+            LogKeys.ROTATE_INTERVAL,
+            LogKeys.ROTATE_KEEP,
+            LogKeys.ADDRESS,
+            LogKeys.FACILITY,
+            LogKeys.SEVERITY,
+            LogKeys.APP_NAME,
+            LogKeys.CA_FILE,
+            LogKeys.CERTIFICATE,
+            LogKeys.KEY,
+            LogKeys.JOURNALD_SOCKET,
             ADMIN_SOCKET,
             ADMIN_LISTEN,
             AdminKeys.TOKEN_FILE,
@@ -466,6 +486,10 @@ public final class ConfigCatalog {
                         + " (the keys up to `time`) and at least one setting (the keys after it).");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
+        SECTIONS.put(
+                "log.access[].syslog",
+                "The receiver of the target syslog, see [operating.md](../guide/operating.md#several-access-logs).");
+        SECTIONS.put("log.access[].journald", "The journald of the target journald.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("admin.tls", "TLS on admin.listen, see [operating.md](../guide/operating.md#tls-and-clear-text).");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");

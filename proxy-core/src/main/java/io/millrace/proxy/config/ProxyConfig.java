@@ -18,6 +18,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.StorageConfig;
 import io.millrace.proxy.config.key.StoreSettings;
 import io.millrace.proxy.config.key.ValueType;
@@ -295,6 +296,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> splitDns = new ArrayList<>();
         private final List<ConfigValues> certificates = new ArrayList<>();
         private final List<ConfigValues> acmeIssuers = new ArrayList<>();
+        private final List<ConfigValues> accessLogs = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -313,6 +315,7 @@ public final class ProxyConfig {
             splitDns.addAll(start.values.elements(DnsKeys.SPLIT));
             certificates.addAll(start.values.elements(TlsKeys.CERTIFICATES));
             acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
+            accessLogs.addAll(start.values.elements(LogKeys.LOGS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is neither a list nor part of a list element. */
@@ -394,6 +397,18 @@ public final class ProxyConfig {
         /** Adds an issuer of automatic certificates; the values have keys of {@link AcmeKeys}. */
         public Builder acmeIssuer(ConfigValues issuer) {
             acmeIssuers.add(issuer);
+            return this;
+        }
+
+        /** Adds an access log beside others; the values have keys of {@link LogKeys}. */
+        public Builder accessLog(ConfigValues log) {
+            accessLogs.add(log);
+            return this;
+        }
+
+        /** Sets a file in {@code directory} for each added access log with the target file that has no file. */
+        public Builder accessLogsBelow(Path directory) {
+            accessLogs.replaceAll(log -> LogConfig.withFileBelow(log, directory));
             return this;
         }
 
@@ -549,6 +564,9 @@ public final class ProxyConfig {
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
             values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
             values.put(AcmeKeys.ISSUERS, List.copyOf(acmeIssuers));
+            if (!accessLogs.isEmpty()) {
+                values.put(LogKeys.LOGS, List.copyOf(accessLogs));
+            }
             return new ProxyConfig(values.build());
         }
 

@@ -133,6 +133,11 @@ public final class Expression<S> {
         throw new IllegalStateException("not a comparison: " + comparison);
     }
 
+    /** Returns whether the expression names a field that the test accepts. */
+    public boolean names(Predicate<Field<S>> wanted) {
+        return fields().stream().anyMatch(wanted);
+    }
+
     /** Returns the canonical form, which parses to an equal expression. */
     @Override
     public String toString() {

@@ -349,6 +349,22 @@ public enum MetricFamily implements Metric {
             "records",
             "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
+    LOG_LINES(
+            "millrace_log_lines_total",
+            Kind.COUNTER,
+            "lines",
+            "Lines of each log of the list log.access. If dropped grows, the target is down or slow; filtered and"
+                    + " sampled_out are requests that filter and sample left out.",
+            "log",
+            "result"),
+    LOG_BYTES("millrace_log_bytes_total", Kind.COUNTER, "bytes", "Bytes written to each log of log.access.", "log"),
+    LOG_ERRORS(
+            "millrace_log_errors_total",
+            Kind.COUNTER,
+            "errors",
+            "Failed attempts to open or write the target of a log; the program log has the reason.",
+            "log"),
+    LOG_UP("millrace_log_up", Kind.GAUGE, "", "1 if the target of a log took its last lines, else 0.", "log"),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,

@@ -65,6 +65,7 @@ public final class ConfigChecks {
             }
         }
         new AdminChecks(problems, whole).check(values);
+        new LogChecks(problems, whole).check(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);

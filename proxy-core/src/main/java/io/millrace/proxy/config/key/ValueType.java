@@ -11,8 +11,11 @@ import io.millrace.proxy.config.value.RefererConfig;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.Suggestions;
+import io.millrace.proxy.config.value.SyslogAddress;
 import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.config.value.Units;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.logged.LoggedFacts;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
@@ -253,6 +256,42 @@ public final class ValueType<T> {
 
     public static final ValueType<DayTime> DAY_TIME = new ValueType<>(
             "part of the day", "such as 08:00-14:00", DayTime.class, DayTime::parse, Object::toString, null, false);
+
+    static final ValueType<String> LOG_NAME = new ValueType<>(
+            "name of a log",
+            "1 to 32 letters, digits, _ and -",
+            String.class,
+            LogValues::readName,
+            Function.identity(),
+            null,
+            false);
+
+    static final ValueType<Expression<LoggedFacts>> LOG_FILTER = new ValueType<>(
+            "condition",
+            "an expression such as status >= 500; docs/reference/expressions.md",
+            LogValues.filterClass(),
+            LogValues::readFilter,
+            Expression::toString,
+            null,
+            false);
+
+    static final ValueType<SyslogAddress> SYSLOG_ADDRESS = new ValueType<>(
+            "syslog address",
+            "udp://host:port, tcp://host:port or tls://host:port",
+            SyslogAddress.class,
+            SyslogAddress::parse,
+            SyslogAddress::toString,
+            null,
+            false);
+
+    static final ValueType<String> SYSLOG_NAME = new ValueType<>(
+            "application name",
+            "1 to 48 letters, digits, _, - and .",
+            String.class,
+            LogValues::readAppName,
+            Function.identity(),
+            null,
+            false);
 
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",

@@ -165,7 +165,8 @@ final class ConfigBinder {
             }
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            if (key != null) {
+            boolean isSection = section != null && !(tuple.getValueNode() instanceof SequenceNode);
+            if (key != null && !isSection) {
                 problems.setAt(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
             } else if (section != null) {

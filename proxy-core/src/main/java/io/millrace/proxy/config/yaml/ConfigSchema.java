@@ -70,7 +70,9 @@ public final class ConfigSchema {
             json.writeStartObject();
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            if (key != null) {
+            if (key != null && section != null) {
+                sectionOrList(section, key);
+            } else if (key != null) {
                 json.writeStringProperty("description", key.sentence());
                 value(key);
             } else if (section != null) {
@@ -91,6 +93,20 @@ public final class ConfigSchema {
         if (shape == ConfigShape.element(ConfigKeys.REMAP)) {
             oneVerb();
         }
+    }
+
+    /** Accepts a section, or a list under the same name. */
+    private void sectionOrList(ConfigShape section, ConfigKey<?> list) {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        json.writeStartObject();
+        section(section, true);
+        json.writeEndObject();
+        json.writeStartObject();
+        json.writeStringProperty("description", list.sentence());
+        value(list);
+        json.writeEndObject();
+        json.writeEndArray();
     }
 
     /** Requires exactly one of the keys that determine the kind of a rule. */

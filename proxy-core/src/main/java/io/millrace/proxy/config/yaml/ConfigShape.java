@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The catalogue as a tree with the structure of a file. Sections contain sections and keys; a list key has the shape of
- * its elements. Immutable once built.
+ * its elements. A name may be both a section and a list: the form of the value decides. Immutable once built.
  */
 final class ConfigShape {
     private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();

@@ -59,7 +59,7 @@ public final class FlowText {
             if (key != null && element.isSet(key)) {
                 String text = of(element, key, lengthMax);
                 tree.put(name, key.type() == ValueType.LIST ? String.valueOf(text) : value(key, String.valueOf(text)));
-            } else if (section != null) {
+            } else if (section != null && key == null) {
                 Map<String, Object> below = new LinkedHashMap<>();
                 collect(section, element, below, lengthMax);
                 if (!below.isEmpty()) {
