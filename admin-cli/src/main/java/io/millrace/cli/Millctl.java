@@ -10,6 +10,7 @@ import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
 import io.millrace.cli.command.cache.CacheListCommand;
 import io.millrace.cli.command.cache.CacheLookupCommand;
+import io.millrace.cli.command.cache.CacheWarmCommand;
 import io.millrace.cli.command.cache.ExplainCommand;
 import io.millrace.cli.command.cache.PurgeChangeCommands;
 import io.millrace.cli.command.cache.PurgeCommand;
@@ -124,6 +125,7 @@ public final class Millctl {
                 .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))
                         .addSubcommand(new CacheListCommand(invocation))
+                        .addSubcommand(new CacheWarmCommand(invocation))
                         .addSubcommand(new PurgeCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Server())
                         .addSubcommand(new ServerCommands.Status(invocation))
