@@ -8,6 +8,8 @@ import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.cache.CacheExportCommand;
+import io.millrace.cli.command.cache.CacheImportCommand;
 import io.millrace.cli.command.cache.CacheListCommand;
 import io.millrace.cli.command.cache.CacheLookupCommand;
 import io.millrace.cli.command.cache.CacheWarmCommand;
@@ -126,6 +128,8 @@ public final class Millctl {
                         .addSubcommand(new CacheLookupCommand(invocation))
                         .addSubcommand(new CacheListCommand(invocation))
                         .addSubcommand(new CacheWarmCommand(invocation))
+                        .addSubcommand(new CacheExportCommand(invocation))
+                        .addSubcommand(new CacheImportCommand(invocation))
                         .addSubcommand(new PurgeCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Server())
                         .addSubcommand(new ServerCommands.Status(invocation))

@@ -196,7 +196,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
-        patternSweeper = new PatternSweeper(store, shared.invalidator());
+        patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
