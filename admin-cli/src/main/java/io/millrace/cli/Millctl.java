@@ -124,13 +124,7 @@ public final class Millctl {
                         .addSubcommand(new ConfigSchemaCommand(invocation)))
                 .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(purge(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Cache())
-                        .addSubcommand(new CacheLookupCommand(invocation))
-                        .addSubcommand(new CacheListCommand(invocation))
-                        .addSubcommand(new CacheWarmCommand(invocation))
-                        .addSubcommand(new CacheExportCommand(invocation))
-                        .addSubcommand(new CacheImportCommand(invocation))
-                        .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(cache(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Server())
                         .addSubcommand(new ServerCommands.Status(invocation))
                         .addSubcommand(new ServerCommands.Drain(invocation))
@@ -177,6 +171,16 @@ public final class Millctl {
                 .addSubcommand(new PurgeShowCommand(invocation))
                 .addSubcommand(new PurgeChangeCommands.Undo(invocation))
                 .addSubcommand(new PurgeChangeCommands.Cancel(invocation));
+    }
+
+    private static CommandLine cache(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Cache())
+                .addSubcommand(new CacheLookupCommand(invocation))
+                .addSubcommand(new CacheListCommand(invocation))
+                .addSubcommand(new CacheWarmCommand(invocation))
+                .addSubcommand(new CacheExportCommand(invocation))
+                .addSubcommand(new CacheImportCommand(invocation))
+                .addSubcommand(new PurgeCommand(invocation));
     }
 
     private static int reportUsage(ParameterException e, Console console) {

@@ -40,7 +40,7 @@ public final class WarmView {
                     + percent(tally.freshNow(), tally.asked()) + " now");
         }
         note(lines, feed.repeated(), "repeated URL", "repeated URLs");
-        note(lines, feed.skipped(), "part of the input without a usable URL", "parts of the input without a usable URL");
+        note(lines, feed.skipped(), "part of the input without a URL", "parts of the input without a URL");
         note(lines, feed.invalid(), "text that is no URL", "texts that are no URLs");
         for (String invalid : feed.invalidNamed()) {
             String text = Printable.of(invalid);

@@ -45,7 +45,8 @@ public final class WarcWriter implements Closeable {
     /** Writes the {@code warcinfo} record, the first one of a file. */
     public void info(String software, long nowMillis) throws IOException {
         byte[] block = ("software: " + software + "\r\nformat: WARC File Format 1.1\r\n"
-                        + "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n")
+                        + "conformsTo: http://iipc.github.io/warc-specifications/"
+                        + "specifications/warc-format/warc-1.1/\r\n")
                 .getBytes(StandardCharsets.UTF_8);
         Map<String, String> fields = new LinkedHashMap<>();
         fields.put("WARC-Type", "warcinfo");

@@ -32,7 +32,7 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
     /**
      * Parses the form of {@code --via}.
      *
-     * @throws IllegalArgumentException if the text is not {@code http[s]://HOST:PORT}; the message describes the problem
+     * @throws IllegalArgumentException if the text is not {@code http[s]://HOST:PORT}; the message has the problem
      */
     public static Endpoint parse(String text) throws IOException {
         if (!(text.startsWith("http") && AdminAddress.parse(text) instanceof AdminAddress.Tcp tcp)) {

@@ -44,7 +44,7 @@ public final class LineUrls implements UrlSource {
      *
      * @param name for messages
      * @param in owned by the result
-     * @param base scheme and host of URLs in logs without hosts, such as {@code https://www.example.com}; empty for none
+     * @param base scheme and host for logs without hosts, such as {@code https://www.example.com}; empty for none
      */
     public static LineUrls accessLog(String name, InputStream in, String base) {
         String whole = base.endsWith("/") ? base.substring(0, base.length() - 1) : base;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason distinguishes results with the same effect; empty for none
  */
 record WarmResult(Effect effect, String reason) {
-    /** What a request did. */
+    /** The effect of a request on the cache. */
     enum Effect {
         /** A fresh stored response answered. */
         FRESH("already fresh"),

@@ -98,7 +98,7 @@ final class UrlSourcesTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "<!DOCTYPE urlset [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><urlset><url><loc>&x;</loc></url></urlset>",
+                "<!DOCTYPE u [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><urlset><url><loc>&x;</loc></url></urlset>",
                 "<!DOCTYPE urlset SYSTEM \"http://127.0.0.1:1/x.dtd\"><urlset/>",
                 "<!DOCTYPE u [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><urlset><url><loc>&b;</loc></url></urlset>",
                 "<urlset><url><loc>&unknown;</loc></url></urlset>"
@@ -151,7 +151,8 @@ final class UrlSourcesTest {
                 + "192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] \"GET /combined HTTP/1.1\" 200 1256 \"-\" \"curl\"\n"
                 + "192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] \"GET http://a.example/common HTTP/1.1\" 200 1\n"
                 + "192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] \"GET /missing HTTP/1.1\" 404 1\n"
-                + "{\"time\":\"2026-01-01T00:00:00Z\",\"status\":200,\"method\":\"GET\",\"url\":\"http://a.example/json\"}\n"
+                + "{\"time\":\"2026-01-01T00:00:00Z\",\"status\":200,\"method\":\"GET\","
+                + "\"url\":\"http://a.example/json\"}\n"
                 + "garbage";
         LineUrls with = LineUrls.accessLog("log", stream(log), "https://b.example/");
         assertEquals(
@@ -173,7 +174,8 @@ final class UrlSourcesTest {
         InventoryUrls urls = new InventoryUrls(after -> {
             places.add(String.valueOf(after));
             String text = after == null
-                    ? "{\"objects\":[{\"url\":\"http://a.example/1\",\"variant\":\"Accept-Encoding: gzip; Origin absent\"}],"
+                    ? "{\"objects\":[{\"url\":\"http://a.example/1\","
+                            + "\"variant\":\"Accept-Encoding: gzip; Origin absent\"}],"
                             + "\"complete\":true,\"next\":\"p2\"}"
                     : "{\"objects\":[{\"url\":\"http://a.example/2\"}],\"complete\":false,\"next\":null}";
             return JsonObject.parse(text.getBytes(StandardCharsets.UTF_8));
@@ -198,7 +200,9 @@ final class UrlSourcesTest {
         assertEquals("http://a.example/", WarmUrl.parse("HTTP://A.example").text());
         assertEquals("https://[::1]:8443/?x", WarmUrl.parse("https://[::1]:8443?x#y").text());
         assertEquals(8443, WarmUrl.parse("https://[::1]:8443/").effectivePort());
-        for (String bad : List.of("", "/a", "ftp://a/", "http://", "http://a:99999/", "http://u@a/", "http://a/\u0007")) {
+        List<String> wrong =
+                List.of("", "/a", "ftp://a/", "http://", "http://a:99999/", "http://u@a/", "http://a/\u0007");
+        for (String bad : wrong) {
             assertNull(WarmUrl.parse(bad), bad);
         }
     }

@@ -134,7 +134,8 @@ final class WarmRunTest {
     @Test
     void leavesOutRepeatedAndInvalidUrls() throws IOException {
         try (ScriptedProxy proxy = new ScriptedProxy(url -> stored("millrace; hit; ttl=1"))) {
-            Feed feed = feed("# comment", "", "http://a.example/1", "http://a.example/1", "ftp://a.example/", "http://");
+            Feed feed =
+                    feed("# comment", "", "http://a.example/1", "http://a.example/1", "ftp://a.example/", "http://");
             WarmTally tally = warm(proxy, feed);
             assertEquals(1, tally.total());
             assertEquals(1, feed.repeated());

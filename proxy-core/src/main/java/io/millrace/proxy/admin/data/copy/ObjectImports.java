@@ -183,11 +183,14 @@ public final class ObjectImports implements CopyTarget {
     public CompletionStage<Progress> end(String id, byte[] sha256) {
         return with(id, (upload, reply) -> {
             close(id, upload);
-            String refusal = upload.position != upload.length
-                    ? "length"
-                    : !MessageDigest.isEqual(sha256, upload.digest.digest())
-                            ? "digest"
-                            : upload.writer.isFailed() ? "purged-or-full" : "";
+            String refusal = "";
+            if (upload.position != upload.length) {
+                refusal = "length";
+            } else if (!MessageDigest.isEqual(sha256, upload.digest.digest())) {
+                refusal = "digest";
+            } else if (upload.writer.isFailed()) {
+                refusal = "purged-or-full";
+            }
             if (!refusal.isEmpty()) {
                 upload.writer.abort();
                 refuse(refusal, reply);
