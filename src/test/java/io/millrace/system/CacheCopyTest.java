@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -118,10 +121,52 @@ class CacheCopyTest {
 
         byte[] whole = Files.readAllBytes(copy);
         Path cut = copy.resolveSibling("cut.warc.gz");
-        Files.write(cut, java.util.Arrays.copyOf(whole, whole.length - 100));
+        Files.write(cut, Arrays.copyOf(whole, whole.length - 100));
         Command broken = second.millctl("cache", "import", cut.toString());
         assertEquals(1, broken.exitCode());
         assertTrue(broken.err().contains("truncated"), broken.err());
+    }
+
+    /** The package warcio, which pip installs, reads an exported file, and its own files can be imported. */
+    @Tag("nightly")
+    @Test
+    void otherToolsReadAndWriteTheFiles() throws IOException {
+        Assumptions.assumeTrue(Command.isInstalled("python3"), "SKIPPED: python3 is not installed");
+        Path directory = product.newDirectory();
+        Command installed = Command.run(
+                directory,
+                Duration.ofMinutes(2),
+                List.of("sh", "-c", "python3 -m venv venv && venv/bin/pip -q install warcio"));
+        Assumptions.assumeTrue(installed.exitCode() == 0, "SKIPPED: pip install warcio: " + installed.err());
+        serve();
+        MillraceProcess first = node(directory);
+        assertEquals("one", hit(first, "/warm/1"));
+        hit(first, "/warm/2", "Accept-Language: de");
+        await().atMost(LISTED_WITHIN)
+                .pollInterval(Duration.ofMillis(200))
+                .until(() -> first.millctl("cache", "list", "-o", "json")
+                                .json()
+                                .at("objects")
+                                .elements()
+                                .size()
+                        == 2);
+        Path copy = directory.resolve("copy.warc.gz");
+        first.millctl("cache", "export", "--host", "www.example.com", "--output", copy.toString())
+                .succeeds();
+        String checked = Command.run(directory, List.of("venv/bin/warcio", "check", "-v", copy.toString()))
+                .succeeds()
+                .out();
+        assertEquals(4, checked.split("digest pass", -1).length - 1, checked);
+
+        Path rewritten = directory.resolve("again.warc.gz");
+        Command.run(directory, List.of("venv/bin/warcio", "recompress", copy.toString(), rewritten.toString()))
+                .succeeds();
+        MillraceProcess second = node(product.newDirectory());
+        Json imported = second.millctl("cache", "import", rewritten.toString(), "-o", "json")
+                .succeeds()
+                .json();
+        assertEquals(2, imported.at("imported").number(), imported.toString());
+        assertEquals("one", hit(second, "/warm/1"));
     }
 
     @Test
