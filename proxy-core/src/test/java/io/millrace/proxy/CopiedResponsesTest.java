@@ -180,7 +180,7 @@ class CopiedResponsesTest {
         proxy.restart();
         adapt();
         assertTrue(imported(asNew(copy), content).stored());
-        assertArrayEquals(body, proxy.get("/a").body());
+        assertArrayEquals(body, proxy.get("/a").content());
         assertEquals(1, proxy.origin().requests());
     }
 
@@ -199,18 +199,18 @@ class CopiedResponsesTest {
     @CsvSource(
             nullValues = "-",
             value = {
-                "max-age=600, -, -, no-request, Vary: Accept-Language",
-                "max-age=600, Accept-Language: de, -, -, Vary: Accept-Language",
-                "max-age=600, Cookie: a=b, -, of-one-client, Vary: Cookie",
-                "max-age=600, -, -, of-one-client, Set-Cookie: a=b",
-                "no-store, -, -, no-store, X: y",
-                "private, -, -, private, X: y",
-                "max-age=600, -, -, vary-any, Vary: *",
-                "max-age=600, -, -, transfer-encoding, Transfer-Encoding: chunked",
-                "max-age=0, -, -, no-lifetime, X: y"
+                "max-age=600, -, no-request, Vary: Accept-Language",
+                "max-age=600, Accept-Language: de, -, Vary: Accept-Language",
+                "max-age=600, Cookie: a=b, of-one-client, Vary: Cookie",
+                "max-age=600, -, of-one-client, Set-Cookie: a=b",
+                "no-store, -, no-store, X: y",
+                "private, -, private, X: y",
+                "max-age=600, -, vary-any, Vary: *",
+                "max-age=600, -, transfer-encoding, Transfer-Encoding: chunked",
+                "max-age=0, -, no-lifetime, X: y"
             })
     void onlyResponsesThatMayBeStoredAreStored(
-            String control, String request, String unused, String reason, String field) throws Exception {
+            String control, String request, String reason, String field) throws Exception {
         start(FRESH, "hello");
         String fields = "Cache-Control: " + control + "\r\n" + field + "\r\n";
         NewCopy copy = request == null ? handMade(URL, fields) : handMade(URL, fields, request);
@@ -258,6 +258,10 @@ class CopiedResponsesTest {
         ExecutionException busy = assertThrows(
                 ExecutionException.class, () -> now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)));
         assertEquals(429, ((AdminException) busy.getCause()).status());
+        imports.close();
+        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        assertNotNull(upload);
+        now(imports.abort(upload));
     }
 
     @Test
@@ -344,7 +348,7 @@ class CopiedResponsesTest {
         marker.release();
         StoredCopy copy = exported(variant);
         assertTrue(copy.varies());
-        assertEquals(List.of("Accept-Language: de"), copy.requestFields());
+        assertTrue(copy.requestFields().get(0).startsWith("Accept-Language: de"), copy.toString());
         byte[] content = content(variant, copy);
         assertEquals("not-stored", refusedExport(key(URL)));
         proxy.restart();

@@ -195,5 +195,6 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         if (server != null) {
             server.close();
         }
+        imports.close();
     }
 }

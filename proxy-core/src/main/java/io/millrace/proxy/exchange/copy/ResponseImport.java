@@ -160,13 +160,11 @@ public final class ResponseImport {
                 || request.fields().contains(FieldName.AUTHORIZATION)) {
             return "of-one-client";
         }
-        if (!copied.hasRequest() && !rules.key().variance(fields).isNone()) {
-            return "no-request";
-        }
         if (Storability.of(request, response, nowMillis, rules) instanceof Storability.NotStorable not) {
             return not.reason().text();
         }
-        return null;
+        boolean varies = !rules.key().variance(fields).isNone();
+        return varies && !copied.hasRequest() ? "no-request" : null;
     }
 
     private StoredHead head(

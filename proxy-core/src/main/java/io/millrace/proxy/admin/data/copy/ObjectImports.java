@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -247,6 +248,18 @@ public final class ObjectImports implements CopyTarget {
             guarded(reply, () -> step.run(upload, reply));
         });
         return reply;
+    }
+
+    /** Gives up all uploads. */
+    public void close() {
+        try {
+            home().loop().execute(() -> {
+                uploads.values().forEach(upload -> upload.writer.abort());
+                uploads.clear();
+            });
+        } catch (RejectedExecutionException e) {
+            // The event loop has ended, and the store fails the writers when it closes.
+        }
     }
 
     private static MessageDigest sha256() {
