@@ -169,9 +169,9 @@ public final class CacheWarmCommand extends ApiCommand {
         Thread atExit = new Thread(() -> endAtExit(run, ended), "end-warming");
         Runtime.getRuntime().addShutdownHook(atExit);
         try {
-            long begunNanos = System.nanoTime();
+            long begunNanos = invocation().pause().nanos();
             WarmRun.End end = run.run();
-            report(tally, feed, end == WarmRun.End.COMPLETE, System.nanoTime() - begunNanos);
+            report(tally, feed, end == WarmRun.End.COMPLETE, invocation().pause().nanos() - begunNanos);
             return exitCode(end, run, tally);
         } finally {
             console().flush();
