@@ -79,16 +79,16 @@ public final class WarcDigest {
         int bits = 0;
         int count = 0;
         for (byte octet : bytes) {
-            bits = bits << 8 | (octet & 0xff);
+            bits = (bits << 8) | (octet & 0xff);
             count += 8;
             while (count >= 5) {
-                text.append(BASE32.charAt(bits >> count - 5 & 31));
+                text.append(BASE32.charAt((bits >> (count - 5)) & 31));
                 count -= 5;
             }
             bits &= (1 << count) - 1;
         }
         if (count > 0) {
-            text.append(BASE32.charAt(bits << 5 - count & 31));
+            text.append(BASE32.charAt((bits << (5 - count)) & 31));
         }
         while (text.length() % BASE32_GROUP != 0) {
             text.append('=');
@@ -99,7 +99,7 @@ public final class WarcDigest {
     private static String hex(byte[] bytes) {
         StringBuilder text = new StringBuilder();
         for (byte octet : bytes) {
-            text.append(Character.forDigit(octet >> 4 & 15, 16)).append(Character.forDigit(octet & 15, 16));
+            text.append(Character.forDigit((octet >> 4) & 15, 16)).append(Character.forDigit(octet & 15, 16));
         }
         return text.toString();
     }

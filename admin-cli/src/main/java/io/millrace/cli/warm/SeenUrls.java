@@ -21,7 +21,7 @@ final class SeenUrls {
         }
         hash ^= hash >>> 32;
         hash = hash == 0 ? 1 : hash;
-        int slot = (int) (hash * FNV_PRIME >>> 47) & (SLOTS - 1);
+        int slot = (int) ((hash * FNV_PRIME) >>> 47) & (SLOTS - 1);
         boolean isKnown = slots[slot] == hash;
         slots[slot] = hash;
         return isKnown;

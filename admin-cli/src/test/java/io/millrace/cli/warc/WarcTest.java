@@ -204,6 +204,12 @@ final class WarcTest {
             public int read() {
                 return 'W';
             }
+
+            @Override
+            public int read(byte[] into, int offset, int length) {
+                Arrays.fill(into, offset, offset + length, (byte) 'W');
+                return length;
+            }
         };
         assertThrows(ProtocolException.class, () -> new WarcReader(endless).next());
         assertThrows(EOFException.class, () -> reader("").next());

@@ -99,7 +99,7 @@ public final class RemovalTimes {
         for (byte octet : key) {
             hash = (hash ^ (octet & 0xff)) * FNV_PRIME;
         }
-        int slot = (int) (hash ^ hash >>> 32 ^ hash >>> 16) & (SLOTS - 1);
+        int slot = (int) (hash ^ (hash >>> 32) ^ (hash >>> 16)) & (SLOTS - 1);
         return Long.BYTES * (1 + slot);
     }
 }
