@@ -92,13 +92,13 @@ class CacheCopyTest {
         assertEquals(0, revalidated.at("fresh").number());
 
         Json exported = first.millctl(
-                        "cache", "export", "--host", "www.example.com", "--output", copy.toString(), "-o", "json")
+                        "cache", "export", "--host", "www.example.com", "--out", copy.toString(), "-o", "json")
                 .succeeds()
                 .json();
         assertEquals(3, exported.at("exported").number(), exported.toString());
         assertEquals(
                 2,
-                first.millctl("cache", "export", "--host", "x", "--output", copy.toString())
+                first.millctl("cache", "export", "--host", "x", "--out", copy.toString())
                         .exitCode());
 
         MillraceProcess second = node(product.newDirectory());
@@ -151,7 +151,7 @@ class CacheCopyTest {
                                 .size()
                         == 2);
         Path copy = directory.resolve("copy.warc.gz");
-        first.millctl("cache", "export", "--host", "www.example.com", "--output", copy.toString())
+        first.millctl("cache", "export", "--host", "www.example.com", "--out", copy.toString())
                 .succeeds();
         String checked = Command.run(directory, List.of("venv/bin/warcio", "check", "-v", copy.toString()))
                 .succeeds()

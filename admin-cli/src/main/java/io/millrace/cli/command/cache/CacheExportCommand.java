@@ -38,7 +38,7 @@ import picocli.CommandLine.Option;
             "Write stored responses into a WARC file.",
             "Responses in RAM only, parts, and purged responses are left out."
         },
-        footer = "Example: millctl cache export --host www.example.com --output www.warc.gz")
+        footer = "Example: millctl cache export --host www.example.com --out www.warc.gz")
 public final class CacheExportCommand extends ApiCommand {
     private static final Duration TIMEOUT = Duration.ofSeconds(40);
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -50,11 +50,11 @@ public final class CacheExportCommand extends ApiCommand {
     private @Nullable String where;
 
     @Option(
-            names = "--output",
+            names = "--out",
             required = true,
             paramLabel = "FILE",
             description = "The file; compressed if its name ends in .gz.")
-    private Path output = Path.of("");
+    private Path out = Path.of("");
 
     @Option(names = "--force", description = "Replace an existing file.")
     private boolean force;
@@ -75,8 +75,8 @@ public final class CacheExportCommand extends ApiCommand {
         if (invocation().watch() != null) {
             throw new CommandFailure(ExitCode.USAGE, "--watch is only for commands that change nothing");
         }
-        if (!force && Files.exists(output)) {
-            throw new CommandFailure(ExitCode.USAGE, "--output: " + output + " exists; --force replaces it");
+        if (!force && Files.exists(out)) {
+            throw new CommandFailure(ExitCode.USAGE, "--out: " + out + " exists; --force replaces it");
         }
         if (!Files.isDirectory(directory())) {
             throw new CommandFailure(ExitCode.USAGE, "--output: there is no directory " + directory());
@@ -84,13 +84,13 @@ public final class CacheExportCommand extends ApiCommand {
     }
 
     private Path directory() {
-        Path parent = output.toAbsolutePath().getParent();
+        Path parent = out.toAbsolutePath().getParent();
         return parent == null ? Path.of("/") : parent;
     }
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Path unfinished = directory().resolve(output.getFileName() + ".part");
+        Path unfinished = directory().resolve(out.getFileName() + ".part");
         shownNanos = System.nanoTime();
         try {
             boolean isDone = false;
@@ -101,7 +101,7 @@ public final class CacheExportCommand extends ApiCommand {
                             StandardOpenOption.CREATE,
                             StandardOpenOption.TRUNCATE_EXISTING,
                             StandardOpenOption.WRITE)),
-                    output.toString().endsWith(".gz"))) {
+                    out.toString().endsWith(".gz"))) {
                 JsonObject status = answered(client.get("/v1/status"));
                 warc.info("Millrace/" + status.text("version", "unknown"), System.currentTimeMillis());
                 export(client, warc);
@@ -111,7 +111,7 @@ public final class CacheExportCommand extends ApiCommand {
                     Files.deleteIfExists(unfinished);
                 }
             }
-            Files.move(unfinished, output, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(unfinished, out, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw new CommandFailure(ExitCode.FAILED, LogFailure.text(e));
         }
