@@ -79,7 +79,7 @@ public final class CacheExportCommand extends ApiCommand {
             throw new CommandFailure(ExitCode.USAGE, "--out: " + out + " exists; --force replaces it");
         }
         if (!Files.isDirectory(directory())) {
-            throw new CommandFailure(ExitCode.USAGE, "--output: there is no directory " + directory());
+            throw new CommandFailure(ExitCode.USAGE, "--out: there is no directory " + directory());
         }
     }
 
