@@ -250,6 +250,24 @@ class CopiedResponsesTest {
     }
 
     @Test
+    void hostileTimesDoNotMakeACopyFresh() throws Exception {
+        start(FRESH, "hello");
+        byte[] head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nETag: \"1\"\r\n"
+                .getBytes(StandardCharsets.ISO_8859_1);
+        long max = Long.MAX_VALUE;
+        for (long[] times : new long[][] {{max, 0, max}, {max, max, 0}, {max, max, max}, {0, 0, 0}}) {
+            NewCopy copy = new NewCopy(URL, head, null, 4, times[0], times[1], times[2], -1, new byte[0]);
+            imported(copy);
+        }
+        assertEquals("hello", proxy.get("/a").text());
+        ExecutionException tags = assertThrows(
+                ExecutionException.class,
+                () -> now(imports.begin(
+                        new NewCopy(URL, head, null, 4, 0, 0, 0, -1, new byte[] {'a'}), AdminCaller.UNKNOWN)));
+        assertEquals(400, ((AdminException) tags.getCause()).status());
+    }
+
+    @Test
     void uploadsAreLimitedAndGivenUp() throws Exception {
         start(FRESH, "hello");
         for (int i = 0; i < ObjectImports.UPLOADS_MAX; i++) {

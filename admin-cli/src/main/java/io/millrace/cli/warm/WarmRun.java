@@ -12,6 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -294,8 +295,7 @@ public final class WarmRun {
                 if (isStopped()) {
                     return;
                 }
-                boolean isLate = e instanceof SocketTimeoutException;
-                result = new WarmResult(Effect.ERROR, isLate ? "timeout" : "no complete response");
+                result = new WarmResult(Effect.ERROR, reason(e));
             }
         }
         synchronized (open) {
@@ -303,6 +303,13 @@ public final class WarmRun {
             tally.add(result, bytes);
             open.remove(request.number());
         }
+    }
+
+    private static String reason(IOException e) {
+        if (e instanceof SSLException) {
+            return "no TLS connection";
+        }
+        return e instanceof SocketTimeoutException ? "timeout" : "no complete response";
     }
 
     private void tick() throws IOException {

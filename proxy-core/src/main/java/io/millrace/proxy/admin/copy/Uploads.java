@@ -64,7 +64,7 @@ final class Uploads {
                 required(members, "age_seconds"),
                 required(members, "requested_at_ms"),
                 required(members, "exported_at_ms"),
-                number(members, "freshness_lifetime_seconds", -1),
+                Math.max(-1, number(members, "freshness_lifetime_seconds", -1)),
                 tags == null ? new byte[0] : tags);
     }
 

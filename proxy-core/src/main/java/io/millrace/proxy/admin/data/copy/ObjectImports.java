@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.copy.CopyTarget;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.copy.CopiedResponse;
 import io.millrace.proxy.exchange.copy.ResponseImport;
@@ -39,6 +40,9 @@ public final class ObjectImports implements CopyTarget {
     private static final int STATUS_END = 12;
 
     private static final int STATUS_START = 9;
+
+    /** 2^31, the largest age in a field (RFC 9111 section 1.2.2). */
+    private static final long AGE_SECONDS_MAX = 1L << 31;
 
     private final ProxyView proxy;
     private final CopyAudit audit = new CopyAudit("import", System::nanoTime);
@@ -275,6 +279,7 @@ public final class ObjectImports implements CopyTarget {
         if (!(TargetUri.parseAbsolute(copy.url()) instanceof TargetUri url)) {
             throw new AdminException(400, "bad-url", "not an absolute http or https URL: " + copy.url());
         }
+        checkTags(copy.tags());
         byte[] head = copy.head();
         if (head.length > HEAD_BYTES_MAX) {
             throw new AdminException(
@@ -299,10 +304,20 @@ public final class ObjectImports implements CopyTarget {
                 line.length() > STATUS_END + 1 ? line.substring(STATUS_END + 1) : "",
                 fields,
                 copy.length(),
-                copy.ageSeconds() + (sinceExport + 999) / 1000,
+                Math.min(AGE_SECONDS_MAX, copy.ageSeconds()) + Math.min(AGE_SECONDS_MAX, (sinceExport + 999) / 1000),
                 Math.min(copy.requestMillis(), nowMillis - beforeExport),
                 copy.lifetimeSecondsMax(),
                 copy.tags());
+    }
+
+    private static void checkTags(byte[] packed) throws AdminException {
+        try {
+            if (packed.length > 0) {
+                Tags.ofPacked(null, packed);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new AdminException(400, "bad-request", "tags: each needs a line feed at its end; " + e.getMessage());
+        }
     }
 
     private static int lineEnd(byte[] head) {
