@@ -161,8 +161,9 @@ final class WarcTest {
         byte[] whole = written(false, bytes("hello"));
         for (int length = 0; length < whole.length - 4; length++) {
             WarcReader warc = new WarcReader(new ByteArrayInputStream(whole, 0, length));
-            boolean isAfterFirst = length == firstRecord(whole);
-            if (isAfterFirst) {
+            int first = firstRecord(whole);
+            if (length >= first - 4 && length <= first) {
+                // The first record is whole; only the two line ends after it may be missing.
                 continue;
             }
             int cut = length;
