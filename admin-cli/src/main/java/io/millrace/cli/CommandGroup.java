@@ -34,7 +34,7 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "cache",
             customSynopsis = "millctl cache COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Show stored responses, and purge.")
+            description = "Show, purge, warm and copy stored responses.")
     static final class Cache extends CommandGroup {}
 
     @Command(

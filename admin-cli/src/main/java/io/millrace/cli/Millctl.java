@@ -8,8 +8,11 @@ import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.cache.CacheExportCommand;
+import io.millrace.cli.command.cache.CacheImportCommand;
 import io.millrace.cli.command.cache.CacheListCommand;
 import io.millrace.cli.command.cache.CacheLookupCommand;
+import io.millrace.cli.command.cache.CacheWarmCommand;
 import io.millrace.cli.command.cache.ExplainCommand;
 import io.millrace.cli.command.cache.PurgeChangeCommands;
 import io.millrace.cli.command.cache.PurgeCommand;
@@ -121,10 +124,7 @@ public final class Millctl {
                         .addSubcommand(new ConfigSchemaCommand(invocation)))
                 .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(purge(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Cache())
-                        .addSubcommand(new CacheLookupCommand(invocation))
-                        .addSubcommand(new CacheListCommand(invocation))
-                        .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(cache(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Server())
                         .addSubcommand(new ServerCommands.Status(invocation))
                         .addSubcommand(new ServerCommands.Drain(invocation))
@@ -171,6 +171,16 @@ public final class Millctl {
                 .addSubcommand(new PurgeShowCommand(invocation))
                 .addSubcommand(new PurgeChangeCommands.Undo(invocation))
                 .addSubcommand(new PurgeChangeCommands.Cancel(invocation));
+    }
+
+    private static CommandLine cache(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Cache())
+                .addSubcommand(new CacheLookupCommand(invocation))
+                .addSubcommand(new CacheListCommand(invocation))
+                .addSubcommand(new CacheWarmCommand(invocation))
+                .addSubcommand(new CacheExportCommand(invocation))
+                .addSubcommand(new CacheImportCommand(invocation))
+                .addSubcommand(new PurgeCommand(invocation));
     }
 
     private static int reportUsage(ParameterException e, Console console) {

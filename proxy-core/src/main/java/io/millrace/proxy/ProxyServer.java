@@ -193,7 +193,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
-        patternSweeper = new PatternSweeper(store, shared.invalidator());
+        patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());

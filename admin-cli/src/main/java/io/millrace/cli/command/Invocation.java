@@ -64,6 +64,11 @@ public final class Invocation {
         return options.watch;
     }
 
+    /** Returns the time of {@code --timeout}, or {@code otherwise}. */
+    public Duration timeout(Duration otherwise) {
+        return options.timeout == null ? otherwise : options.timeout;
+    }
+
     public boolean isJson() {
         return options.output == OutputFormat.JSON;
     }

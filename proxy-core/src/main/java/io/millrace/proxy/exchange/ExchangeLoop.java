@@ -110,7 +110,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     store,
                     collapser,
                     new UncacheableKeys(),
-                    new Purger(store, collapser, url -> settings.get().remap().keys(url)),
+                    new Purger(store, collapser, url -> settings.get().remap().keys(url), purges.removals()),
                     invalidator,
                     purges,
                     new OriginGroups(),

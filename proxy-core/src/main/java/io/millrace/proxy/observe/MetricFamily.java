@@ -183,6 +183,12 @@ public enum MetricFamily implements Metric {
             "purges",
             "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
             "result"),
+    COPIES(
+            "millrace_copied_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Stored responses that were copied out of this cache or into it; refused ones were not stored.",
+            "result"),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",
             Kind.COUNTER,

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object, which the fetch releases
  * once.
  */
-public final class FetchPlan {
+public final class FetchPlan implements StoringTarget {
     private final RequestHead request;
     private final ClientConnection client;
     private final Mapped mapped;
@@ -120,6 +120,7 @@ public final class FetchPlan {
         return plan;
     }
 
+    @Override
     public RequestHead request() {
         return request;
     }
@@ -167,10 +168,12 @@ public final class FetchPlan {
         return client;
     }
 
+    @Override
     public Mapped mapped() {
         return mapped;
     }
 
+    @Override
     public CacheSettings cacheSettings() {
         return cacheSettings;
     }
@@ -185,19 +188,18 @@ public final class FetchPlan {
         return !mayStore;
     }
 
-    @Nullable
-    StoreKey primaryKey() {
+    @Override
+    public @Nullable StoreKey primaryKey() {
         return primaryKey;
     }
 
-    /** The bytes of the URL's primary key, also without a lookup. Borrowed. */
+    @Override
     public byte[] primaryBytes() {
         return primaryKey == null ? mapped.key(request.target()).bytes() : primaryKey.bytes();
     }
 
-    /** The Vary marker found under the primary key. */
-    @Nullable
-    StoredHead marker() {
+    @Override
+    public @Nullable StoredHead marker() {
         return marker;
     }
 
