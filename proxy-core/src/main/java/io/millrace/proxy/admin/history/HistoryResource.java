@@ -72,7 +72,7 @@ public final class HistoryResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         List<Archive> archives = source.archives();
         if (archives.isEmpty()) {
-            throw new AdminException(404, "history-off", "no figures are recorded: admin.history is 0; set a size");
+            throw new AdminException(409, "history-off", "no figures are recorded: admin.history is 0; set a size");
         }
         Set<String> series = series(request);
         Range range = range(request, archives);
@@ -132,14 +132,16 @@ public final class HistoryResource implements AdminResource {
         }
         long asked = TimeParameter.seconds(request, "step", 0);
         Archive archive = archive(archives, asked, fromMillis, toMillis, now);
-        long step = Math.max(archive.stepSeconds(), asked);
-        if (step % archive.stepSeconds() != 0) {
-            throw new AdminException(400, "bad-request", "step: " + step + " s is no multiple of a recorded step: "
-                    + steps(archives));
+        if (asked % archive.stepSeconds() != 0) {
+            throw new AdminException(
+                    400,
+                    "bad-request",
+                    "step: " + asked + " s is no multiple of a recorded step: " + steps(archives));
         }
         // Before the first record there is nothing to read.
-        long oldest = (now - archive.spanSeconds() * 1000) / 1000;
-        long from = Math.floorDiv(Math.max(fromMillis / 1000, oldest), step) * step;
+        long oldest = Math.max(fromMillis / 1000, now / 1000 - archive.spanSeconds());
+        long step = asked > 0 ? asked : archive.stepSeconds() * multiple(toMillis / 1000 - oldest, archive);
+        long from = Math.floorDiv(oldest, step) * step;
         long to = Math.max(from, Math.min(toMillis, now + step * 1000) / 1000);
         if ((to - from) / step > POINTS_MAX) {
             throw new AdminException(
@@ -149,6 +151,12 @@ public final class HistoryResource implements AdminResource {
                             + " step or a shorter range");
         }
         return new Range(from, to, step, archive.stepSeconds());
+    }
+
+    /** Returns how many steps of an archive are joined, so that a range is within the limit of points. */
+    private static long multiple(long spanSeconds, Archive archive) {
+        long points = spanSeconds / archive.stepSeconds();
+        return Math.max(1, (points + POINTS_MAX - 1) / POINTS_MAX);
     }
 
     private static List<String> steps(List<Archive> archives) {
