@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.history.HistorySource.Point;
-import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.MetricsRegistry;
 import java.io.IOException;
@@ -162,8 +162,8 @@ class SamplerTest {
             loop.requestCompleted(CacheResult.URI_MISS, 502, 60_000_000_000L);
             loop.requestCompleted(CacheResult.NONE, 404, 1);
             loop.originResponded(1_000_000);
-            loop.add(Counter.SENT_CLIENT, 100);
-            loop.add(Counter.RECEIVED_ORIGIN, 50);
+            loop.add(Counter.CLIENT_SENT_BYTES, 100);
+            loop.add(Counter.ORIGIN_RECEIVED_BYTES, 50);
             loop.increment(Counter.ORIGIN_FAILURES_DNS);
             MetricsText.Sample sample = MetricsText.parse(registry.prometheusText());
             Figures figures = sample.figures();

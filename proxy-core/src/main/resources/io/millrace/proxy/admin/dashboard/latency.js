@@ -127,9 +127,9 @@ function Durations({hits, misses, bounds}) {
     rows=${rows.filter((row) => row.hits + row.misses > 0)} columns=${[
     {title: 'Duration', cell: (row) => bucketText(bounds, row.bucket)},
     {title: 'Hits', align: 'right', cell: (row) => count(row.hits)},
-    {title: 'Share', align: 'right', cell: (row) => percent(row.hits, allHits)},
+    {title: 'Share of hits', align: 'right', cell: (row) => percent(row.hits, allHits)},
     {title: 'Misses', align: 'right', cell: (row) => count(row.misses)},
-    {title: 'Share', align: 'right', cell: (row) => percent(row.misses, allMisses)},
+    {title: 'Share of misses', align: 'right', cell: (row) => percent(row.misses, allMisses)},
   ]} /><//>`;
 }
 
@@ -137,15 +137,15 @@ const micros = (value) => (value === null || value === undefined ? NONE : span(v
 
 /** Quantiles over time, of at most so many steps. */
 function Times({steps}) {
-  const every = Math.max(1, Math.ceil(steps.length / TABLE_ROWS));
-  const rows = steps.filter((step, index) => (steps.length - 1 - index) % every === 0 && step.point !== null)
-    .map(({at, point}) => ({key: at, at, ...point})).reverse();
-  return html`<${Panel} title="By time" note="selected steps"><${Table} label="Latency by time" rows=${rows} empty="No requests in this time." columns=${[
+  const known = steps.filter((step) => step.point !== null);
+  const every = Math.max(1, Math.ceil(known.length / TABLE_ROWS));
+  const rows = known.filter((step, index) => (known.length - 1 - index) % every === 0).map(({at, point}) => ({key: at, at, ...point})).reverse();
+  return html`<${Panel} title="By time" note=${'at most ' + TABLE_ROWS + ' steps'}><${Table} label="Latency by time" rows=${rows} empty="No requests in this time." columns=${[
     {title: 'Time', cell: (row) => time(row.at)},
     {title: 'Hits, median', align: 'right', cell: (row) => micros(row.hit_p50_us)},
-    {title: '99th', align: 'right', cell: (row) => micros(row.hit_p99_us)},
+    {title: 'Hits, 99th', align: 'right', cell: (row) => micros(row.hit_p99_us)},
     {title: 'Misses, median', align: 'right', cell: (row) => micros(row.miss_p50_us)},
-    {title: '99th', align: 'right', cell: (row) => micros(row.miss_p99_us)},
+    {title: 'Misses, 99th', align: 'right', cell: (row) => micros(row.miss_p99_us)},
   ]} /><//>`;
 }
 

@@ -153,7 +153,26 @@ function usePlot() {
 }
 
 /** Distances of the times below a chart, in seconds. */
-const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
+const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800,
+  259200, 604800];
+
+/** The points without a neighbour, which no line shows. */
+function isolated(self, series) {
+  const values = self.data[series];
+  const has = (index) => values[index] !== null && values[index] !== undefined;
+  const found = values.map((value, index) => index).filter((index) => has(index) && !has(index - 1) && !has(index + 1));
+  return found.length > 0 ? found : null;
+}
+
+/** Index of the newest point that has a value, else of the last one. */
+function newestIndex([times, ...values]) {
+  for (let index = times.length - 1; index >= 0; index--) {
+    if (values.some((series) => series[index] !== null && series[index] !== undefined)) {
+      return index;
+    }
+  }
+  return times.length - 1;
+}
 
 /** Distance in pixels at which the pointer is at a mark. */
 const MARK_PIXELS = 7;
@@ -220,12 +239,12 @@ export function Chart({title, points, series, text, max, theme, steps, marks, wh
           fill: one.fill ? colour(one.fill) : undefined,
           dash: one.dash,
           width: 1.75,
-          points: {show: false},
+          points: {show: false, size: 4, filter: isolated},
           value: (self, value) => (value === null || value === undefined ? NONE : text(value)),
         })),
       ],
       hooks: {
-        ready: [(self) => self.setLegend({idx: self.data[0].length - 1}, false)],
+        ready: [(self) => self.setLegend({idx: newestIndex(self.data)}, false)],
         draw: [(self) => drawMarks(self, shown.current)],
         setCursor: [(self) => {
           if (note.current) {
@@ -249,11 +268,11 @@ export function Chart({title, points, series, text, max, theme, steps, marks, wh
     if (plot.current) {
       plot.current.setData(data);
       if (plot.current.cursor.left < 0 && points.length > 0) {
-        plot.current.setLegend({idx: points.length - 1}, false);
+        plot.current.setLegend({idx: newestIndex(data)}, false);
       }
     }
   });
-  const newest = points[points.length - 1];
+  const newest = points[newestIndex(data)];
   const spoken = newest
     ? series.map((one) => one.label + ' ' + (one.value(newest) === null ? NONE : text(one.value(newest)))).join(', ')
     : 'no data yet';
