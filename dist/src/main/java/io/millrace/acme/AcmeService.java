@@ -191,7 +191,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** One step of the service: starts the orders that are due. On the ACME thread; tests call it directly. */
+    /** Performs one step of the service: starts the orders that are due. Called on the ACME thread, and by tests. */
     void tick() {
         AcmeConfig now = configure();
         finish();

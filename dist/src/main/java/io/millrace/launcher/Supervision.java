@@ -60,10 +60,13 @@ import org.slf4j.LoggerFactory;
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
-    /** Time after the deadlines at which a worker of an earlier launcher is killed. */
+    /**
+     * Time limit for the reply of a worker of an earlier launcher. The drain timeout is added. The supervisor kills a
+     * hung worker earlier.
+     */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Delay of the archive recording after the start of serving: the first requests have priority. */
+    /** Delay between the start of serving and the recording of the class archive. The first requests have priority. */
     private static final long REHEARSAL_DELAY_MILLIS = 1000;
 
     private final EventLoopGroup group;
@@ -254,7 +257,7 @@ final class Supervision implements AutoCloseable {
         service.ready(statusOf(worker));
         // The issuer's challenges are answered by workers.
         acme.start();
-        // At every start, since the new worker may run on another JDK.
+        // A class archive is recorded at every start, since the new worker may run on another JDK.
         group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
 

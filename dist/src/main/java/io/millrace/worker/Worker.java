@@ -310,7 +310,7 @@ final class Worker implements ControlLink.Listener {
         ConfigResult result = source.load();
         ProxyConfig config = result.config();
         if (config == null) {
-            // Should not occur: the launcher has read the same text with the same loader.
+            // This should not occur, since the launcher has read the same text with the same loader.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();

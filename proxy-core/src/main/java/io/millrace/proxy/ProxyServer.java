@@ -442,7 +442,7 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         endOriginRecords();
         closeStore();
-        // Runs the last tasks that the store's threads and the loops have sent each other, so that their buffers are
+        // Lets the loops run the last tasks from the store's threads and from other loops, so that their buffers are
         // released.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
             for (ServingLoop loop : loops) {

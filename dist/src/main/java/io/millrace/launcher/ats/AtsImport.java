@@ -186,7 +186,7 @@ public final class AtsImport {
         SplitDnsImport.read(input);
         new LogImport(input).read();
         Plugins.read(input, rules.all());
-        // Last, since it adds rules of its own to the others.
+        // SniImport runs after the imports of other rules, since it adds rules to theirs.
         new SniImport(input, certificates).read(rules.all());
         rules.finish();
         PushFilter.write(input, rules.filters());

@@ -170,8 +170,8 @@ final class SniImport {
     }
 
     /**
-     * Writes the settings of a name. A wildcard of a certificate matches one label, a wildcard of sni.yaml several. So
-     * the known names with more labels are added.
+     * Writes the settings of a name. A wildcard of a certificate matches one label, but a wildcard of sni.yaml matches
+     * several. So the known names with more labels are added.
      */
     private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
         Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));

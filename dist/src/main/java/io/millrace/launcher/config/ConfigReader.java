@@ -116,7 +116,7 @@ public final class ConfigReader {
                 : site.yaml(listen, to);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
-        // Parsed in another way than the text, so that problems name the options of the command line.
+        // A configuration for one origin is not parsed from its text, so that problems name the command-line options.
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, to, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);

@@ -84,7 +84,7 @@ public final class Supervisor implements ServingWorker {
         loop.execute(() -> succession.start(first, drainNanos));
     }
 
-    /** Rewrites the file that identifies the current worker. On the event loop. */
+    /** Rewrites the file that identifies the current worker. Call on the event loop. */
     public void writeIdentity() {
         succession.writeIdentity();
     }

@@ -27,7 +27,7 @@ public sealed interface ControlMessage {
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
      * @param listeners the sockets that the worker holds. Empty for a new worker, for one that binds its own sockets,
-     *     and for one that no longer accepts
+     *     and for one that no longer accepts connections
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
@@ -150,8 +150,8 @@ public sealed interface ControlMessage {
     record Drain(long deadlineNanos) implements ControlMessage {}
 
     /**
-     * Reports that the worker no longer accepts. Sent at once in reply to {@link Drain}, or when another process has
-     * stopped the worker.
+     * Reports that the worker no longer accepts connections. Sent immediately in reply to {@link Drain}, or when
+     * another process has stopped the worker.
      */
     record Draining() implements ControlMessage {}
 

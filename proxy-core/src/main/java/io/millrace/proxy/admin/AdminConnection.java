@@ -162,7 +162,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         return fields;
     }
 
-    /** Counts an error answer by its stable word, if it is one of missing rights. On the event loop. */
+    /** Counts an error answer by its stable word, if the error means missing rights. Call on the event loop. */
     void failed(String errorCode) {
         if (tcp != null) {
             tcp.refusals()

@@ -309,7 +309,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 }
             });
             if (current) {
-                // The invalidation by this request itself must not prevent the storing of its own response.
+                // The invalidation by this request must not prevent the storing of its own response.
                 storage.begin();
             }
         } else {

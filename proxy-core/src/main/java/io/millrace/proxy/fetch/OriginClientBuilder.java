@@ -102,7 +102,8 @@ public final class OriginClientBuilder {
     }
 
     /**
-     * Sets a callback for the number of bytes of each write to a connection, TLS records included. Run on the event loop.
+     * Sets a callback for the number of bytes of each write to a connection, TLS records included. The callback runs on
+     * the event loop.
      */
     public OriginClientBuilder onSent(IntConsumer listener) {
         onSent = listener;

@@ -421,7 +421,7 @@ final class OriginPool {
         }
         if (!hasRoom(connection.settings())) {
             // The limit was lowered since the connection was made, or the request has a lower limit than others.
-            // Waiting calls may still use its place.
+            // Waiting calls may still use the place of this connection.
             connection.closeUnused();
             afterClose();
             return;

@@ -294,7 +294,7 @@ public final class ServingLoop {
         }
     }
 
-    /** Closes all parts of this loop. On the event loop. */
+    /** Closes all parts of this loop. Call on the event loop. */
     public void close() {
         if (publishing != null) {
             publishing.cancel(false);

@@ -46,7 +46,7 @@ public final class ServerTls implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
-    /** After a check, the next one waits this many times its duration: one second of checking, then 20 of pause. */
+    /** Length of the pause after a check, as a multiple of the check's duration. */
     private static final int PAUSE_FACTOR = 20;
 
     /** Changes are detected within this time, however long a check takes. */

@@ -30,7 +30,7 @@ public final class DashboardCommand extends ApiCommand {
     /** Renewals in the time of one lease: two may fail. */
     private static final int RENEWALS_PER_LEASE = 3;
 
-    /** Until a browser has read the file that redirects it. */
+    /** Time until the browser has read the file that redirects it to the dashboard. */
     private static final Duration BROWSER_START = Duration.ofSeconds(10);
 
     @Option(names = "--no-browser", description = "Print the URL only; do not open a browser.")

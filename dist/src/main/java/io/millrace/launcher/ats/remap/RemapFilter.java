@@ -139,8 +139,8 @@ final class RemapFilter {
 
     /** Returns the conditions of the filter. */
     FilterTerms terms() {
-        // Old filters do not match methods unknown to Traffic Server, so an allow filter must not allow them here
-        // either.
+        // Old filters do not match methods that Traffic Server does not know. So an imported allow filter must not
+        // allow them.
         List<String> met =
                 old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
         FilterTerms named = met.isEmpty() && !methods.isEmpty()

@@ -38,7 +38,7 @@ public final class RemapRule {
         return verb;
     }
 
-    /** The pattern: the URL for clients. */
+    /** The pattern: the URL that clients request. */
     public String from() {
         return from;
     }
@@ -60,7 +60,7 @@ public final class RemapRule {
         return refused;
     }
 
-    /** Marks the rule as protected by a plugin that denies clients, which Millrace does not have. */
+    /** Marks the rule as protected by a plugin that denies clients. Millrace has no such plugin. */
     void guard() {
         guarded = true;
     }
@@ -82,7 +82,7 @@ public final class RemapRule {
         strategy = name;
     }
 
-    /** The rule's own settings by key; a list is in brackets. */
+    /** The settings of this rule by key. The value of a list is in square brackets. */
     Map<String, String> settings() {
         return settings;
     }

@@ -49,7 +49,10 @@ public final class SourceFile {
         return entry;
     }
 
-    /** Marks lines as processed: they only contain other lines, or belong to another entry. */
+    /**
+     * Marks lines as processed without a new entry. Examples are the heading of a section, a comment, or a part of
+     * another entry.
+     */
     public void claim(int from, int to) {
         for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
             claimed[line] = true;

@@ -19,7 +19,7 @@ final class LoginCodes {
 
     private final LongSupplier nanoTime;
     private final Lock lock = new ReentrantLock();
-    /** By digest, the oldest first. */
+    /** Valid codes by their digest, the oldest first. */
     private final Map<String, Code> codes = new LinkedHashMap<>();
 
     /** @param nanoTime as {@link System#nanoTime} */

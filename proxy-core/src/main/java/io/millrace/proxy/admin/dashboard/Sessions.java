@@ -25,7 +25,7 @@ final class Sessions {
 
     private final LongSupplier nanoTime;
     private final Lock lock = new ReentrantLock();
-    /** By the digest of the cookie's value, the oldest first. */
+    /** Open sessions by the digest of the cookie's value, the oldest first. */
     private final Map<String, Session> byCookie = new LinkedHashMap<>();
 
     /** @param nanoTime as {@link System#nanoTime} */

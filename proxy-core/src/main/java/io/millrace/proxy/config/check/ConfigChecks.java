@@ -70,7 +70,7 @@ public final class ConfigChecks {
         warnOfOpenFiles(values);
     }
 
-    /** Only a warning, since the service may run with another limit. */
+    /** Warns if the limit of open files is too low. It is no error, since the service may run with another limit. */
     private void warnOfOpenFiles(ConfigValues values) {
         String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
                 ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
@@ -80,7 +80,10 @@ public final class ConfigChecks {
         }
     }
 
-    /** Only a warning, since the configuration may be intended for another machine. */
+    /**
+     * Warns of a RAM tier above the memory of the machine. It is no error, since the configuration may be for another
+     * machine.
+     */
     private void warnOfMemory(ConfigValues values) {
         long wanted = values.get(ConfigKeys.CACHE_RAM_SIZE);
         long there = SystemMemory.totalBytes();

@@ -402,7 +402,7 @@ public final class ValueType<T> {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Reported below, like an infinite value.
+            // The text is reported below, like an infinite value.
         }
         throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
     }

@@ -123,7 +123,10 @@ public final class Decision {
         residents = null;
     }
 
-    /** Uses {@code borrowed} to find objects until {@link #hold}. Found objects are valid as long as it guarantees. */
+    /**
+     * Uses {@code borrowed} to find objects until {@link #hold}. Objects found in this way are valid only as long as
+     * {@code borrowed} guarantees.
+     */
     public void borrowFrom(UnretainedReader borrowed) {
         residents = borrowed;
     }
@@ -143,8 +146,8 @@ public final class Decision {
     }
 
     /**
-     * Notes a stored response that may not answer this request. It is kept if the origin fails, since it may still
-     * serve other requests.
+     * Records a stored response that may not answer this request. If the origin fails, the response is kept, since it
+     * may still serve other requests.
      */
     void standIn(StoredHead stored) {
         standIn = stored;

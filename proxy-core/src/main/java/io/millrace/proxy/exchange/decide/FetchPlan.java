@@ -204,7 +204,7 @@ public final class FetchPlan {
 
     /**
      * Returns true if the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110
-     * s9.3.3). Excluded are URLs that differ from their cache key's URL, since a POST is sent unchanged.
+     * s9.3.3). Returns false for URLs that differ from the URL of their cache key, since a POST is sent unchanged.
      */
     public boolean isPost() {
         return request.method() == Method.POST
@@ -223,8 +223,8 @@ public final class FetchPlan {
     }
 
     /**
-     * The head of the stored response that an error must not replace; null for none. Valid also after the object was
-     * released.
+     * The head of the stored response that an error must not replace; null for none. The head stays valid after the
+     * object was released.
      */
     public @Nullable StoredHead standIn() {
         return standIn;

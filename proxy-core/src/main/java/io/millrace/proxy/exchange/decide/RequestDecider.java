@@ -47,6 +47,9 @@ public final class RequestDecider {
     /** Loop Detected (RFC 5842 s7.2). */
     private static final int LOOP_DETECTED = 508;
 
+    private static final String LOOP_TEXT =
+            "loop detected: Via has the name of this proxy; in a chain, each proxy needs its own via.name";
+
     /** Misdirected Request (RFC 9110 s15.5.20). */
     private static final int MISDIRECTED = 421;
 
@@ -101,7 +104,7 @@ public final class RequestDecider {
         }
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
-            return decision.denied(LOOP_DETECTED, "loop detected: the request has already passed through this proxy");
+            return decision.denied(LOOP_DETECTED, LOOP_TEXT);
         }
         if (client.secure()
                 && request.method() != Method.CONNECT

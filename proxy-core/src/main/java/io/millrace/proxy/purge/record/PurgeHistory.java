@@ -54,7 +54,7 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
     private volatile EventSink events = EventSink.NONE;
-    /** Whether the last lines could not be written; the first failure in succession is logged. */
+    /** Whether the last lines could not be written. Only the first of consecutive failures is logged. */
     private final AtomicBoolean failing = new AtomicBoolean();
 
     /** Whether lines were lost since the queue was last empty; the first of them is logged. */
