@@ -133,7 +133,7 @@ final class Supervision implements AutoCloseable {
             ListeningSockets sockets = supervision.listen(first, workplace);
             supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
             supervision.acme.prepare();
-            supervision.admin = LauncherAdmin.start(
+            LauncherAdmin opened = LauncherAdmin.start(
                     first,
                     workplace,
                     supervision.supervisor,
@@ -142,9 +142,13 @@ final class Supervision implements AutoCloseable {
                     supervision.acme,
                     supervision.events,
                     supervision.history);
-            supervision.event(EventKind.START, "version " + BuildVersion.ofJar() + ", configuration " + supervision.config.name());
-            supervision.sampler = supervision.admin.sampler(supervision.history);
-            supervision.sampler.start();
+            supervision.admin = opened;
+            supervision.event(
+                    EventKind.START,
+                    "version " + BuildVersion.ofJar() + ", configuration " + supervision.config.name());
+            Sampler sampler = opened.sampler(supervision.history);
+            supervision.sampler = sampler;
+            sampler.start();
             // A pending stop runs first here; no worker is started then.
             supervision.begun.complete(null);
             supervision.config.serve();

@@ -26,7 +26,7 @@ public final class Sampler implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
-    /** A worker that is read while no other worker is left; more of them drain at the same time than this only in tests. */
+    /** Limit of workers that are read. More drain at the same time only after many rolls in a row. */
     private static final int WORKERS_MAX = 8;
 
     /** Reads the metrics of a worker. Blocks. */

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -92,8 +93,8 @@ class HistoryRingTest {
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
             ring.add(BEGIN + 9, requests(4));
             ring.add(BEGIN + 11, requests(5));
-            assertEquals(new TreeMap<>(java.util.Map.of(BEGIN, 7L, BEGIN + 10, 5L)), read(ring, FINE));
-            assertEquals(new TreeMap<>(java.util.Map.of(BEGIN, 12L)), read(ring, COARSE));
+            assertEquals(new TreeMap<>(Map.of(BEGIN, 7L, BEGIN + 10, 5L)), read(ring, FINE));
+            assertEquals(new TreeMap<>(Map.of(BEGIN, 12L)), read(ring, COARSE));
         }
     }
 
@@ -112,7 +113,7 @@ class HistoryRingTest {
             raw.write(before ^ 0x10);
         }
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
-            assertEquals(new TreeMap<>(java.util.Map.of(BEGIN + 10, 4L)), read(ring, FINE));
+            assertEquals(new TreeMap<>(Map.of(BEGIN + 10, 4L)), read(ring, FINE));
             assertEquals(7, read(ring, COARSE).get(BEGIN));
             ring.add(BEGIN, requests(1));
             assertEquals(1, read(ring, FINE).get(BEGIN), "the step begins again");

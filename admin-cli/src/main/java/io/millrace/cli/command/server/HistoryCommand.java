@@ -32,10 +32,16 @@ public final class HistoryCommand extends ApiCommand {
 
     private static final int LINES_MAX = 30;
 
-    @Option(names = "--last", paramLabel = "SPAN", description = "Time before now, such as 15min, 24h or 7d; 1h by default.")
+    @Option(
+            names = "--last",
+            paramLabel = "SPAN",
+            description = "Time before now, such as 15min, 24h or 7d; 1h by default.")
     private String last = "1h";
 
-    @Option(names = "--step", paramLabel = "SPAN", description = "Time of a line, such as 1min; by default at most 30 lines.")
+    @Option(
+            names = "--step",
+            paramLabel = "SPAN",
+            description = "Time of a line, such as 1min; by default at most 30 lines.")
     private @Nullable String step;
 
     public HistoryCommand(Invocation invocation) {

@@ -19,7 +19,7 @@ function colour(name) {
 /** The durations of a bucket as text. Bounds are in microseconds. */
 function bucketText(bounds, bucket) {
   const low = bucket === 0 ? 0 : bounds[bucket - 1] / 1e6;
-  return bucket === bounds.length ? 'over ' + span(low) : (bucket === 0 ? '' : span(low) + ' to ') + span(bounds[bucket] / 1e6);
+  return bucket === bounds.length ? 'over ' + span(low) : (bucket === 0 ? 'up to ' : span(low) + ' to ') + span(bounds[bucket] / 1e6);
 }
 
 /** The buckets between the fastest and the slowest request, with one more on each side. */

@@ -223,7 +223,7 @@ export function Chart({title, points, series, text, max, theme, steps, marks, wh
     const made = new window.uPlot({
       width: Math.max(200, box.current.clientWidth),
       height: 170,
-      padding: [10, 8, 0, 0],
+      padding: [10, marks ? 24 : 8, 0, 0],
       cursor: {y: false, points: {size: 6}},
       legend: {show: true, live: true},
       scales: {x: {time: true}, y: {range: (self, low, high) => [0, max || (high > 0 ? high * 1.1 : 1)]}},
