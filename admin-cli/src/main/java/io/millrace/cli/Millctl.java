@@ -33,6 +33,8 @@ import io.millrace.cli.command.config.ImportAtsCommand;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.DashboardCommand;
+import io.millrace.cli.command.server.EventsCommand;
+import io.millrace.cli.command.server.HistoryCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -159,6 +161,8 @@ public final class Millctl {
                         .addSubcommand(new LogCommands.Cat(invocation))
                         .addSubcommand(new LogCommands.Stats(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new HistoryCommand(invocation))
+                .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new CompletionCommand(invocation))

@@ -23,6 +23,8 @@ import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.event.EventLimit;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
@@ -32,6 +34,7 @@ import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
+import io.millrace.proxy.server.DiskWatch;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServerLogs;
@@ -115,6 +118,7 @@ public final class ProxyServer implements AutoCloseable {
     private final HealthChecks healthChecks;
     private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
+    private final DiskWatch diskWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
@@ -212,6 +216,15 @@ public final class ProxyServer implements AutoCloseable {
             originRecords.restore();
         }
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
+        EventSink events = builder.events() == EventSink.NONE
+                ? EventSink.NONE
+                : new EventLimit(builder.events(), System::nanoTime);
+        // Only now: marks of operators that were restored are no changes.
+        shared.groups().events(events);
+        purges.events(events);
+        serverTls.events(events);
+        diskWatch = new DiskWatch(
+                loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
@@ -244,6 +257,7 @@ public final class ProxyServer implements AutoCloseable {
             healthChecks.start();
             patternSweeper.start();
             overloadWatch.start();
+            diskWatch.start();
             if (originRecords != null) {
                 originRecords.start(loops.get(0).loop());
             }
@@ -410,6 +424,7 @@ public final class ProxyServer implements AutoCloseable {
         loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
         patternSweeper.close();
         loops.get(0).loop().submit(overloadWatch::close).awaitUninterruptibly();
+        loops.get(0).loop().submit(diskWatch::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }

@@ -14,6 +14,7 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
@@ -71,6 +72,7 @@ public final class RunningConfig {
     private final ServingWorker worker;
     private final ConfigHistory history;
     private volatile Function<ProxyConfig, List<String>> applied = config -> List.of();
+    private volatile EventSink events = EventSink.NONE;
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();
     private volatile int socketsPerAddress;
@@ -94,12 +96,22 @@ public final class RunningConfig {
     }
 
     /**
-     * Sets the receiver of each configuration that is applied from now on.
+     * Adds a receiver of each configuration that is applied from now on.
      *
      * @param receiver returns notes for the report
      */
     public void onApplied(Function<ProxyConfig, List<String>> receiver) {
-        applied = receiver;
+        Function<ProxyConfig, List<String>> before = applied;
+        applied = config -> {
+            List<String> notes = new ArrayList<>(before.apply(config));
+            notes.addAll(receiver.apply(config));
+            return notes;
+        };
+    }
+
+    /** Sets the receiver of applied and rejected configurations. */
+    public void events(EventSink sink) {
+        events = sink;
     }
 
     /** Starts the first worker. */
@@ -208,6 +220,12 @@ public final class RunningConfig {
      * @param by the actor recorded in the history
      */
     ReloadReport apply(ConfigTarget target, String by) {
+        ReloadReport report = applied(target, by);
+        ConfigEvents.report(report, by, name(), events);
+        return report;
+    }
+
+    private ReloadReport applied(ConfigTarget target, String by) {
         ProxyConfig changed = target.config();
         if (changed == null) {
             return new ReloadReport(false, List.of(), target.problems(), target.notes());

@@ -3,6 +3,7 @@ package io.millrace.launcher.supervise;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
@@ -44,6 +45,11 @@ public final class Supervisor implements ServingWorker {
      */
     public void onWarmUp(Consumer<WorkerStatus> changed) {
         succession.published().onWarmUp(changed);
+    }
+
+    /** Sets the receiver of rolls, deaths of workers, and events that workers report. Call before {@link #start}. */
+    public void events(EventSink sink) {
+        succession.events(sink);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.millrace.worker.control;
 
+import io.millrace.proxy.observe.event.Event;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public sealed interface ControlMessage {
      * {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs}, {@link Drain} and
      * {@link Draining}.
      */
-    int PROTOCOL_VERSION = 5;
+    int PROTOCOL_VERSION = 6;
 
     /**
      * First message of a worker. A worker whose launcher has died then sends {@link Ready} if it serves, or
@@ -133,6 +134,11 @@ public sealed interface ControlMessage {
      * @param request the number in the {@link Reload}
      */
     record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
+
+    /**
+     * Reports an event. Sent only to the launcher that started the worker, because another one may have another version.
+     */
+    record Happened(Event event) implements ControlMessage {}
 
     /** Orders the worker to reopen its log files, which were renamed by log rotation. */
     record ReopenLogs() implements ControlMessage {}

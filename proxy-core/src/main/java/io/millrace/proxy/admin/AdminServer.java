@@ -3,6 +3,7 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessSource;
@@ -61,6 +62,7 @@ public final class AdminServer implements AutoCloseable {
     private final AdminTransport transport;
     private final EventLoopGroup group;
     private final ThreadPoolExecutor worker;
+    private final AdminClient client;
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
@@ -88,7 +90,7 @@ public final class AdminServer implements AutoCloseable {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_WAITING),
                 new DefaultThreadFactory("millrace-admin-worker", true));
-        AdminClient client = new AdminClient(group, transport, open);
+        client = new AdminClient(group, transport, open);
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
@@ -231,6 +233,15 @@ public final class AdminServer implements AutoCloseable {
         return dashboard == null
                 ? CompletableFuture.failedFuture(new IllegalStateException("this server has no dashboard"))
                 : dashboard.open();
+    }
+
+    /**
+     * Sends a GET to the admin server on another Unix domain socket.
+     *
+     * @return the answer with any status; fails if no server answers within the time
+     */
+    public CompletionStage<AdminReply> get(Path socket, String path, Duration timeout) {
+        return client.send(socket, "GET", path, new byte[0], timeout);
     }
 
     /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */

@@ -353,6 +353,7 @@ public final class ConfigCatalog {
             AdminKeys.KEY,
             AdminKeys.CA_FILE,
             AdminKeys.CRL_FILE,
+            AdminKeys.HISTORY,
             FileKeys.HISTORY,
             FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,

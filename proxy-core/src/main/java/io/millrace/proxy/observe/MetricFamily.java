@@ -450,6 +450,14 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "seconds",
             "Time at which the configuration in use was loaded, in seconds since 1970."),
+    EVENTS(
+            "millrace_events_total",
+            Kind.COUNTER,
+            "events",
+            "Events since the start of the launcher, by kind, including those that millctl events does not list"
+                    + " because there were too many; errors are roll-failed, worker-died, disk-offline,"
+                    + " config-rejected and certificate-failed.",
+            "kind"),
     DRAINING(
             "millrace_draining",
             Kind.GAUGE,

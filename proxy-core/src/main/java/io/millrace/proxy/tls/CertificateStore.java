@@ -4,6 +4,9 @@ import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig.Certificates;
 import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.CertificateIndex.Candidate;
 import io.millrace.proxy.tls.ocsp.OcspTarget;
@@ -99,6 +102,7 @@ final class CertificateStore {
     private TlsConfig config;
     private @Nullable CertificateCopies copies;
     private boolean loaded;
+    private EventSink events = EventSink.NONE;
     private volatile CertificateIndex index = CertificateIndex.EMPTY;
     private volatile TlsReport report = TlsReport.EMPTY;
 
@@ -110,6 +114,11 @@ final class CertificateStore {
         this.config = config;
         this.clockMillis = clockMillis;
         this.fileLog = fileLog;
+    }
+
+    /** Sets the receiver of certificates that expire soon. Call before the first look. */
+    void events(EventSink sink) {
+        events = sink;
     }
 
     /** Creates a store that only checks files. Its findings are in its report and are not logged. */
@@ -401,8 +410,20 @@ final class CertificateStore {
                                 : entry.usedFor(good).get(0),
                         leftMillis <= 0 ? "expired" : "expires in " + leftMillis / DAY_MILLIS + " days,",
                         Instant.ofEpochSecond(good.facts().expirySeconds()));
+                events.record(expiring(entry, good, nowMillis, leftMillis));
             }
         }
+    }
+
+    private static Event expiring(Entry entry, ServerCertificate good, long nowMillis, long leftMillis) {
+        List<String> names = entry.usedFor(good);
+        String file = entry.files.certificate().toString();
+        return new Event(
+                nowMillis,
+                EventKind.CERTIFICATE_EXPIRING,
+                names.isEmpty() ? file : names.get(0),
+                (leftMillis <= 0 ? "expired" : "expires in " + leftMillis / DAY_MILLIS + " days,") + " on "
+                        + Instant.ofEpochSecond(good.facts().expirySeconds()) + ": " + file);
     }
 
     private void publish(long nowMillis) {

@@ -104,5 +104,5 @@ export function subscribe(listener) {
 export function state() {
   const last = samples[samples.length - 1] || null;
   const before = samples[samples.length - 2] || null;
-  return {points, last, change: before ? new Change(before, last) : null, countsFetched, failure};
+  return {points, last, change: before ? new Change(before, last) : null, failure};
 }

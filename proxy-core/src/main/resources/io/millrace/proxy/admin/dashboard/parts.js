@@ -190,17 +190,64 @@ function usePlot() {
 }
 
 /** Distances of the times below a chart, in seconds. */
-const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800,
+  259200, 604800];
+
+/** The points without a neighbour, which no line shows. */
+function isolated(self, series) {
+  const values = self.data[series];
+  const has = (index) => values[index] !== null && values[index] !== undefined;
+  const found = values.map((value, index) => index).filter((index) => has(index) && !has(index - 1) && !has(index + 1));
+  return found.length > 0 ? found : null;
+}
+
+/** Index of the newest point that has a value, else of the last one. */
+function newestIndex([times, ...values]) {
+  for (let index = times.length - 1; index >= 0; index--) {
+    if (values.some((series) => series[index] !== null && series[index] !== undefined)) {
+      return index;
+    }
+  }
+  return times.length - 1;
+}
+
+/** Distance in pixels at which the pointer is at a mark. */
+const MARK_PIXELS = 7;
+
+/** Draws a vertical line for each mark. */
+function drawMarks(self, marks) {
+  const {left, top, width, height} = self.bbox;
+  for (const mark of marks) {
+    const x = Math.round(self.valToPos(mark.at, 'x', true));
+    if (x >= left && x <= left + width) {
+      self.ctx.fillStyle = colour(mark.colour);
+      self.ctx.fillRect(x, top, Math.max(1, devicePixelRatio), height);
+      self.ctx.fillRect(x - 2 * devicePixelRatio, top, 5 * devicePixelRatio, 5 * devicePixelRatio);
+    }
+  }
+}
+
+/** The text of the mark at the pointer; a space without one. */
+function markAt(self, marks) {
+  const near = marks.filter((mark) => Math.abs(self.valToPos(mark.at, 'x') - self.cursor.left) <= MARK_PIXELS);
+  return self.cursor.left < 0 || near.length === 0 ? '\u00a0' : near[near.length - 1].text + (near.length > 1 ? ' (' + near.length + ' events)' : '');
+}
 
 /**
- * A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. The library's object is
- * kept until the theme or the number of series changes; new points are only handed to it.
+ * A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. Marks have at, colour and
+ * text; when is the text of a time. The library's object is kept until the theme or the number of series changes; new points are only
+ * handed to it.
  */
-export function Chart({title, points, series, text, max, theme, steps}) {
+export function Chart({title, points, series, text, max, theme, steps, marks, when}) {
+  const note = useRef(null);
+  const shown = useRef([]);
+  shown.current = marks || [];
+  const timeText = useRef(clock);
+  timeText.current = when || clock;
   const box = useRef(null);
   const plot = useRef(null);
   const isLoaded = usePlot();
-  const data = () => [points.map((one) => one.at), ...series.map((one) => points.map(one.value))];
+  const data = [points.map((one) => one.at), ...series.map((one) => points.map(one.value))];
   useLayoutEffect(() => {
     if (!isLoaded) {
       return undefined;
@@ -214,28 +261,36 @@ export function Chart({title, points, series, text, max, theme, steps}) {
     const made = new window.uPlot({
       width: Math.max(200, box.current.clientWidth),
       height: 170,
-      padding: [10, 8, 0, 0],
+      padding: [10, marks ? 24 : 8, 0, 0],
       cursor: {y: false, points: {size: 6}},
       legend: {show: true, live: true},
       scales: {x: {time: true}, y: {range: (self, low, high) => [0, max || (high > 0 ? high * 1.1 : 1)]}},
       axes: [
-        {...axis, space: 70, size: 28, incrs: SECONDS_STEPS, values: (self, splits) => splits.map(clock)},
+        {...axis, space: 70, size: 28, incrs: SECONDS_STEPS, values: (self, splits) => splits.map(timeText.current)},
         {...axis, size: 76, incrs: steps, values: (self, splits) => splits.map(text)},
       ],
       series: [
-        {label: 'Time', value: (self, value) => (value === null ? NONE : clock(value))},
+        {label: 'Time', value: (self, value) => (value === null ? NONE : timeText.current(value))},
         ...series.map((one) => ({
           label: one.label,
           stroke: colour(one.colour),
           fill: one.fill ? colour(one.fill) : undefined,
           dash: one.dash,
           width: 1.75,
-          points: {show: false},
+          points: {show: false, size: 4, filter: isolated},
           value: (self, value) => (value === null || value === undefined ? NONE : text(value)),
         })),
       ],
-      hooks: {ready: [(self) => self.setLegend({idx: self.data[0].length - 1}, false)]},
-    }, data(), box.current);
+      hooks: {
+        ready: [(self) => self.setLegend({idx: newestIndex(self.data)}, false)],
+        draw: [(self) => drawMarks(self, shown.current)],
+        setCursor: [(self) => {
+          if (note.current) {
+            note.current.textContent = markAt(self, shown.current);
+          }
+        }],
+      },
+    }, data, box.current);
     plot.current = made;
     const sizes = new ResizeObserver(() => {
       made.setSize({width: Math.max(200, box.current.clientWidth), height: 170});
@@ -249,17 +304,18 @@ export function Chart({title, points, series, text, max, theme, steps}) {
   }, [theme, isLoaded, series.length]);
   useLayoutEffect(() => {
     if (plot.current) {
-      plot.current.setData(data());
+      plot.current.setData(data);
       if (plot.current.cursor.left < 0 && points.length > 0) {
-        plot.current.setLegend({idx: points.length - 1}, false);
+        plot.current.setLegend({idx: newestIndex(data)}, false);
       }
     }
-  }, [points]);
-  const newest = points[points.length - 1];
+  });
+  const newest = points[newestIndex(data)];
   const spoken = newest
     ? series.map((one) => one.label + ' ' + (one.value(newest) === null ? NONE : text(one.value(newest)))).join(', ')
     : 'no data yet';
-  return html`<${Panel} title=${title}><div class="chart" role="img" aria-label=${title + ': ' + spoken} ref=${box}></div><//>`;
+  return html`<${Panel} title=${title}><div class="chart" role="img" aria-label=${title + ': ' + spoken} ref=${box}></div>
+    ${marks && html`<p class="note mark-note" ref=${note}>${' '}</p>`}<//>`;
 }
 
 /** A link that shows a URL from the cache and opens it in the inspector. */
