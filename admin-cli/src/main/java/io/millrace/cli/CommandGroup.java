@@ -80,6 +80,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Store extends CommandGroup {}
 
     @Command(
+            name = "support",
+            customSynopsis = "millctl support COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Collect data for a bug report.")
+    static final class Support extends CommandGroup {}
+
+    @Command(
             name = "log",
             customSynopsis = "millctl log COMMAND [FILE...] [OPTIONS]",
             commandListHeading = "Commands:%n",

@@ -42,10 +42,12 @@ import io.millrace.cli.command.server.OriginUpCommand;
 import io.millrace.cli.command.server.ServerCommands;
 import io.millrace.cli.command.server.StatusCommand;
 import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.shell.ShellCommand;
 import io.millrace.cli.command.storage.StorageOfflineCommand;
 import io.millrace.cli.command.storage.StorageOnlineCommand;
 import io.millrace.cli.command.storage.StorageStatusCommand;
 import io.millrace.cli.command.storage.StoreLocalCommand;
+import io.millrace.cli.command.support.SupportBundleCommand;
 import io.millrace.cli.command.traffic.LogCommands;
 import io.millrace.cli.command.traffic.MetricDescribeCommand;
 import io.millrace.cli.command.traffic.MetricGetCommand;
@@ -57,6 +59,7 @@ import io.millrace.cli.render.Paint;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
@@ -112,18 +115,7 @@ public final class Millctl {
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
                 .addSubcommand(new MemoryCommand(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Config())
-                        .addSubcommand(new ConfigGetCommand(invocation))
-                        .addSubcommand(new ConfigDescribeCommand(invocation))
-                        .addSubcommand(new ConfigDiffCommand(invocation))
-                        .addSubcommand(new ConfigSetCommand(invocation))
-                        .addSubcommand(new ConfigResetCommand(invocation))
-                        .addSubcommand(new ConfigCheckCommand(invocation))
-                        .addSubcommand(new ConfigPlanCommand(invocation))
-                        .addSubcommand(new ConfigReloadCommand(invocation))
-                        .addSubcommand(new ConfigHistoryCommand(invocation))
-                        .addSubcommand(new ConfigRollbackCommand(invocation))
-                        .addSubcommand(new ConfigSchemaCommand(invocation)))
+                .addSubcommand(config(invocation))
                 .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(purge(invocation))
                 .addSubcommand(cache(invocation))
@@ -165,8 +157,36 @@ public final class Millctl {
                 .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Support()).addSubcommand(new SupportBundleCommand(invocation)))
+                .addSubcommand(new ShellCommand(invocation, Millctl::inShell))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));
+    }
+
+    private static CommandLine config(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Config())
+                .addSubcommand(new ConfigGetCommand(invocation))
+                .addSubcommand(new ConfigDescribeCommand(invocation))
+                .addSubcommand(new ConfigDiffCommand(invocation))
+                .addSubcommand(new ConfigSetCommand(invocation))
+                .addSubcommand(new ConfigResetCommand(invocation))
+                .addSubcommand(new ConfigCheckCommand(invocation))
+                .addSubcommand(new ConfigPlanCommand(invocation))
+                .addSubcommand(new ConfigReloadCommand(invocation))
+                .addSubcommand(new ConfigHistoryCommand(invocation))
+                .addSubcommand(new ConfigRollbackCommand(invocation))
+                .addSubcommand(new ConfigSchemaCommand(invocation));
+    }
+
+    /** Runs a command of a shell with the input and output of the shell. */
+    private static int inShell(Invocation shell, List<String> words) {
+        return run(
+                words.toArray(new String[0]),
+                shell.surroundings(),
+                shell.console().out(),
+                shell.console().err(),
+                shell.pause());
     }
 
     private static CommandLine purge(Invocation invocation) {

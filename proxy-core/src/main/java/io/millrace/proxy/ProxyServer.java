@@ -15,6 +15,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -178,6 +179,7 @@ public final class ProxyServer implements AutoCloseable {
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         ServingLoop.Memory loopMemory = new ServingLoop.Memory(
                 memory, loopCount, () -> live.config().limits().responseRateMin());
+        OriginFaults originFaults = new OriginFaults(builder.clock()::millis);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -186,6 +188,7 @@ public final class ProxyServer implements AutoCloseable {
                     accessLogs.loopRing(),
                     shared,
                     originTls,
+                    originFaults,
                     () -> live.dns(),
                     () -> live.http1(),
                     () -> live.http2(),

@@ -333,6 +333,7 @@ class ExplainTest {
         Explanation none = explain("/nothing");
         assertEquals(404, none.status());
         assertEquals("404, no remap rule maps this URL", texts(none).get("answer"));
+        assertTrue(texts(none).get("rule").endsWith("; add its host and path to remap"), texts(none)::toString);
         assertEquals(0, proxy.counted(Counter.DENIED_NOT_MAPPED));
     }
 

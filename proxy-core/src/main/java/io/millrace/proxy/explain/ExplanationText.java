@@ -91,7 +91,8 @@ public final class ExplanationText {
     private void access() {
         DryRunResult.Rule rule = result.rule();
         if (rule == null) {
-            step("rule", "no rule of remap matches " + request.target().asString(), null);
+            String url = request.target().asString();
+            step("rule", "no rule of remap matches " + url + "; add its host and path to remap", null);
         } else if (rule.isForwarding()) {
             step("rule", "no rule of remap matches; forwarded to the host that the client names", "forward_proxy");
         } else {
