@@ -1,8 +1,9 @@
 package io.millrace.launcher;
 
 import io.millrace.launcher.ats.AtsImport;
-import io.millrace.launcher.ats.ImportReport;
 import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.importing.ImportReport;
+import io.millrace.launcher.importing.ImportResult;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -80,7 +81,7 @@ final class ImportCommand implements Runnable {
             if (file != null && Files.exists(file) && !force) {
                 return fail(file + " already exists; --force overwrites the file");
             }
-            AtsImport.Result result;
+            ImportResult result;
             try {
                 result = AtsImport.read(directory, prefix);
             } catch (RuntimeException e) {
@@ -98,7 +99,7 @@ final class ImportCommand implements Runnable {
             return yaml == null ? ExitCode.USAGE : result.isWhole() ? ExitCode.OK : ExitCode.FAILED;
         }
 
-        private void report(AtsImport.Result result, @Nullable Path file) {
+        private void report(ImportResult result, @Nullable Path file) {
             PrintWriter data = spec.commandLine().getOut();
             PrintWriter talk = spec.commandLine().getErr();
             String yaml = result.yaml();

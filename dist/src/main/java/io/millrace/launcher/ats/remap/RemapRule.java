@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

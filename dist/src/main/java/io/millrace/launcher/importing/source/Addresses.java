@@ -1,4 +1,4 @@
-package io.millrace.launcher.ats.source;
+package io.millrace.launcher.importing.source;
 
 import io.millrace.proxy.config.value.AddressSet;
 import io.netty.util.NetUtil;

@@ -1,7 +1,7 @@
-package io.millrace.launcher.ats.draft;
+package io.millrace.launcher.importing.draft;
 
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Printable;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Printable;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import java.util.ArrayList;

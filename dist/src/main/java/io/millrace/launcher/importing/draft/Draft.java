@@ -1,7 +1,6 @@
-package io.millrace.launcher.ats.draft;
+package io.millrace.launcher.importing.draft;
 
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
@@ -38,19 +37,26 @@ public final class Draft {
         }
     }
 
-    /** Writes a default of Traffic Server that differs from Millrace's, if the key was not set. */
-    public void setDefault(String key, String text, String record) {
+    /** Writes a default of the other proxy that differs from Millrace's, if the key was not set. */
+    public void setDefault(String key, String text, String proxy, String setting) {
         if (root.find(key) == null && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
-            node.remark("Traffic Server's default (" + record + "); without the line: " + ours(key));
+            node.remark(proxy + "'s default (" + setting + "); without the line: " + ours(key));
         }
     }
 
-    private static List<String> wordsIn(String list) {
-        return RecordTable.split(list.substring(1, list.length() - 1));
+    /** Writes a default of Traffic Server, as {@link #setDefault(String, String, String, String)} does. */
+    public void setDefault(String key, String text, String record) {
+        setDefault(key, text, "Traffic Server", record);
     }
 
-    static boolean isDefault(String key, String text) {
+    private static List<String> wordsIn(String list) {
+        String inside = list.substring(1, list.length() - 1).strip();
+        return inside.isEmpty() ? List.of() : List.of(inside.split("[\\s,;]+", -1));
+    }
+
+    /** Returns true if the text is the default of the key. */
+    public static boolean isDefault(String key, String text) {
         ConfigKey<?> known = ConfigCatalog.find(key);
         return known != null && known.isDefault(text);
     }

@@ -1,4 +1,4 @@
-package io.millrace.launcher.ats.source;
+package io.millrace.launcher.importing.source;
 
 /** Makes text from files safe for a terminal and for comments. */
 public final class Printable {

@@ -1,6 +1,6 @@
-package io.millrace.launcher.ats.draft;
+package io.millrace.launcher.importing.draft;
 
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

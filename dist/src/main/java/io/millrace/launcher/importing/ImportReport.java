@@ -1,9 +1,9 @@
-package io.millrace.launcher.ats;
+package io.millrace.launcher.importing;
 
-import io.millrace.launcher.ats.AtsImport.Result;
-import io.millrace.launcher.ats.source.ImportedLine;
-import io.millrace.launcher.ats.source.Outcome;
-import io.millrace.launcher.ats.source.Printable;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.ImportedLine;
+import io.millrace.launcher.importing.source.Outcome;
+import io.millrace.launcher.importing.source.Printable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +17,7 @@ public final class ImportReport {
     private ImportReport() {}
 
     /** Returns a table of the lines by file, with a summary. */
-    public static List<String> table(Result result) {
+    public static List<String> table(ImportResult result) {
         List<String> out = new ArrayList<>();
         String file = "";
         for (ImportedLine line : result.lines()) {
@@ -51,7 +51,7 @@ public final class ImportReport {
     }
 
     /** Returns the problems, with characters escaped for a terminal. */
-    public static List<String> problems(Result result) {
+    public static List<String> problems(ImportResult result) {
         return result.problems().stream().map(Printable::text).toList();
     }
 
@@ -60,7 +60,7 @@ public final class ImportReport {
      *
      * @param written path of the written configuration; null if it was not written
      */
-    public static String json(Result result, @Nullable String written) {
+    public static String json(ImportResult result, @Nullable String written) {
         StringBuilder out = new StringBuilder("{\"checked\":").append(result.yaml() != null);
         out.append(",\"out\":").append(written == null ? "null" : quoted(written));
         out.append(",\"counts\":{");

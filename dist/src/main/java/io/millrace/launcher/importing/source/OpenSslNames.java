@@ -1,4 +1,4 @@
-package io.millrace.launcher.ats.settings;
+package io.millrace.launcher.importing.source;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,12 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates OpenSSL's names of TLS versions, cipher suites and groups, which Traffic Server uses. Thread-safe:
+ * Translates OpenSSL's names of TLS versions, cipher suites and groups, which other proxies use. Thread-safe:
  * stateless.
  */
-final class OpenSslNames {
+public final class OpenSslNames {
     /** Cipher suites of TLS 1.2 that BoringSSL supports. */
-    static final Map<String, String> SUITES = Map.ofEntries(
+    public static final Map<String, String> SUITES = Map.ofEntries(
             Map.entry("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
             Map.entry("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
             Map.entry("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
@@ -46,7 +46,7 @@ final class OpenSslNames {
      * @param words translated names in the order of the list
      * @param unknown names without an equivalent
      */
-    record Translation(List<String> words, List<String> unknown) {}
+    public record Translation(List<String> words, List<String> unknown) {}
 
     private OpenSslNames() {}
 
@@ -55,7 +55,7 @@ final class OpenSslNames {
      *
      * @return null if a word denotes a set of suites, such as {@code HIGH}, which depends on the version of OpenSSL
      */
-    static @Nullable Translation suites(String list) {
+    public static @Nullable Translation suites(String list) {
         List<String> words = new ArrayList<>();
         List<String> removed = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
@@ -77,7 +77,7 @@ final class OpenSslNames {
     }
 
     /** Translates a list of key exchange groups. */
-    static Translation groups(String list) {
+    public static Translation groups(String list) {
         List<String> words = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
         for (String word : list.split("[:,\\s]+", -1)) {
@@ -96,7 +96,7 @@ final class OpenSslNames {
      *
      * @return null for an unsupported or unknown version
      */
-    static @Nullable String version(String word) {
+    public static @Nullable String version(String word) {
         return switch (word.toUpperCase(Locale.ROOT)) {
             case "TLSV1_2" -> "TLSv1.2";
             case "TLSV1_3" -> "TLSv1.3";
@@ -105,7 +105,7 @@ final class OpenSslNames {
     }
 
     /** Translates a version number of records, where 0 is TLS 1.0; null for an unsupported version. */
-    static @Nullable String version(long number) {
+    public static @Nullable String version(long number) {
         return number == 2 ? "TLSv1.2" : number == 3 ? "TLSv1.3" : null;
     }
 }
