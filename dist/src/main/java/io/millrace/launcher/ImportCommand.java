@@ -5,6 +5,8 @@ import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.importing.ImportReport;
 import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.nginx.NginxImport;
+import io.millrace.launcher.squid.SquidImport;
+import io.millrace.launcher.varnish.VarnishImport;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -26,7 +28,12 @@ import picocli.CommandLine.Spec;
         description = "Translates another proxy's configuration into one of Millrace.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {ImportCommand.Ats.class, ImportCommand.Nginx.class})
+        subcommands = {
+            ImportCommand.Ats.class,
+            ImportCommand.Nginx.class,
+            ImportCommand.Varnish.class,
+            ImportCommand.Squid.class
+        })
 final class ImportCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init")
@@ -177,6 +184,42 @@ final class ImportCommand implements Runnable {
         @Override
         ImportResult read() {
             return NginxImport.read(path, prefix);
+        }
+    }
+
+    @Command(
+            name = "varnish",
+            description = {
+                "Translates a VCL file of Varnish to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every statement, also in included files."
+            })
+    static final class Varnish extends Import {
+        @Parameters(paramLabel = "FILE", description = "A VCL file such as /etc/varnish/default.vcl.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Override
+        ImportResult read() {
+            return VarnishImport.read(path);
+        }
+    }
+
+    @Command(
+            name = "squid",
+            description = {
+                "Translates Squid's configuration to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every line, also in included files."
+            })
+    static final class Squid extends Import {
+        @Parameters(paramLabel = "FILE", description = "The file, such as /etc/squid/squid.conf.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Override
+        ImportResult read() {
+            return SquidImport.read(path);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.millrace.launcher.importing;
 
 import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.ImportedLine;
 import io.millrace.launcher.importing.source.Outcome;
@@ -167,7 +168,9 @@ public final class Workspace {
     private void settle() {
         for (int round = 0; round < ROUNDS_MAX; round++) {
             if (draft.elements("listen").isEmpty()) {
-                draft.root().element("listen").put("address", ":8080").remark("No listening address was imported.");
+                DraftNode address = draft.root().element("listen");
+                address.put("address", ":8080");
+                address.remark("No listening address was imported.");
             }
             List<ConfigProblem> errors = check(draft.text(List.of(), List.of())).stream()
                     .filter(problem -> problem.severity() == Severity.ERROR)

@@ -100,7 +100,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
                 for (String prefix : paths.prefixes()) {
                     all.add(new Location(scope, paths.exact() ? Kind.EXACT : Kind.PATHS, prefix, "", within));
                 }
-                return all;
+                return List.copyOf(all);
             default:
                 return first.startsWith("@")
                         ? List.of(new Location(scope, Kind.NAMED, "", first, within))

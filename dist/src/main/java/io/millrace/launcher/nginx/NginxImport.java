@@ -67,7 +67,7 @@ public final class NginxImport {
                 continue;
             }
         }
-        return found;
+        return List.copyOf(found);
     }
 
     private static void convert(Workspace workspace, Directive root) {

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class RuleWriter {
     private record Planned(int rank, Consumer<DraftNode> content) {}
 
+    private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
+
     private final Workspace workspace;
     private final Upstreams upstreams;
     private final Headers headers;
@@ -47,7 +49,7 @@ final class RuleWriter {
             if (!server.names().isEmpty() && !server.bases().isEmpty()) {
                 each.use().became("remap");
             } else if (server.bases().isEmpty() && !server.names().isEmpty()) {
-                each.note("no request reaches the server: other servers have its names and ports");
+                each.note(UNREACHED);
             } else {
                 each.note("the name matches no host; the server is the default for its addresses");
             }
@@ -59,7 +61,7 @@ final class RuleWriter {
         if (server.bases().isEmpty()) {
             server.scope()
                     .own("return")
-                    .forEach(each -> each.note("no request reaches the server: other servers have its names and ports"));
+                    .forEach(each -> each.note(UNREACHED));
         }
     }
 
@@ -90,18 +92,18 @@ final class RuleWriter {
             location(server, base, location, locations, paths);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
-            server(server, base, paths);
+            rest(base, paths);
         }
     }
 
     /** A server without a location for all paths may have settings of its own; Millrace has no files to serve. */
-    private void server(Server server, UrlBase base, Set<String> paths) {
+    private void rest(UrlBase base, Set<String> paths) {
         if (!base.isAny() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url("/"));
                 node.put("to", DraftNode.CLOSED);
                 node.element("filters").put("action", "deny");
-                node.remark("No location of the server leads to an origin for these paths; nginx answers 404 or with files.");
+                node.remark("No location of the server leads to an origin for these paths; nginx answers 404.");
             }));
         }
     }
@@ -178,7 +180,7 @@ final class RuleWriter {
             List<Location> locations,
             @Nullable Location own) {
         for (Location each : locations) {
-            boolean maps = each != own && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
+            boolean maps = !each.equals(own) && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
             if (maps) {
                 redirect.source()
                         .notMapped("the rule for " + each.path() + " precedes redirections below it; redirect at the"
@@ -254,7 +256,7 @@ final class RuleWriter {
 
     private static boolean isPrefixToo(Location location, List<Location> locations) {
         return locations.stream()
-                .anyMatch(each -> each != location && each.kind() != Kind.EXACT && each.path().equals(location.path()));
+                .anyMatch(each -> !each.equals(location) && each.kind() != Kind.EXACT && each.path().equals(location.path()));
     }
 
     private static @Nullable Redirect redirectOf(Scope scope) {

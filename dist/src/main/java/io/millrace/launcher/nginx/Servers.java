@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** All servers, and the URLs that each answers for by name, port and default. Confined to one thread. */
 final class Servers {
@@ -61,7 +62,7 @@ final class Servers {
     }
 
     private static void add(
-            Server server, @org.jspecify.annotations.Nullable UrlBase base, String name, Set<String> taken) {
+            Server server, @Nullable UrlBase base, String name, Set<String> taken) {
         if (base == null) {
             server.scope()
                     .own("server_name")

@@ -69,6 +69,11 @@ public final class Entry {
         keys.add(key);
     }
 
+    /** Returns true if a key was recorded for the line. */
+    public boolean hasKeys() {
+        return !keys.isEmpty();
+    }
+
     /** Returns true if the line has an outcome. */
     boolean isDecided() {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();

@@ -8,7 +8,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Reads files of nginx, and the files that they include, into a tree of directives. Confined to one thread. */
 public final class NginxReader {
@@ -20,6 +22,7 @@ public final class NginxReader {
 
     private final Workspace workspace;
     private final Path prefix;
+    private final Map<String, Entry> entries = new HashMap<>();
     private int files;
 
     /** @param prefix the directory to which nginx's relative paths refer */
@@ -38,25 +41,18 @@ public final class NginxReader {
             workspace.problems().add(path + ": more than " + FILES_MAX + " files are included");
             return;
         }
-        if (workspace.isRead(path)) {
-            // The lines of the file are in the report once; the directives are repeated.
-            new Parse(new Tokens(workspace.read(path)), depth, true).block(parent, false);
-        } else {
-            new Parse(new Tokens(workspace.read(path)), depth, false).block(parent, false);
-        }
+        new Parse(new Tokens(workspace.read(path)), depth).block(parent, false);
     }
 
     private final class Parse {
         private final Tokens tokens;
         private final SourceFile file;
         private final int depth;
-        private final boolean again;
 
-        Parse(Tokens tokens, int depth, boolean again) {
+        Parse(Tokens tokens, int depth) {
             this.tokens = tokens;
             this.file = tokens.file();
             this.depth = depth;
-            this.again = again;
         }
 
         /** Reads directives up to the closing brace, or up to the end of the file. */
@@ -108,9 +104,11 @@ public final class NginxReader {
                 return;
             }
             String text = tokens.source(name.start(), raw ? tokens.position() : token.end());
-            Entry entry = again
-                    ? new Entry(file.name(), name.line(), name.column(), text)
-                    : file.entry(name.line(), Math.max(end, last.line()), name.column(), text);
+            int until = Math.max(end, last.line());
+            // A file that is included several times has its lines in the report once.
+            Entry entry = entries.computeIfAbsent(
+                    file.name() + ":" + name.line() + ":" + name.column(),
+                    place -> file.entry(name.line(), until, name.column(), text));
             Directive made = new Directive(name.text(), words, entry, block);
             parent.children().add(made);
             if (name.text().equals("include") && !block) {
@@ -198,7 +196,7 @@ public final class NginxReader {
             }
         }
         found.sort(null);
-        return found;
+        return List.copyOf(found);
     }
 
     private static List<Path> directories(String pattern) {
@@ -215,6 +213,6 @@ public final class NginxReader {
             return List.of();
         }
         found.sort(null);
-        return found;
+        return List.copyOf(found);
     }
 }
