@@ -67,7 +67,7 @@ abstract class CommandGroup implements Callable<Integer> {
 
     @Command(
             name = "import",
-            customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
+            customSynopsis = "millctl import COMMAND PATH [OPTIONS]",
             commandListHeading = "Commands:%n",
             description = "Translate another proxy's configuration into one of Millrace.")
     static final class Import extends CommandGroup {}

@@ -30,6 +30,7 @@ import io.millrace.cli.command.config.ConfigRollbackCommand;
 import io.millrace.cli.command.config.ConfigSchemaCommand;
 import io.millrace.cli.command.config.ConfigSetCommand;
 import io.millrace.cli.command.config.ImportAtsCommand;
+import io.millrace.cli.command.config.ImportCommands;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.DashboardCommand;
@@ -137,8 +138,11 @@ public final class Millctl {
                         .addSubcommand(new TlsCommands.Show(invocation))
                         .addSubcommand(new TlsCommands.Check(invocation))
                         .addSubcommand(new TlsCommands.Renew(invocation)))
-                .addSubcommand(
-                        new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Import())
+                        .addSubcommand(new ImportAtsCommand(invocation))
+                        .addSubcommand(new ImportCommands.Nginx(invocation))
+                        .addSubcommand(new ImportCommands.Varnish(invocation))
+                        .addSubcommand(new ImportCommands.Squid(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())
                         .addSubcommand(new StoreLocalCommand.Check(invocation))
                         .addSubcommand(new StoreLocalCommand.Dump(invocation))

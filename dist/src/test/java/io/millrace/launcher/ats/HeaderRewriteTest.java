@@ -3,7 +3,7 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;

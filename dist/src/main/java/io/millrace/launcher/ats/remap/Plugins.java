@@ -2,8 +2,8 @@ package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -2,10 +2,10 @@ package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.settings.StorageImport;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.launcher.importing.source.Quantity;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.settings.StorageImport;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package io.millrace.launcher.ats.rewrite;
 
-import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

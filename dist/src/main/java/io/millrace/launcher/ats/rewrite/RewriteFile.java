@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.rewrite;
 
 import io.millrace.launcher.ats.rewrite.RewriteCondition.UnknownConditionException;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
