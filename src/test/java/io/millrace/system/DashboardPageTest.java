@@ -32,8 +32,8 @@ class DashboardPageTest {
             "{\"objects\":[%s],\"hosts\":[%s],\"next\":%s,\"complete\":true,\"reason\":null}";
     private static final String OBJECT =
             "{\"url\":\"http://a.example/%s\",\"status\":200,\"type\":\"text/css\",\"length\":1,"
-                + "\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[],\"volume\":\"v\",\"segment\":1,"
-                + "\"offset\":%s}";
+                    + "\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[],\"volume\":\"v\",\"segment\":1,"
+                    + "\"offset\":%s}";
     private static final String HOST = "{\"host\":\"a.example\",\"objects\":%d,\"bytes\":10}";
     private static final String EXPLANATION = "{\"outcome\":\"%s\",\"steps\":[]}";
     private static final String DRY_RUN = "{\"id\":\"p1\",\"state\":\"%s\",\"objects\":3,\"bytes\":30}";

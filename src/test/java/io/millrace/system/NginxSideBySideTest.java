@@ -34,8 +34,7 @@ class NginxSideBySideTest {
     private static final List<String> PLACES =
             List.of("/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx");
 
-    private static final String CONFIGURATION =
-            """
+    private static final String CONFIGURATION = """
             daemon off;
             master_process off;
             pid ROOT/nginx.pid;
@@ -87,8 +86,7 @@ class NginxSideBySideTest {
             }
             """;
 
-    private static final String REDIRECTIONS =
-            """
+    private static final String REDIRECTIONS = """
             daemon off;
             master_process off;
             pid ROOT/nginx.pid;

@@ -70,7 +70,8 @@ class LiveLogsTest {
     /** Returns a figure of the log a. */
     private long figure(String metric, String labels) {
         String line = metric + "{application=\"millrace\",log=\"a\"" + labels + "} ";
-        Matcher found = Pattern.compile(Pattern.quote(line) + "(\\d+)").matcher(live.proxy().proxy().metricsText());
+        Matcher found = Pattern.compile(Pattern.quote(line) + "(\\d+)")
+                .matcher(live.proxy().proxy().metricsText());
         return found.find() ? Long.parseLong(found.group(1)) : 0;
     }
 

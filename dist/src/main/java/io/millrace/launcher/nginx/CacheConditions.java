@@ -1,8 +1,8 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
-import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
@@ -122,13 +122,16 @@ final class CacheConditions {
             } else if (!text.startsWith("$")) {
                 constant(text);
             } else if (name.startsWith("arg_")) {
-                String parameter = java.util.regex.Pattern.quote(name.substring(4)).replace("\\Q", "").replace("\\E", "");
+                String parameter = java.util.regex.Pattern.quote(name.substring(4))
+                        .replace("\\Q", "")
+                        .replace("\\E", "");
                 never("[?&](?i:" + parameter + ")=[^&]", source.use());
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
                 never("\\?.", source.use());
             } else if (name.startsWith("cookie_")) {
-                cookies(source, "every request with a cookie bypasses the cache, not only those with "
-                        + name.substring(7));
+                cookies(
+                        source,
+                        "every request with a cookie bypasses the cache, not only those with " + name.substring(7));
             } else if (name.equals("http_cookie")) {
                 cookies(source, "");
             } else if (name.equals("http_authorization")) {
@@ -253,9 +256,9 @@ final class CacheConditions {
                     if (match) {
                         never(
                                 variable.equals("request_uri")
-                                        ? flag + BEFORE_PATH + (value.startsWith("^")
-                                                ? value.substring(1)
-                                                : ".*(?:" + value + ")")
+                                        ? flag
+                                                + BEFORE_PATH
+                                                + (value.startsWith("^") ? value.substring(1) : ".*(?:" + value + ")")
                                         : ofPath(flag + value),
                                 at.use());
                     } else if (operator.equals("=")) {
@@ -272,7 +275,8 @@ final class CacheConditions {
                     if (variable.startsWith("cookie_")) {
                         cookies(at, "every request with a cookie bypasses the cache, not only those that match");
                     } else if (variable.startsWith("arg_")) {
-                        never("[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
+                        never(
+                                "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
                                 at.use());
                     } else {
                         at.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");

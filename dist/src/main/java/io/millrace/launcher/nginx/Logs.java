@@ -67,9 +67,11 @@ final class Logs {
                 named.add(each.arg(1).isEmpty() ? "combined" : each.arg(1));
                 log(each);
             } else {
-                each.notMapped(chosen == null
-                        ? "lines are written to a file; read it with a program that sends them on"
-                        : "there is one access log, with the format of " + chosen.entry().place());
+                each.notMapped(
+                        chosen == null
+                                ? "lines are written to a file; read it with a program that sends them on"
+                                : "there is one access log, with the format of "
+                                        + chosen.entry().place());
             }
         }
         for (Directive each : all) {

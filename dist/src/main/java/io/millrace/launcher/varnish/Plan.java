@@ -81,7 +81,8 @@ final class Plan {
         }
         String url = match.urls().isEmpty() ? null : Match.urlRegex(match.urls().get(0));
         Test host = match.hosts().isEmpty() ? null : match.hosts().get(0);
-        boolean known = host == null || host.operator().equals("==") || host.operator().equals("~");
+        boolean known =
+                host == null || host.operator().equals("==") || host.operator().equals("~");
         if ((!match.urls().isEmpty() && url == null) || !known) {
             return false;
         }

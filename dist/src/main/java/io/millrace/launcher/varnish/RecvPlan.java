@@ -124,7 +124,9 @@ final class RecvPlan extends Walker {
             each.note("connections that switch their protocol do not use the cache");
         } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.use())) {
             each.use();
-        } else if (match.urls().isEmpty() && match.hosts().isEmpty() && match.unknown().isEmpty()
+        } else if (match.urls().isEmpty()
+                && match.hosts().isEmpty()
+                && match.unknown().isEmpty()
                 && match.clients().isEmpty()) {
             plan.set("cache.enabled", "false", each.use());
         } else {
@@ -157,7 +159,11 @@ final class RecvPlan extends Walker {
         if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(one -> one.startsWith("~"))) {
             return false;
         }
-        DraftNode node = plan.workspace().draft().root().putWords("purge.allow", addresses).optional();
+        DraftNode node = plan.workspace()
+                .draft()
+                .root()
+                .putWords("purge.allow", addresses)
+                .optional();
         node.from(each.use());
         plan.usedAcl(test.right(), "purge.allow");
         return true;
@@ -175,7 +181,9 @@ final class RecvPlan extends Walker {
             each.note("Millrace answers purges itself");
         } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
             each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
-        } else if (!match.clients().isEmpty() && match.urls().isEmpty() && match.hosts().isEmpty()) {
+        } else if (!match.clients().isEmpty()
+                && match.urls().isEmpty()
+                && match.hosts().isEmpty()) {
             Test test = match.clients().get(0);
             if (!plan.deny(test.right(), test.operator().equals("~"), each.use())) {
                 each.notMapped("the clients are not refused: no list of addresses has this name");
@@ -219,10 +227,12 @@ final class RecvPlan extends Walker {
             case "req.http.x-forwarded-for" -> each.note("origins get X-Forwarded-For by default");
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
-            case "req.http.cookie" -> each.notMapped("cookies of requests cannot be changed; cache.key.cookies selects"
-                    + " variants by single cookies");
-            case "req.grace" -> each.notMapped("the time for stale responses is the same for all requests:"
-                    + " cache.stale_while_revalidate");
+            case "req.http.cookie" ->
+                each.notMapped("cookies of requests cannot be changed; cache.key.cookies selects"
+                        + " variants by single cookies");
+            case "req.grace" ->
+                each.notMapped(
+                        "the time for stale responses is the same for all requests:" + " cache.stale_while_revalidate");
             case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
                 each.notMapped("requests cannot select this; see cache.when_to_revalidate and cache.collapse_wait");
             case "req.http.surrogate-capability", "req.esi" -> each.notMapped("ESI is not supported");
@@ -244,8 +254,11 @@ final class RecvPlan extends Walker {
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
             case "req.http.cache-control", "req.http.pragma" -> each.use().became("cache.ignore_client_no_cache");
-            case "req.http.x-forwarded-for", "req.http.forwarded", "req.http.x-forwarded-proto",
-                    "req.http.x-original-url", "req.http.x-rewrite-url" ->
+            case "req.http.x-forwarded-for",
+                    "req.http.forwarded",
+                    "req.http.x-forwarded-proto",
+                    "req.http.x-original-url",
+                    "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
             case "req.http.range" -> plan.set("cache.range.write", "true", each.use());
             default -> each.notMapped("fields of requests cannot be removed");
@@ -332,7 +345,8 @@ final class RecvPlan extends Walker {
     /** Returns the paths with which URLs of an expression begin; empty if they are not fixed. */
     static List<String> prefixes(String expression) {
         String text = expression.replaceAll("^\\(\\?i\\)", "");
-        Matcher plain = Pattern.compile("\\^(/[A-Za-z0-9/_.~\\\\-]*)(?:\\.\\*)?").matcher(text);
+        Matcher plain =
+                Pattern.compile("\\^(/[A-Za-z0-9/_.~\\\\-]*)(?:\\.\\*)?").matcher(text);
         if (plain.matches() && !plain.group(1).replace("\\.", "").contains(".")) {
             return List.of(plain.group(1).replace("\\", ""));
         }
@@ -370,7 +384,8 @@ final class RecvPlan extends Walker {
             return;
         }
         String expression = call.group(1);
-        Matcher names = Pattern.compile("\\(\\??:?([A-Za-z0-9_|.*+\\[\\]\\\\-]+)\\)\\s*=").matcher(expression);
+        Matcher names = Pattern.compile("\\(\\??:?([A-Za-z0-9_|.*+\\[\\]\\\\-]+)\\)\\s*=")
+                .matcher(expression);
         Matcher single = Pattern.compile("([A-Za-z0-9_.-]+)=").matcher(expression);
         if (expression.matches("\\\\?\\?\\.\\*\\$?|\\[\\?\\]\\.\\*\\$?")) {
             query(each, around);
@@ -378,7 +393,8 @@ final class RecvPlan extends Walker {
             exclude(each, names.group(1).split("\\|", -1));
         } else if (single.find() && expression.contains("=")) {
             exclude(each, single.group(1));
-        } else if (expression.matches("\\\\?\\?&?\\$|\\(?\\\\\\?\\|?&?\\)?\\$|\\\\\\?&|&\\$|#\\.\\*\\$?|[&?\\\\()|+\\[\\]$]+")
+        } else if (expression.matches(
+                        "\\\\?\\?&?\\$|\\(?\\\\\\?\\|?&?\\)?\\$|\\\\\\?&|&\\$|#\\.\\*\\$?|[&?\\\\()|+\\[\\]$]+")
                 || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
@@ -398,7 +414,8 @@ final class RecvPlan extends Walker {
         List<String> names = new ArrayList<>();
         names.addAll(excluded);
         for (String word : words) {
-            String name = word.replaceAll("\\[[^\\]]*\\][+*]?|\\.[*+]|\\\\w[+*]?", "*").replace("\\", "");
+            String name = word.replaceAll("\\[[^\\]]*\\][+*]?|\\.[*+]|\\\\w[+*]?", "*")
+                    .replace("\\", "");
             if (name.matches("[A-Za-z0-9_.-]+\\*?") && !names.contains(name)) {
                 names.add(name);
             }

@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
-import java.util.ArrayList;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.rewrite;
 
-import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.SourceFile;
 import java.nio.file.Path;

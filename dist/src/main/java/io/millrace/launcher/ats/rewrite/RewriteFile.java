@@ -1,9 +1,9 @@
 package io.millrace.launcher.ats.rewrite;
 
 import io.millrace.launcher.ats.rewrite.RewriteCondition.UnknownConditionException;
+import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.SourceFile;
-import io.millrace.launcher.ats.source.Words;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.rewrite;
 
-import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

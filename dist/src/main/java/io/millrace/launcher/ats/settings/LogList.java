@@ -1,11 +1,11 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.Quantity;
 import io.millrace.launcher.importing.source.Quantity.BadValueException;
-import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LogKeys;
@@ -50,8 +50,7 @@ final class LogList {
      * @param filter its condition; empty for none
      * @param filterEntries source lines of the filters
      */
-    void write(
-            LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
+    void write(LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
         if (names.size() == LogKeys.LOGS_MAX) {
             log.entry().notMapped("log.access has at most " + LogKeys.LOGS_MAX + " logs");
             return;

@@ -65,8 +65,7 @@ public final class AccessLogs implements AutoCloseable {
         return start(logs, faults, System::currentTimeMillis, SyslogHead.hostName());
     }
 
-    static AccessLogs start(
-            List<LogOutputConfig> logs, FaultLog faults, LongSupplier epochMillis, String hostName) {
+    static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, LongSupplier epochMillis, String hostName) {
         AccessLogs started = new AccessLogs(faults, epochMillis, hostName);
         started.replace(logs);
         return started;
@@ -128,7 +127,8 @@ public final class AccessLogs implements AutoCloseable {
 
     private static List<LogCapture> capturesOf(List<LogOutputConfig> logs) {
         try {
-            return AccessLogFormat.capturesOf(logs.stream().map(LogOutputConfig::format).toList());
+            return AccessLogFormat.capturesOf(
+                    logs.stream().map(LogOutputConfig::format).toList());
         } catch (LogTemplateException e) {
             throw new IllegalArgumentException("log.access: " + e.getMessage(), e);
         }
