@@ -57,6 +57,8 @@ class DashboardPageTest {
                     + "\"connections\":{},\"cache\":{\"hits_total\":1,\"misses_total\":1}}");
     private final Scripted origins = new Scripted("GET", "/v1/origins", request -> "{\"hosts\":[]}");
     private final Scripted metrics = new Scripted("GET", "/metrics", request -> "");
+    private final Scripted history = new Scripted("GET", "/v1/history", request -> "409 history-off");
+    private final Scripted events = new Scripted("GET", "/v1/events", request -> "{\"events\":[]}");
     private final Scripted list = new Scripted("GET", "/v1/cache/list", request -> PAGE.formatted("", "", "null"));
     private final Scripted explain = new Scripted("GET", "/v1/explain", request -> EXPLANATION.formatted("hit"));
     private final Scripted lookup =
@@ -85,7 +87,7 @@ class DashboardPageTest {
             this.answer = answer;
         }
 
-        /** @param changed returns the content; null to answer later */
+        /** @param changed returns the content, or status and code of an error; null to answer later */
         void answers(Function<AdminRequest, @Nullable String> changed) {
             answer = changed;
         }
@@ -112,8 +114,9 @@ class DashboardPageTest {
         }
 
         static AdminReply reply(String content) {
-            return content.startsWith("504")
-                    ? AdminReply.error(504, "timeout", "no answer within 30 seconds")
+            String[] words = content.split(" ", 2);
+            return words[0].matches("[45]\\d\\d")
+                    ? AdminReply.error(Integer.parseInt(words[0]), words[1], "no answer within 30 seconds")
                     : new AdminReply(200, AdminReply.JSON, content.getBytes(StandardCharsets.UTF_8));
         }
     }
@@ -134,7 +137,8 @@ class DashboardPageTest {
     @BeforeEach
     void start() throws IOException {
         AdminServer.Builder builder = AdminServer.builder().dashboard();
-        for (Scripted each : List.of(status, origins, metrics, list, explain, lookup, purges, dryRun, count, cancel)) {
+        for (Scripted each : List.of(
+                status, origins, metrics, history, events, list, explain, lookup, purges, dryRun, count, cancel)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -311,6 +315,37 @@ class DashboardPageTest {
         }
     }
 
+    /** A range with this many recorded steps. */
+    private static String recorded(int steps) {
+        StringBuilder points = new StringBuilder();
+        for (int i = 0; i < steps; i++) {
+            points.append(i == 0 ? "" : ",")
+                    .append("{\"at\":")
+                    .append(i * 10)
+                    .append(",\"measured_ms\":10000,\"requests\":1,\"hits\":1,\"sent_bytes\":")
+                    .append(i % 2)
+                    .append(",\"origin_bytes\":0,\"origin_requests\":0,\"errors\":0,\"p50_us\":1,\"p99_us\":1,"
+                            + "\"origin_p99_us\":null}");
+        }
+        return "{\"from\":0,\"to\":" + steps * 10 + ",\"step\":10,\"bounds_us\":[],\"points\":[" + points + "]}";
+    }
+
+    @Test
+    void figuresOfAnotherRangeAreNotShown() throws Exception {
+        history.answers(request -> parameter(request, "from").equals("3600s") ? recorded(7) : null);
+        openOverview(url);
+        String label =
+                "document.querySelector('.chart[aria-label^=\"Requests per second\"]').getAttribute('aria-label')";
+        browser.await("!" + label + ".includes('no data yet')");
+        show("#/overview?range=week");
+        browser.await(label + ".includes('no data yet')");
+        while (history.held.isEmpty()) {
+            settle();
+        }
+        history.held.get(0).reply(Scripted.reply(recorded(3)));
+        browser.await("!" + label + ".includes('no data yet')");
+    }
+
     /** The charts stay the same objects, also when there is no traffic in one interval and some in the next. */
     @Test
     void chartsAreKept() throws Exception {
@@ -321,7 +356,7 @@ class DashboardPageTest {
                     + number / 2 * 1000 + "\n";
         });
         openOverview(url);
-        browser.await("document.querySelectorAll('.uplot').length === 4");
+        browser.await("document.querySelectorAll('.uplot').length === 5");
         int before = samples.get();
         while (samples.get() < before + 2) {
             settle();
@@ -352,7 +387,7 @@ class DashboardPageTest {
 
     @Test
     void failureNamesTheNextStep() throws Exception {
-        explain.answers(request -> "504");
+        explain.answers(request -> "504 timeout");
         openOverview(url);
         show("#/inspect?url=http%3A%2F%2Fa.example%2F");
         browser.await("document.querySelector('[role=alert]').textContent.startsWith('No answer within 30 seconds. Try"

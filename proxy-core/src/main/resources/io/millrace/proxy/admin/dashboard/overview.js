@@ -112,7 +112,7 @@ export function Overview({status, theme, parameters}) {
       <${Stat} label="Client connections" value=${count(connections.client)} name="connections_client" raw=${connections.client}
         note=${count(connections.origin) + ' to origins'} />
     </div>
-    <${Failure} error=${isOff ? null : past.error} />
+    <${Failure} error=${(isOff ? null : past.error) || loaded.error} />
     <${RangeTabs} screen="overview" range=${range} />
     <div class="grid">
       <${Chart} title="Requests per second" ...${chart} text=${(value) => rate(value)} series=${[
