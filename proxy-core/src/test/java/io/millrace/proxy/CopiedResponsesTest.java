@@ -139,7 +139,7 @@ class CopiedResponsesTest {
     @Test
     void aCopyKeepsContentAgeLifetimeAndTags() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         proxy.advanceSeconds(100);
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
@@ -164,7 +164,7 @@ class CopiedResponsesTest {
                 .invalidate(new Scope(Kind.TAG, null, null, false, List.of("blue"), null))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals(2, proxy.origin().requests());
     }
 
@@ -215,7 +215,7 @@ class CopiedResponsesTest {
         String fields = "Cache-Control: " + control + "\r\n" + field + "\r\n";
         NewCopy copy = request == null ? handMade(URL, fields) : handMade(URL, fields, request);
         assertEquals(new Progress(null, reason == null, reason), imported(copy));
-        assertEquals(reason == null ? "copy" : "hello", proxy.get("/a", "Accept-Language: de").text());
+        assertEquals(reason == null ? "copy" : "hello", proxy.get("/a", "Accept-Language: de\r\n").text());
     }
 
     @Test
@@ -285,7 +285,7 @@ class CopiedResponsesTest {
     @Test
     void aPurgeAfterTheFetchKeepsTheCopyAway() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -317,7 +317,7 @@ class CopiedResponsesTest {
             value = {"HOST, test.example, -", "PREFIX, -, http://test.example/a", "ALL, -, -", "TAG, -, red"})
     void aWiderPurgeAfterTheFetchKeepsTheCopyAway(Kind kind, String host, String text) throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -327,14 +327,14 @@ class CopiedResponsesTest {
         now(new ScopedPurges(new ServerView(proxy.proxy())).invalidate(scope));
         assertEquals("purged", refusedExport(key(URL)));
         assertEquals("purged", imported(asNew(copy), content).reason());
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals(2, proxy.origin().requests());
     }
 
     @Test
     void aSweptPurgeByPatternKeepsOlderCopiesAway() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -349,7 +349,7 @@ class CopiedResponsesTest {
     @Test
     void aNewerResponseIsNotReplaced() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals("newer-stored", imported(handMade(URL, FRESH)).reason());
         assertEquals("hello", proxy.get("/a").text());
     }
@@ -357,7 +357,7 @@ class CopiedResponsesTest {
     @Test
     void variantsAreCopiedWithTheirFields() throws Exception {
         start(FRESH + "Vary: Accept-Language\r\n", "hello");
-        proxy.get("/a", "Accept-Language: de");
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
         StoredObject<StoredHead> marker =
                 proxy.proxy().store().get(proxy.proxy().store().key(key(URL)));
         FieldSection fields =
@@ -372,27 +372,27 @@ class CopiedResponsesTest {
         proxy.restart();
         adapt();
         assertTrue(imported(asNew(copy), content).stored());
-        assertEquals("hello", proxy.get("/a", "Accept-Language: de").text());
+        assertEquals("hello", proxy.get("/a", "Accept-Language: de\r\n").text());
         assertEquals(1, proxy.origin().requests());
-        proxy.get("/a", "Accept-Language: fr");
+        proxy.getAndSettle("/a", "Accept-Language: fr\r\n");
         assertEquals(2, proxy.origin().requests());
     }
 
     @Test
     void responsesOfOneClientAreNotExported() throws Exception {
         start("Cache-Control: public, s-maxage=600\r\nSet-Cookie: a=b\r\n", "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals("of-one-client", refusedExport(key(URL)));
     }
 
     @Test
     void contentOfAReplacedResponseIsNotMixed() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         proxy.advanceSeconds(1);
         proxy.purge("/a");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         ExecutionException changed = assertThrows(
                 ExecutionException.class, () -> now(exports.content(key(URL), copy.version(), 0)));
         assertEquals("changed", ((AdminException) changed.getCause()).code());
