@@ -139,7 +139,7 @@ class CopiedResponsesTest {
     @Test
     void aCopyKeepsContentAgeLifetimeAndTags() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         proxy.advanceSeconds(100);
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
@@ -164,7 +164,7 @@ class CopiedResponsesTest {
                 .invalidate(new Scope(Kind.TAG, null, null, false, List.of("blue"), null))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals(2, proxy.origin().requests());
     }
 
@@ -189,18 +189,10 @@ class CopiedResponsesTest {
         start(FRESH, "hello");
         long millis = proxy.proxy().shared().clock().millis();
         NewCopy ahead = new NewCopy(
-                URL,
-                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1),
-                null,
-                4,
-                200,
-                millis + 3_400_000,
-                millis + 3_600_000,
-                500,
-                new byte[0]);
+                URL, "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1), null, 4,
+                200, millis + 3_400_000, millis + 3_600_000, 500, new byte[0]);
         assertTrue(imported(ahead).stored());
-        assertTrue(
-                proxy.get("/a").head().contains("hit; ttl=300"), proxy.get("/a").head());
+        assertTrue(proxy.get("/a").head().contains("hit; ttl=300"), proxy.get("/a").head());
     }
 
     @ParameterizedTest
@@ -217,15 +209,13 @@ class CopiedResponsesTest {
                 "max-age=600, -, transfer-encoding, Transfer-Encoding: chunked",
                 "max-age=0, -, no-lifetime, X: y"
             })
-    void onlyResponsesThatMayBeStoredAreStored(String control, String request, String reason, String field)
-            throws Exception {
+    void onlyResponsesThatMayBeStoredAreStored(
+            String control, String request, String reason, String field) throws Exception {
         start(FRESH, "hello");
         String fields = "Cache-Control: " + control + "\r\n" + field + "\r\n";
         NewCopy copy = request == null ? handMade(URL, fields) : handMade(URL, fields, request);
         assertEquals(new Progress(null, reason == null, reason), imported(copy));
-        assertEquals(
-                reason == null ? "copy" : "hello",
-                proxy.get("/a", "Accept-Language: de").text());
+        assertEquals(reason == null ? "copy" : "hello", proxy.get("/a", "Accept-Language: de\r\n").text());
     }
 
     @Test
@@ -243,20 +233,16 @@ class CopiedResponsesTest {
     void aWrongDigestOrLengthStoresNothing() throws Exception {
         start(FRESH, "hello");
         byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
-        String upload =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertNotNull(upload);
         now(imports.add(upload, 0, content));
         assertEquals(Progress.refused("digest"), now(imports.end(upload, sha256(new byte[1]))));
-        String shorter =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String shorter = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.add(shorter, 0, new byte[3]));
         assertEquals(Progress.refused("length"), now(imports.end(shorter, sha256(new byte[3]))));
-        String longer =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String longer = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertEquals(Progress.refused("length"), now(imports.add(longer, 0, new byte[5])));
-        String given =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String given = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.abort(given));
         ExecutionException gone = assertThrows(ExecutionException.class, () -> now(imports.end(given, content)));
         assertEquals("unknown-upload", ((AdminException) gone.getCause()).code());
@@ -285,15 +271,13 @@ class CopiedResponsesTest {
     void uploadsAreLimitedAndGivenUp() throws Exception {
         start(FRESH, "hello");
         for (int i = 0; i < ObjectImports.UPLOADS_MAX; i++) {
-            assertNotNull(now(imports.begin(handMade(URL + i, FRESH), AdminCaller.UNKNOWN))
-                    .upload());
+            assertNotNull(now(imports.begin(handMade(URL + i, FRESH), AdminCaller.UNKNOWN)).upload());
         }
         ExecutionException busy = assertThrows(
                 ExecutionException.class, () -> now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)));
         assertEquals(429, ((AdminException) busy.getCause()).status());
         imports.close();
-        String upload =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertNotNull(upload);
         now(imports.abort(upload));
     }
@@ -301,7 +285,7 @@ class CopiedResponsesTest {
     @Test
     void aPurgeAfterTheFetchKeepsTheCopyAway() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -320,8 +304,7 @@ class CopiedResponsesTest {
     void aPurgeDuringTheUploadKeepsTheCopyAway() throws Exception {
         start(FRESH, "hello");
         byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
-        String upload =
-                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.add(upload, 0, content));
         proxy.purge("/a");
         assertEquals(Progress.refused("purged-or-full"), now(imports.end(upload, sha256(content))));
@@ -334,7 +317,7 @@ class CopiedResponsesTest {
             value = {"HOST, test.example, -", "PREFIX, -, http://test.example/a", "ALL, -, -", "TAG, -, red"})
     void aWiderPurgeAfterTheFetchKeepsTheCopyAway(Kind kind, String host, String text) throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -344,14 +327,14 @@ class CopiedResponsesTest {
         now(new ScopedPurges(new ServerView(proxy.proxy())).invalidate(scope));
         assertEquals("purged", refusedExport(key(URL)));
         assertEquals("purged", imported(asNew(copy), content).reason());
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals(2, proxy.origin().requests());
     }
 
     @Test
     void aSweptPurgeByPatternKeepsOlderCopiesAway() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         byte[] content = content(key(URL), copy);
         proxy.advanceSeconds(5);
@@ -366,7 +349,7 @@ class CopiedResponsesTest {
     @Test
     void aNewerResponseIsNotReplaced() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals("newer-stored", imported(handMade(URL, FRESH)).reason());
         assertEquals("hello", proxy.get("/a").text());
     }
@@ -374,7 +357,7 @@ class CopiedResponsesTest {
     @Test
     void variantsAreCopiedWithTheirFields() throws Exception {
         start(FRESH + "Vary: Accept-Language\r\n", "hello");
-        proxy.get("/a", "Accept-Language: de");
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
         StoredObject<StoredHead> marker =
                 proxy.proxy().store().get(proxy.proxy().store().key(key(URL)));
         FieldSection fields =
@@ -389,29 +372,29 @@ class CopiedResponsesTest {
         proxy.restart();
         adapt();
         assertTrue(imported(asNew(copy), content).stored());
-        assertEquals("hello", proxy.get("/a", "Accept-Language: de").text());
+        assertEquals("hello", proxy.get("/a", "Accept-Language: de\r\n").text());
         assertEquals(1, proxy.origin().requests());
-        proxy.get("/a", "Accept-Language: fr");
+        proxy.getAndSettle("/a", "Accept-Language: fr\r\n");
         assertEquals(2, proxy.origin().requests());
     }
 
     @Test
     void responsesOfOneClientAreNotExported() throws Exception {
         start("Cache-Control: public, s-maxage=600\r\nSet-Cookie: a=b\r\n", "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         assertEquals("of-one-client", refusedExport(key(URL)));
     }
 
     @Test
     void contentOfAReplacedResponseIsNotMixed() throws Exception {
         start(FRESH, "hello");
-        proxy.get("/a");
+        proxy.getAndSettle("/a");
         StoredCopy copy = exported(key(URL));
         proxy.advanceSeconds(1);
         proxy.purge("/a");
-        proxy.get("/a");
-        ExecutionException changed =
-                assertThrows(ExecutionException.class, () -> now(exports.content(key(URL), copy.version(), 0)));
+        proxy.getAndSettle("/a");
+        ExecutionException changed = assertThrows(
+                ExecutionException.class, () -> now(exports.content(key(URL), copy.version(), 0)));
         assertEquals("changed", ((AdminException) changed.getCause()).code());
     }
 }

@@ -11,7 +11,7 @@ import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.MarkedExpression;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.log.LogFailure;
-import io.millrace.cli.render.CopyReport;
+import io.millrace.cli.render.cache.CopyReport;
 import io.millrace.cli.warc.Spool;
 import io.millrace.cli.warc.WarcWriter;
 import java.io.BufferedOutputStream;

@@ -7,7 +7,7 @@ import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.log.LogFailure;
-import io.millrace.cli.render.CopyReport;
+import io.millrace.cli.render.cache.CopyReport;
 import io.millrace.cli.warc.WarcReader;
 import io.millrace.cli.warm.LineUrls;
 import java.io.EOFException;

@@ -9,7 +9,7 @@ import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.log.LogFailure;
-import io.millrace.cli.render.WarmView;
+import io.millrace.cli.render.cache.WarmView;
 import io.millrace.cli.warm.Endpoint;
 import io.millrace.cli.warm.Feed;
 import io.millrace.cli.warm.ProxiedDocuments;

@@ -6,7 +6,7 @@ import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonTree;
 import io.millrace.cli.command.CommandFailure;
-import io.millrace.cli.render.CopyReport;
+import io.millrace.cli.render.cache.CopyReport;
 import io.millrace.cli.warc.WarcDigest;
 import io.millrace.cli.warc.WarcReader;
 import java.io.IOException;

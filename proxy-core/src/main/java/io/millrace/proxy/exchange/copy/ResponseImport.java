@@ -172,10 +172,12 @@ public final class ResponseImport {
             TargetUri keyUrl,
             CacheSettings rules,
             long nowMillis) {
-        // Not above the stamp of a present fetch, so that a clock that was set back does not hide later purges.
-        long stamp = Math.min(
-                Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT,
-                parts.invalidator().stamp());
+        // Not above the stamp of a present fetch, so that a clock that was set back does not hide later purges. Not
+        // below the first stamp of the journal: no purge of this cache is older.
+        long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
+        long stamp = Math.max(
+                Math.min(fetched, parts.invalidator().stamp()),
+                parts.invalidator().firstStamp());
         return StoredHead.of(request, response, nowMillis, nowMillis, rules)
                 .imported(copied.lifetimeSecondsMax(), copied.packedTags())
                 .withStamp(stamp, keyUrl, mapped.rule().config().site())

@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +22,19 @@ final class CopyAudit {
 
     private final String verb;
     private final LongSupplier nanoTime;
-    private final Map<String, long[]> byClient = new HashMap<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock. */
+    private final Map<String, Counted> byClient = new HashMap<>();
+
+    /** The responses of a client since its last line. */
+    private static final class Counted {
+        private long lineNanos;
+        private long responses;
+
+        Counted(long lineNanos) {
+            this.lineNanos = lineNanos;
+        }
+    }
 
     /** @param verb what is done with responses, such as {@code export} */
     CopyAudit(String verb, LongSupplier nanoTime) {
@@ -29,23 +42,30 @@ final class CopyAudit {
         this.nanoTime = nanoTime;
     }
 
-    synchronized void add(AdminCaller caller, String url) {
-        String client = caller.text();
+    void add(AdminCaller caller, String url) {
+        lock.lock();
+        try {
+            count(caller.text(), url, nanoTime.getAsLong());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void count(String client, String url, long now) {
         if (byClient.size() >= CLIENTS_MAX) {
             byClient.clear();
         }
-        long now = nanoTime.getAsLong();
-        long[] state = byClient.get(client);
-        if (state == null) {
-            byClient.put(client, new long[] {now, 0});
+        Counted counted = byClient.get(client);
+        if (counted == null) {
+            byClient.put(client, new Counted(now));
             log.info("{} of stored responses by {}: begins with {}", verb, client.isEmpty() ? "unknown" : client, url);
             return;
         }
-        state[1]++;
-        if (now - state[0] >= QUIET_NANOS) {
-            log.info("{} of stored responses by {}: {} more, up to {}", verb, client, state[1], url);
-            state[0] = now;
-            state[1] = 0;
+        counted.responses++;
+        if (now - counted.lineNanos >= QUIET_NANOS) {
+            log.info("{} of stored responses by {}: {} more, up to {}", verb, client, counted.responses, url);
+            counted.lineNanos = now;
+            counted.responses = 0;
         }
     }
 }

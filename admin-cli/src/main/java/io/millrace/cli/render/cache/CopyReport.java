@@ -1,6 +1,8 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.cache;
 
 import io.millrace.cli.client.JsonTree;
+import io.millrace.cli.render.Printable;
+import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
