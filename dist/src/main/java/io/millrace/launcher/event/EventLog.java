@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Recording and reading never block on the file.
  */
 public final class EventLog implements EventSink, EventSource, AutoCloseable {
-    /** Limit of events in memory. With texts of full length the file has 6 MiB at most. */
+    /** Limit of events in memory. Texts of full length in ASCII make a file of 6 MiB at most. */
     public static final int EVENTS_MAX = 2000;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
