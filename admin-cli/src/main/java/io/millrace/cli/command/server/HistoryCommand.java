@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
         name = "history",
         abbreviateSynopsis = true,
         description = {
-            "Show figures of the past: requests, hit ratio, traffic, errors, latency.",
+            "Show figures of the past: requests, hits, errors, latency.",
             "The launcher records them every 10 s; admin.history sets how much is kept."
         },
         footer = {"", "Example: millctl history --last 24h"})
