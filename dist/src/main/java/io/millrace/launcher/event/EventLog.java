@@ -161,9 +161,10 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Returns the number of events of each kind since the start, in the text format of Prometheus. */
     public String prometheusText() {
-        String name = MetricFamily.EVENTS.metricName();
+        MetricFamily family = MetricFamily.EVENTS;
+        String name = family.metricName();
         StringBuilder text = new StringBuilder();
-        text.append("# HELP ").append(name).append(' ').append(MetricFamily.EVENTS.description());
+        text.append("# HELP ").append(name).append(' ').append(family.description());
         text.append("\n# TYPE ").append(name).append(" counter\n");
         lock.lock();
         try {

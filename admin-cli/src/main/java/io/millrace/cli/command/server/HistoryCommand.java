@@ -7,7 +7,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.render.FiguresView;
+import io.millrace.cli.render.past.FiguresView;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
