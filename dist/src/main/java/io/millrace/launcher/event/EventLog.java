@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Recording and reading never block on the file.
  */
 public final class EventLog implements EventSink, EventSource, AutoCloseable {
-    /** Limit of events in memory. With texts of full length the file has 6 MiB at most. */
+    /** Limit of events in memory. Texts of full length in ASCII make a file of 6 MiB at most. */
     public static final int EVENTS_MAX = 2000;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
@@ -160,9 +160,10 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Returns the number of events of each kind since the start, in the text format of Prometheus. */
     public String prometheusText() {
-        String name = MetricFamily.EVENTS.metricName();
+        MetricFamily family = MetricFamily.EVENTS;
+        String name = family.metricName();
         StringBuilder text = new StringBuilder();
-        text.append("# HELP ").append(name).append(' ').append(MetricFamily.EVENTS.description());
+        text.append("# HELP ").append(name).append(' ').append(family.description());
         text.append("\n# TYPE ").append(name).append(" counter\n");
         lock.lock();
         try {

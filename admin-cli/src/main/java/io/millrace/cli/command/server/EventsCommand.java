@@ -8,7 +8,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.render.EventView;
+import io.millrace.cli.render.past.EventView;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
-import io.millrace.cli.render.FiguresView;
+import io.millrace.cli.render.past.FiguresView;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
         name = "history",
         abbreviateSynopsis = true,
         description = {
-            "Show figures of the past: requests, hit ratio, traffic, errors, latency.",
+            "Show figures of the past: requests, hits, errors, latency.",
             "The launcher records them every 10 s; admin.history sets how much is kept."
         },
         footer = {"", "Example: millctl history --last 24h"})

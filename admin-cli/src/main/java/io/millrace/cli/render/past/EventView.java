@@ -1,6 +1,9 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.past;
 
 import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.Paint;
+import io.millrace.cli.render.Printable;
+import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,8 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.past;
 
 import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.Paint;
+import io.millrace.cli.render.Quantities;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
