@@ -70,6 +70,10 @@ final class ApiParts {
                 content.lacks(name, "this version has no " + resource);
             } else if (!response.isSuccess() && !name.endsWith("ready.txt")) {
                 content.lacks(name, reason(response));
+            } else if (response.body().length > BundleContent.PART_BYTES_MAX) {
+                content.lacks(
+                        name,
+                        "too long: actual=" + response.body().length + " bytes, limit=" + BundleContent.PART_BYTES_MAX);
             } else {
                 content.add(name, shown(name, response));
             }
