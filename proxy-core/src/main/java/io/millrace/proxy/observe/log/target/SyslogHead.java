@@ -54,9 +54,8 @@ public final class SyslogHead implements LineHead {
         } catch (IOException e) {
             return "-";
         }
-        boolean valid = !name.isEmpty()
-                && name.length() <= HOST_MAX
-                && name.chars().allMatch(c -> c > ' ' && c < 0x7f);
+        boolean valid =
+                !name.isEmpty() && name.length() <= HOST_MAX && name.chars().allMatch(c -> c > ' ' && c < 0x7f);
         return valid ? name : "-";
     }
 

@@ -79,7 +79,8 @@ final class SyslogStream implements MessageSender {
     }
 
     private Socket secured(Socket opened) throws IOException {
-        SSLSocket secure = (SSLSocket) context().getSocketFactory()
+        SSLSocket secure = (SSLSocket) context()
+                .getSocketFactory()
                 .createSocket(opened, config.address().host(), config.address().port(), true);
         SSLParameters parameters = secure.getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");

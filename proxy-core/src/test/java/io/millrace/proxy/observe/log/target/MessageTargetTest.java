@@ -167,8 +167,7 @@ class MessageTargetTest {
             MessageTarget wrong = MessageTarget.syslog(config(receiver.address(), other, null, null));
             assertThrows(SSLHandshakeException.class, () -> wrong.maintain(0));
             assertFalse(wrong.description().isEmpty());
-            MessageTarget name =
-                    MessageTarget.syslog(config("tls://127.0.0.1:" + receiver.port(), own, null, null));
+            MessageTarget name = MessageTarget.syslog(config("tls://127.0.0.1:" + receiver.port(), own, null, null));
             assertThrows(SSLHandshakeException.class, () -> name.maintain(0));
         }
     }
@@ -192,8 +191,8 @@ class MessageTargetTest {
     @Test
     void aMissingCertificateFileIsAnErrorWithItsName() throws Exception {
         try (FakeSyslog receiver = FakeSyslog.tls(AUTHORITY)) {
-            MessageTarget target = MessageTarget.syslog(
-                    config(receiver.address(), directory.resolve("missing.pem"), null, null));
+            MessageTarget target =
+                    MessageTarget.syslog(config(receiver.address(), directory.resolve("missing.pem"), null, null));
             IOException problem = assertThrows(IOException.class, () -> target.maintain(0));
             assertTrue(String.valueOf(problem.getMessage()).contains("missing.pem"), problem::toString);
         }
