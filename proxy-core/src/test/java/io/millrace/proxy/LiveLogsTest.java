@@ -70,7 +70,8 @@ class LiveLogsTest {
     /** Returns a figure of the log a. */
     private long figure(String metric, String labels) {
         String line = metric + "{application=\"millrace\",log=\"a\"" + labels + "} ";
-        Matcher found = Pattern.compile(Pattern.quote(line) + "(\\d+)").matcher(live.proxy().proxy().metricsText());
+        Matcher found = Pattern.compile(Pattern.quote(line) + "(\\d+)")
+                .matcher(live.proxy().proxy().metricsText());
         return found.find() ? Long.parseLong(found.group(1)) : 0;
     }
 
@@ -209,7 +210,7 @@ class LiveLogsTest {
     }
 
     private int rotated() {
-        return (int) files("a.log.").size();
+        return files("a.log.").size();
     }
 
     @LiveKey("log.access[].syslog.address")

@@ -76,7 +76,8 @@ public record StartMessage(
     private String logs() {
         List<LogOutputConfig> logs = config.log().accessLogs();
         if (!logs.isEmpty()) {
-            return logs.size() + (logs.size() == 1 ? " log: " : " logs: ")
+            return logs.size()
+                    + (logs.size() == 1 ? " log: " : " logs: ")
                     + logs.stream().map(LogOutputConfig::name).collect(Collectors.joining(", "));
         }
         return config.log().accessEnabled() ? String.valueOf(config.log().accessPath()) : "none";

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 class PlacementTest {
     private static ProxyConfig complete(String log) {
         ProxyConfig config = ConfigLoader.parse(
-                        "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\n" + log, "m.yaml", Path.of("/etc/m"), Map.of())
+                        "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\n" + log,
+                        "m.yaml",
+                        Path.of("/etc/m"),
+                        Map.of())
                 .config();
         assertNotNull(config);
         return new Placement(Path.of("/state"), Path.of("/cache"), Path.of("/log")).complete(config);
@@ -29,12 +32,11 @@ class PlacementTest {
 
     @Test
     void eachLogOfAListIsNamedAsTheLogUnlessItHasAPath() {
-        ProxyConfig config = complete(
-                "log: {access: [{name: all}, {name: some, path: other.log}, {name: out, target: stdout}]}\n");
+        ProxyConfig config =
+                complete("log: {access: [{name: all}, {name: some, path: other.log}, {name: out, target: stdout}]}\n");
         assertNull(config.log().accessPath());
-        List<LogDestination> destinations = config.log().accessLogs().stream()
-                .map(log -> log.destination())
-                .toList();
+        List<LogDestination> destinations =
+                config.log().accessLogs().stream().map(log -> log.destination()).toList();
         assertEquals(Path.of("/log/all.log"), ((LogDestination.ToFile) destinations.get(0)).path());
         assertEquals(Path.of("/etc/m/other.log"), ((LogDestination.ToFile) destinations.get(1)).path());
         assertEquals(new LogDestination.ToStandardOutput(), destinations.get(2));

@@ -42,7 +42,8 @@ public record ConfigChange(
     /** The event loops of a worker write their records either for one access log, or for a list of logs. */
     private static ConfigKey.Apply applyOf(ConfigKey<?> key, ProxyConfig before, ProxyConfig after) {
         boolean isOtherForm = key == LogKeys.LOGS
-                && before.log().accessLogs().isEmpty() != after.log().accessLogs().isEmpty();
+                && before.log().accessLogs().isEmpty()
+                        != after.log().accessLogs().isEmpty();
         return isOtherForm ? ConfigKey.Apply.ROLLING : key.apply();
     }
 

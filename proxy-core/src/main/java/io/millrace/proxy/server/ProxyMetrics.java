@@ -24,10 +24,7 @@ public final class ProxyMetrics {
     private ProxyMetrics() {}
 
     public static void bind(
-            MetricsRegistry metrics,
-            CacheStore<StoredHead> store,
-            BufferPool allocator,
-            ServerLogs accessLogs) {
+            MetricsRegistry metrics, CacheStore<StoredHead> store, BufferPool allocator, ServerLogs accessLogs) {
         metrics.supplyGauge(
                 StorageMetric.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
         metrics.supplyGauge(

@@ -159,8 +159,7 @@ public final class LogImport {
             } else {
                 filters.put(
                         fields.getOrDefault("name", ""),
-                        new Filter(
-                                entry, fields.getOrDefault("action", ""), fields.getOrDefault("condition", "")));
+                        new Filter(entry, fields.getOrDefault("action", ""), fields.getOrDefault("condition", "")));
             }
         }
     }
@@ -212,7 +211,8 @@ public final class LogImport {
     }
 
     private boolean needsList(List<LogObject> toFiles) {
-        boolean isOn = !OFF.contains(input.records().value("log.logging_enabled", "3").strip());
+        boolean isOn =
+                !OFF.contains(input.records().value("log.logging_enabled", "3").strip());
         String frequency = input.records().value("log.sampling_frequency", "1").strip();
         boolean isSampled = !List.of("0", "1", "").contains(frequency);
         boolean isFiltered = toFiles.stream().anyMatch(log -> !log.filters().isEmpty());
@@ -293,7 +293,8 @@ public final class LogImport {
 
     /** Imports the records that enabled the standard logs until version 5. */
     private void oldNames() {
-        boolean common = !hasList && input.records().isOn("log.common_log_enabled", false)
+        boolean common = !hasList
+                && input.records().isOn("log.common_log_enabled", false)
                 && !input.records().isOn("log.squid_log_enabled", true);
         Rec rec = common && chosen == null ? input.records().take("log.common_log_enabled") : null;
         if (rec != null) {

@@ -50,8 +50,7 @@ final class LogList {
      * @param filter its condition; empty for none
      * @param filterEntries source lines of the filters
      */
-    void write(
-            LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
+    void write(LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
         if (names.size() == LogKeys.LOGS_MAX) {
             log.entry().notMapped("log.access has at most " + LogKeys.LOGS_MAX + " logs");
             return;

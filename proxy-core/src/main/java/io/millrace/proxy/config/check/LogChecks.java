@@ -141,8 +141,9 @@ final class LogChecks {
         AccessLogFormat format = log.find(LogKeys.FORMAT);
         boolean isText = log.get(LogKeys.TARGET) == LogDestination.Kind.FILE
                 || log.get(LogKeys.TARGET) == LogDestination.Kind.STDOUT;
-        boolean showsRate = format == null || format.equals(AccessLogFormat.JSON) || format.toString()
-                .contains("%<sample>");
+        boolean showsRate = format == null
+                || format.equals(AccessLogFormat.JSON)
+                || format.toString().contains("%<sample>");
         if (log.get(LogKeys.SAMPLE) > 1 && isText && !showsRate) {
             String place = path + ".sample";
             problems.warning(

@@ -36,9 +36,7 @@ public record LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_SIZE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL).toSeconds(),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP),
-                values.elements(LogKeys.LOGS).stream()
-                        .map(LogConfig::outputOf)
-                        .toList());
+                values.elements(LogKeys.LOGS).stream().map(LogConfig::outputOf).toList());
     }
 
     private static LogOutputConfig outputOf(ConfigValues log) {

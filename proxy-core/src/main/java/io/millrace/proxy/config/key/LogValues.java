@@ -29,9 +29,8 @@ final class LogValues {
     }
 
     static String readName(String text) throws InvalidValueException {
-        boolean valid = !text.isEmpty()
-                && text.length() <= NAME_MAX
-                && text.chars().allMatch(c -> c != '.' && isOfName(c));
+        boolean valid =
+                !text.isEmpty() && text.length() <= NAME_MAX && text.chars().allMatch(c -> c != '.' && isOfName(c));
         if (!valid) {
             throw new InvalidValueException(
                     "'" + text + "' is not a name of 1 to " + NAME_MAX + " letters, digits, _ and -");
@@ -44,9 +43,8 @@ final class LogValues {
     }
 
     static String readAppName(String text) throws InvalidValueException {
-        boolean valid = !text.isEmpty()
-                && text.length() <= APP_NAME_MAX
-                && text.chars().allMatch(LogValues::isOfName);
+        boolean valid =
+                !text.isEmpty() && text.length() <= APP_NAME_MAX && text.chars().allMatch(LogValues::isOfName);
         if (!valid) {
             throw new InvalidValueException(
                     "'" + text + "' is not a name of 1 to " + APP_NAME_MAX + " letters, digits, _, - and .");

@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /** The fields that filters of access logs may name. No state. */
 public final class LoggedFields {
     private static final Field<LoggedFacts> TLS = Field.text(
-            "tls", "the TLS version of the client's connection, such as `TLSv1.3`; no value without TLS", facts ->
-                    facts.tls());
-    private static final Field<LoggedFacts> SERVER_NAME = Field.lowerCase(
-            "sni", "the server name in the client's TLS hello", facts -> lowerCase(facts.serverName()));
+            "tls",
+            "the TLS version of the client's connection, such as `TLSv1.3`; no value without TLS",
+            facts -> facts.tls());
+    private static final Field<LoggedFacts> SERVER_NAME =
+            Field.lowerCase("sni", "the server name in the client's TLS hello", facts -> lowerCase(facts.serverName()));
 
     /** The fields, in the order of the reference page. */
     public static final Schema<LoggedFacts> SCHEMA = Schema.of(List.of(
@@ -52,11 +53,8 @@ public final class LoggedFields {
             Field.text("protocol", "`HTTP/1.0`, `HTTP/1.1` or `HTTP/2.0`", LoggedFacts::protocol),
             Field.text("origin_protocol", "the protocol of the origin's response", LoggedFacts::originProtocol),
             Field.lowerCase(
-                    "origin",
-                    "the origin's host; no value if no origin was asked",
-                    facts -> lowerCase(facts.origin())),
-            Field.lowerCase(
-                    "type", "the media type of the response, without parameters", facts -> mediaType(facts)),
+                    "origin", "the origin's host; no value if no origin was asked", facts -> lowerCase(facts.origin())),
+            Field.lowerCase("type", "the media type of the response, without parameters", facts -> mediaType(facts)),
             TLS,
             SERVER_NAME,
             Field.text("referer", "the field Referer of the request", LoggedFacts::referer),

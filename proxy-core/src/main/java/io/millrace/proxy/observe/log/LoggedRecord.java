@@ -81,9 +81,7 @@ public final class LoggedRecord {
     /** Returns a text as one character per byte; null if it is absent or empty. */
     public @Nullable String text(LogField field) {
         int length = textLengths[field.index()];
-        return length <= 0
-                ? null
-                : new String(bytes, textStarts[field.index()], length, StandardCharsets.ISO_8859_1);
+        return length <= 0 ? null : new String(bytes, textStarts[field.index()], length, StandardCharsets.ISO_8859_1);
     }
 
     /** Returns the client's address as RFC 5952 writes it, a mapped IPv4 address as IPv4; null if unknown. */

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.config.yaml.FlowText;
-import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.observe.log.output.LogDestination;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,12 +101,12 @@ class LogChecksTest {
         assertNotNull(config);
         assertEquals(2, config.log().accessLogs().size());
         assertEquals(100, config.log().accessLogs().get(0).sampleRate());
-        assertTrue(
-                config.log().accessLogs().get(0).destination() instanceof LogDestination.ToFile file
-                        && directory.resolve("all.log").equals(file.path())
-                        && file.rotateKeep() == 3);
+        assertTrue(config.log().accessLogs().get(0).destination() instanceof LogDestination.ToFile file
+                && directory.resolve("all.log").equals(file.path())
+                && file.rotateKeep() == 3);
         String text = FlowText.of(config.values(), LogKeys.LOGS, 10_000);
-        ProxyConfig again = read("{}", Map.of("log.access", String.valueOf(text))).config();
+        ProxyConfig again =
+                read("{}", Map.of("log.access", String.valueOf(text))).config();
         assertNotNull(again, text);
         assertEquals(config.log().accessLogs(), again.log().accessLogs());
     }
@@ -119,9 +119,12 @@ class LogChecksTest {
         assertNotNull(one);
         assertNotNull(list);
         assertNotNull(longer);
-        assertEquals(ConfigKey.Apply.ROLLING, ConfigChange.between(one, list).get(0).apply());
-        assertEquals(ConfigKey.Apply.ROLLING, ConfigChange.between(list, one).get(0).apply());
-        assertEquals(ConfigKey.Apply.LIVE, ConfigChange.between(list, longer).get(0).apply());
+        assertEquals(
+                ConfigKey.Apply.ROLLING, ConfigChange.between(one, list).get(0).apply());
+        assertEquals(
+                ConfigKey.Apply.ROLLING, ConfigChange.between(list, one).get(0).apply());
+        assertEquals(
+                ConfigKey.Apply.LIVE, ConfigChange.between(list, longer).get(0).apply());
         assertEquals(1, ConfigChange.between(list, longer).size());
     }
 }

@@ -28,8 +28,7 @@ class LoggedFieldsTest {
                     + (field.foldsCase() ? ", in lower case" : "") + " | " + field.description() + " |");
         }
         assertEquals(
-                expected,
-                section.lines().filter(line -> line.startsWith("| `")).toList());
+                expected, section.lines().filter(line -> line.startsWith("| `")).toList());
     }
 
     @Test

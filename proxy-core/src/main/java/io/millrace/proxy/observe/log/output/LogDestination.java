@@ -24,8 +24,8 @@ public sealed interface LogDestination {
      * @param rotateInterval interval between rotations; zero for never
      * @param rotateKeep number of rotated files to keep; 0 keeps all
      */
-    record ToFile(
-            @Nullable Path path, long rotateBytes, Duration rotateInterval, int rotateKeep) implements LogDestination {}
+    record ToFile(@Nullable Path path, long rotateBytes, Duration rotateInterval, int rotateKeep)
+            implements LogDestination {}
 
     /** A syslog receiver. */
     record ToSyslog(SyslogConfig config) implements LogDestination {}

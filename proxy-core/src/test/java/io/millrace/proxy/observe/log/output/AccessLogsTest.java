@@ -62,13 +62,7 @@ class AccessLogsTest {
 
     private LogOutputConfig toSyslog(String address) throws Exception {
         SyslogConfig config = new SyslogConfig(
-                SyslogAddress.parse(address),
-                SyslogFacility.LOCAL0,
-                SyslogSeverity.INFO,
-                "millrace",
-                null,
-                null,
-                null);
+                SyslogAddress.parse(address), SyslogFacility.LOCAL0, SyslogSeverity.INFO, "millrace", null, null, null);
         return new LogOutputConfig(
                 "remote",
                 AccessLogFormat.of("%<cqhm> %<cquc>"),
@@ -182,15 +176,20 @@ class AccessLogsTest {
 
     @Test
     void aSampledLogHasOneOfNAndItsRate() throws Exception {
-        AccessLogs logs =
-                start(log("few", "%<sample> %<cquup>", null, 4, SampleBy.REQUEST), log("json", "json", null, 4, SampleBy.REQUEST));
+        AccessLogs logs = start(
+                log("few", "%<sample> %<cquup>", null, 4, SampleBy.REQUEST),
+                log("json", "json", null, 4, SampleBy.REQUEST));
         AccessLogRing ring = logs.loopRing();
         for (int i = 0; i < 10; i++) {
             offer(ring, 200, "http://a.example/" + i);
         }
         logs.close();
         assertEquals(List.of("4 /0", "4 /4", "4 /8"), lines("few"));
-        assertEquals(3, lines("json").stream().filter(line -> line.endsWith(",\"sample\":4}")).count());
+        assertEquals(
+                3,
+                lines("json").stream()
+                        .filter(line -> line.endsWith(",\"sample\":4}"))
+                        .count());
     }
 
     @Test
@@ -229,7 +228,9 @@ class AccessLogsTest {
         await(logs, "good", 100);
         logs.close();
         String text = metrics.prometheusText();
-        assertTrue(text.contains("millrace_log_lines_total{application=\"millrace\",log=\"bad\",result=\"dropped\"} 100"), text);
+        assertTrue(
+                text.contains("millrace_log_lines_total{application=\"millrace\",log=\"bad\",result=\"dropped\"} 100"),
+                text);
         assertTrue(text.contains("millrace_log_up{application=\"millrace\",log=\"bad\"} 0"), text);
         assertTrue(text.contains("millrace_log_up{application=\"millrace\",log=\"good\"} 1"), text);
         metrics.close();
@@ -302,15 +303,12 @@ class AccessLogsTest {
         assertEquals("x-one x-both", one);
         assertEquals(
                 List.of("x-two x-both", "x-two x-both"),
-                lines("two").stream()
-                        .map(line -> line.toLowerCase(Locale.ROOT))
-                        .toList());
+                lines("two").stream().map(line -> line.toLowerCase(Locale.ROOT)).toList());
     }
 
     @Test
     void aRecordOfAnotherSetOfTemplatesLosesItsHeaderFields() {
-        LogCapture one = new LogCapture(
-                LogCapture.Source.CLIENT_REQUEST, FieldName.REFERER, LogField.FIELD_1);
+        LogCapture one = new LogCapture(LogCapture.Source.CLIENT_REQUEST, FieldName.REFERER, LogField.FIELD_1);
         AccessLogRing ring = new AccessLogRing(1 << 20, List.of(one), false);
         offer(ring, 200, "http://a.example/");
         ring.contain(List.of(), false);

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("nightly")
 class RsyslogTest {
     private static final Path PROGRAM = Path.of(System.getProperty("millrace.test.rsyslogd", "/usr/sbin/rsyslogd"));
-    private static final Path MODULES = Path.of(
-            System.getProperty("millrace.test.rsyslogd.modules", "/usr/lib/x86_64-linux-gnu/rsyslog"));
+    private static final Path MODULES =
+            Path.of(System.getProperty("millrace.test.rsyslogd.modules", "/usr/lib/x86_64-linux-gnu/rsyslog"));
     private static final int MESSAGES = 1000;
 
     @TempDir
@@ -150,10 +150,7 @@ class RsyslogTest {
                 new LogDestination.ToSyslog(config));
         RecordingLogger logger = new RecordingLogger();
         AccessLogs logs = AccessLogs.start(
-                List.of(log),
-                new FaultLog(logger, Long.MAX_VALUE, () -> 0),
-                System::currentTimeMillis,
-                "edge.example");
+                List.of(log), new FaultLog(logger, Long.MAX_VALUE, () -> 0), System::currentTimeMillis, "edge.example");
         AccessLogRing ring = logs.loopRing();
         int sent = 0;
         // A UDP receiver that does not listen yet loses messages, so that the test sends until the first one arrives.
