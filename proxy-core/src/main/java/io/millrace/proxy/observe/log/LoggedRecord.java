@@ -110,11 +110,11 @@ public final class LoggedRecord {
     private int hash(int from, int length) {
         int hash = 0x811c9dc5;
         for (int i = from; i < from + length; i++) {
-            hash = (hash ^ bytes[i] & AccessLogRecord.BYTE_MASK) * 0x01000193;
+            hash = (hash ^ (bytes[i] & AccessLogRecord.BYTE_MASK)) * 0x01000193;
         }
-        hash = (hash ^ hash >>> 16) * 0x85ebca6b;
-        hash = (hash ^ hash >>> 13) * 0xc2b2ae35;
-        return hash ^ hash >>> 16;
+        hash = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+        hash = (hash ^ (hash >>> 13)) * 0xc2b2ae35;
+        return hash ^ (hash >>> 16);
     }
 
     /** The arrival of the first byte of the request, in epoch milliseconds. */
