@@ -15,6 +15,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -24,6 +25,8 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.proxy.observe.event.EventLimit;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
@@ -32,6 +35,7 @@ import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
+import io.millrace.proxy.server.DiskWatch;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServerLogs;
@@ -115,6 +119,7 @@ public final class ProxyServer implements AutoCloseable {
     private final HealthChecks healthChecks;
     private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
+    private final DiskWatch diskWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
@@ -174,6 +179,7 @@ public final class ProxyServer implements AutoCloseable {
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         ServingLoop.Memory loopMemory = new ServingLoop.Memory(
                 memory, loopCount, () -> live.config().limits().responseRateMin());
+        OriginFaults originFaults = new OriginFaults(builder.clock()::millis);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
@@ -182,6 +188,7 @@ public final class ProxyServer implements AutoCloseable {
                     accessLogs.loopRing(),
                     shared,
                     originTls,
+                    originFaults,
                     () -> live.dns(),
                     () -> live.http1(),
                     () -> live.http2(),
@@ -193,7 +200,7 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
-        patternSweeper = new PatternSweeper(store, shared.invalidator());
+        patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
@@ -212,6 +219,15 @@ public final class ProxyServer implements AutoCloseable {
             originRecords.restore();
         }
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
+        EventSink events = builder.events() == EventSink.NONE
+                ? EventSink.NONE
+                : new EventLimit(builder.events(), System::nanoTime);
+        // Only now: marks of operators that were restored are no changes.
+        shared.groups().events(events);
+        purges.events(events);
+        serverTls.events(events);
+        diskWatch =
+                new DiskWatch(loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
@@ -244,6 +260,7 @@ public final class ProxyServer implements AutoCloseable {
             healthChecks.start();
             patternSweeper.start();
             overloadWatch.start();
+            diskWatch.start();
             if (originRecords != null) {
                 originRecords.start(loops.get(0).loop());
             }
@@ -410,6 +427,7 @@ public final class ProxyServer implements AutoCloseable {
         loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
         patternSweeper.close();
         loops.get(0).loop().submit(overloadWatch::close).awaitUninterruptibly();
+        loops.get(0).loop().submit(diskWatch::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
@@ -417,7 +435,7 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         endOriginRecords();
         closeStore();
-        // Runs the last tasks that the store's threads and the loops have sent each other, so that their buffers are
+        // Lets the loops run the last tasks from the store's threads and from other loops, so that their buffers are
         // released.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
             for (ServingLoop loop : loops) {

@@ -28,6 +28,7 @@ class LiveKeysTest {
             LiveStaleTest.class,
             LiveCacheKeyTest.class,
             LiveCacheRulesTest.class,
+            LiveRulesTest.class,
             LiveOverloadTest.class,
             LiveMemoryTest.class,
             LiveOriginsTest.class,

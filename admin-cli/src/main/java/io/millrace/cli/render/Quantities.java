@@ -1,7 +1,7 @@
 package io.millrace.cli.render;
 
 /** Formats numbers with their units in a short form. */
-final class Quantities {
+public final class Quantities {
     private static final String[] BYTE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
     private Quantities() {}
@@ -10,7 +10,7 @@ final class Quantities {
      * Formats bytes in the largest unit with a value of at least 1, with one decimal unless that is zero: {@code 1.5
      * GiB}.
      */
-    static String bytes(long bytes) {
+    public static String bytes(long bytes) {
         int unit = 0;
         long divisor = 1;
         while (unit < BYTE_UNITS.length - 1 && bytes / divisor >= 1024) {
@@ -23,7 +23,7 @@ final class Quantities {
     }
 
     /** Formats a count with a comma between groups of three digits: {@code 18,322}. */
-    static String count(long count) {
+    public static String count(long count) {
         String digits = Long.toString(count);
         StringBuilder grouped = new StringBuilder(digits.length() + 6);
         for (int i = 0; i < digits.length(); i++) {
@@ -37,12 +37,12 @@ final class Quantities {
     }
 
     /** Formats a count with its noun: {@code 1 hit}, {@code 2 hits}. */
-    static String count(long count, String one, String several) {
+    public static String count(long count, String one, String several) {
         return count(count) + " " + (count == 1 ? one : several);
     }
 
     /** Formats seconds in the two largest units: {@code 3h 12m}. */
-    static String duration(long seconds) {
+    public static String duration(long seconds) {
         if (seconds < 0) {
             return "-" + duration(-seconds);
         }
@@ -63,7 +63,7 @@ final class Quantities {
     }
 
     /** Formats a ratio with one decimal, {@code 88.4%}; a dash if the whole is zero. */
-    static String percent(long part, long whole) {
+    public static String percent(long part, long whole) {
         if (whole <= 0) {
             return "-";
         }
@@ -72,7 +72,7 @@ final class Quantities {
     }
 
     /** Formats a value with one decimal: {@code 12.3}. */
-    static String tenths(double value) {
+    public static String tenths(double value) {
         if (Double.isNaN(value) || Double.isInfinite(value) || Math.abs(value) > 1e15) {
             return value(value);
         }

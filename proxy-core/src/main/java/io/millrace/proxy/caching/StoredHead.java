@@ -13,6 +13,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the tag fields. It also lacks the fields
- * listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless it may be
- * reused without validation. The writer appends Age, Via, Cache-Status and Connection.
+ * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the fields with cache tags. It also lacks
+ * the fields listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless
+ * it may be reused without validation. The writer appends Age, Via, Cache-Status and Connection.
  *
  * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
  */
@@ -86,11 +87,11 @@ public final class StoredHead {
      * same result.
      */
     private int contentTypeStart = NOT_COMPUTED;
-    /** Cached result of {@link #contentTypeEnd}; 0 before. */
+    /** Cached result of {@link #contentTypeEnd}; 0 until it is computed. */
     private int contentTypeEnd;
-    /** Cached result of {@link #hasUrlFields}, 1 or 0; negative before. */
+    /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
-    /** Number of the latest list of purged patterns of which none covers this head; 0 before. Races are harmless. */
+    /** Number of the last list of purged patterns without a match for this head. 0 for none. Races are harmless. */
     private int patternEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
@@ -192,9 +193,9 @@ public final class StoredHead {
     }
 
     /**
-     * Returns a copy that was purged softly: its lifetime has ended at a time, and it is validated before its next use.
+     * Returns a copy that was purged softly. Its lifetime has ended, so it is validated before its next use.
      *
-     * @param millis the time, in epoch milliseconds
+     * @param millis end of the lifetime, in epoch milliseconds
      */
     public StoredHead withSoftPurge(long millis) {
         long age = Math.max(0, CurrentAge.seconds(this, millis));
@@ -209,7 +210,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns whether no pattern of a list of purged patterns covers this head, according to {@link #noteUnmatchedBy}.
+     * Returns whether no pattern of this list of purged patterns covers this head. False if {@link #noteUnmatchedBy}
+     * was last called for another list.
      *
      * @param epoch the number of the list
      */
@@ -220,6 +222,29 @@ public final class StoredHead {
     /** Stores that no pattern of a list of purged patterns covers this head. */
     public void noteUnmatchedBy(int epoch) {
         patternEpoch = epoch;
+    }
+
+    /**
+     * Returns a copy with a shorter lifetime and further tags.
+     *
+     * @param lifetimeSecondsMax limit of the lifetime; {@link #UNKNOWN} for none
+     * @param packedTags as {@link Tags#packed} returns them; empty for none
+     * @throws IllegalArgumentException if the bytes are not tags
+     */
+    public StoredHead imported(long lifetimeSecondsMax, byte[] packedTags) {
+        return new StoredHeadBuilder()
+                .copy(this)
+                .limited(lifetimeSecondsMax, packedTags)
+                .build();
+    }
+
+    /**
+     * Returns lines {@code Name: value} of a request that selects this response; empty if it does not vary.
+     *
+     * @return null if cookies or credentials select it, or a value that no field line can have
+     */
+    public @Nullable List<String> selectingFields() {
+        return SelectingFields.of(variance, varyValues);
     }
 
     /** Returns a copy of the marker with another list of variants; see {@code VariantList}. */

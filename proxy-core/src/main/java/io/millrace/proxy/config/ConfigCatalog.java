@@ -21,6 +21,7 @@ import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
@@ -125,6 +126,7 @@ public final class ConfigCatalog {
             RemapKeys.REFERER_REDIRECT,
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
+            RuleKeys.OF_REMAP,
             RemapKeys.ORIGINS,
             RemapKeys.SITE,
             PRISTINE_HOST_HDR,
@@ -177,6 +179,26 @@ public final class ConfigCatalog {
             FilterKeys.SRC_IP,
             FilterKeys.IN_IP,
             FilterKeys.METHODS,
+            RuleKeys.RULES,
+            RuleKeys.WHEN,
+            RuleKeys.SET_RESPONSE_HEADER,
+            RuleKeys.ADD_RESPONSE_HEADER,
+            RuleKeys.REMOVE_RESPONSE_HEADER,
+            RuleKeys.SET_STORED_HEADER,
+            RuleKeys.ADD_STORED_HEADER,
+            RuleKeys.REMOVE_STORED_HEADER,
+            RuleKeys.SET_REQUEST_HEADER,
+            RuleKeys.ADD_REQUEST_HEADER,
+            RuleKeys.REMOVE_REQUEST_HEADER,
+            RuleKeys.REWRITE_PATH,
+            RuleKeys.REWRITE_QUERY,
+            RuleKeys.REDIRECT_TO,
+            RuleKeys.REDIRECT_STATUS,
+            RuleKeys.ANSWER_STATUS,
+            RuleKeys.ANSWER_BODY,
+            RuleKeys.ANSWER_TYPE,
+            RuleKeys.BYPASS,
+            RuleKeys.TTL,
             FilterKeys.ACCESS_FILTERS,
             FilterKeys.BY_X_FORWARDED_FOR,
             ProxyProtocolKeys.ALLOW,
@@ -331,6 +353,7 @@ public final class ConfigCatalog {
             AdminKeys.KEY,
             AdminKeys.CA_FILE,
             AdminKeys.CRL_FILE,
+            AdminKeys.HISTORY,
             FileKeys.HISTORY,
             FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,
@@ -436,6 +459,12 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].health_check", "Regular checks of the hosts.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("filters", "Named filters for requests.");
+        SECTIONS.put(
+                "rules",
+                "Changes of requests and responses that a condition selects, see [rules.md](../guide/rules.md).");
+        SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
+        SECTIONS.put("rules[].redirect", "Redirection of the client.");
+        SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
         SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");

@@ -31,6 +31,8 @@ import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.rules.RuleKeys;
+import io.millrace.proxy.config.rules.RulesConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.TlsConfig;
@@ -56,6 +58,7 @@ public final class ProxyConfig {
     private final AccessConfig access;
     private final ForwardProxyConfig forwardProxy;
     private final FilterRules filters;
+    private final RulesConfig rules;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
@@ -88,6 +91,7 @@ public final class ProxyConfig {
         purges = PurgeConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
+        rules = RulesConfig.from(values);
         via = ViaConfig.from(values);
         storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
@@ -248,6 +252,11 @@ public final class ProxyConfig {
     /** Settings of automatically issued certificates; null if there are none. */
     public @Nullable AcmeConfig acme() {
         return acme;
+    }
+
+    /** The rules that change requests and responses. */
+    public RulesConfig rules() {
+        return rules;
     }
 
     /** Returns a builder that starts from this configuration. */
@@ -515,6 +524,12 @@ public final class ProxyConfig {
         /** Adds a cache rule; the values have keys of {@link CacheRulesKeys}. */
         public Builder cacheRule(ConfigValues rule) {
             cacheRules.add(rule);
+            return this;
+        }
+
+        /** Replaces the rules for all requests; the values have keys of {@link RuleKeys}. */
+        public Builder rules(List<ConfigValues> rules) {
+            values.put(RuleKeys.RULES, List.copyOf(rules));
             return this;
         }
 

@@ -1,7 +1,9 @@
 package io.millrace.proxy.expression;
 
 import com.google.re2j.Pattern;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +23,8 @@ sealed interface Condition<S> {
      */
     boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
-    /** Returns whether the condition names a field that the test accepts. */
-    boolean names(Predicate<Field<S>> wanted);
+    /** Calls the consumer with each comparison, from left to right. */
+    void forEach(Consumer<Condition<S>> comparisons);
 
     /** Appends the canonical form. The caller adds parentheses around it if the precedence requires them. */
     void print(StringBuilder out);
@@ -45,8 +47,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return Condition.anyNames(parts, wanted);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            parts.forEach(part -> part.forEach(comparisons));
         }
 
         @Override
@@ -73,8 +75,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return Condition.anyNames(parts, wanted);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            parts.forEach(part -> part.forEach(comparisons));
         }
 
         @Override
@@ -96,8 +98,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return part.names(wanted);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            part.forEach(comparisons);
         }
 
         @Override
@@ -135,8 +137,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return wanted.test(field);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
         }
 
         @Override
@@ -177,13 +179,36 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return wanted.test(field);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
         }
 
         @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
+        }
+    }
+
+    /** A comparison of an address with a set of addresses. No address is in no set. */
+    record Addresses<S>(Field<S> field, Operator operator, AddressSet values, boolean isList) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            return values.contains(field.readAddress(subject)) == (operator == Operator.EQUAL);
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            printComparison(out, field, null, isList ? "in" : operator.text(), values.texts(), Literal::quoted);
         }
     }
 
@@ -210,8 +235,8 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean names(Predicate<Field<S>> wanted) {
-            return wanted.test(field);
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
         }
 
         @Override
@@ -224,15 +249,6 @@ sealed interface Condition<S> {
     @FunctionalInterface
     interface Printer<V> {
         String print(V value);
-    }
-
-    private static <S> boolean anyNames(List<Condition<S>> parts, Predicate<Field<S>> wanted) {
-        for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).names(wanted)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static <S> boolean couldEach(

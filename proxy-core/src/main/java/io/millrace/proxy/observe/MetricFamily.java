@@ -136,8 +136,15 @@ public enum MetricFamily implements Metric {
             "millrace_redirects_total",
             Kind.COUNTER,
             "requests",
-            "Requests that remap redirected without an origin request; the access log has the reason in detail.",
+            "Requests that remap or a rule redirected without an origin request; the access log has the reason in"
+                    + " detail.",
             "reason"),
+    RULE_ANSWERS(
+            "millrace_rule_answers_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+                    + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
@@ -175,6 +182,12 @@ public enum MetricFamily implements Metric {
             Kind.COUNTER,
             "purges",
             "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
+            "result"),
+    COPIES(
+            "millrace_copied_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Stored responses that were copied out of this cache or into it; refused ones were not stored.",
             "result"),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",
@@ -437,6 +450,14 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "seconds",
             "Time at which the configuration in use was loaded, in seconds since 1970."),
+    EVENTS(
+            "millrace_events_total",
+            Kind.COUNTER,
+            "events",
+            "Events since the start of the launcher, by kind, including those that millctl events does not list"
+                    + " because there were too many; errors are roll-failed, worker-died, disk-offline,"
+                    + " config-rejected and certificate-failed.",
+            "kind"),
     DRAINING(
             "millrace_draining",
             Kind.GAUGE,

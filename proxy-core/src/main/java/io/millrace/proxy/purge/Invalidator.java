@@ -77,6 +77,11 @@ public final class Invalidator implements Journal.Owner {
         return table.stamp();
     }
 
+    /** Returns the stamp with which the journal began; a response with a lower one counts as invalidated. 0 for none. */
+    public long firstStamp() {
+        return table.firstStamp();
+    }
+
     /** Returns the number of entries in force of a kind. */
     public int entries(InvalidationKind kind) {
         return table.entries(kind);
@@ -120,7 +125,8 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Undoes a soft purge. Responses that only this purge made stale are as before, unless validated meanwhile.
+     * Undoes a soft purge. Responses that only this purge made stale get their previous state, unless they were
+     * validated meanwhile.
      *
      * @param reply called once, with null when the undo is durable, else with the failure
      * @return false if the purge cannot be undone; then nothing was changed, and there is no reply

@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
+import io.millrace.proxy.purge.record.RemovalTimes;
 import io.millrace.store.CacheStore;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
@@ -27,14 +28,21 @@ public final class Purger {
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
     private final Function<TargetUri, List<CacheKey>> keys;
+    private final RemovalTimes times;
     private final RecentPurges recent = new RecentPurges();
 
     /**
      * Creates a purger for a store.
      *
      * @param keys returns the primary keys of a client's URL under the present remap rules; at least one
+     * @param times receives the time of each removal
      */
-    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, List<CacheKey>> keys) {
+    public Purger(
+            CacheStore<StoredHead> store,
+            Collapser<?> collapser,
+            Function<TargetUri, List<CacheKey>> keys,
+            RemovalTimes times) {
+        this.times = times;
         this.store = store;
         this.collapser = collapser;
         this.keys = keys;
@@ -42,22 +50,27 @@ public final class Purger {
 
     /**
      * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is
-     * durable, and has whether a response was stored.
+     * durable, and tells whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
         RemoveCallback each = all.size() == 1 ? reply : new AllRemoved(all.size(), reply);
         for (CacheKey cacheKey : all) {
             recent.add(cacheKey.bytes());
+            times.removed(cacheKey.bytes());
             StoreKey key = store.key(cacheKey.bytes());
             collapser.detach(key);
             store.remove(key, replyOn, each);
         }
     }
 
-    /** Detaches fetches in flight of a key that was purged elsewhere from later requests and from the store. */
+    /**
+     * Handles a purge of a key by another process. Fetches in flight are not shared with later requests, and their
+     * responses are not stored.
+     */
     public void detach(StoreKey key) {
         recent.add(key.bytes());
+        times.removed(key.bytes());
         collapser.detach(key);
     }
 
@@ -88,8 +101,8 @@ public final class Purger {
     }
 
     /**
-     * Returns the latest purge that a fetch of a key must remember at its start. A response from before a later purge
-     * must not be stored.
+     * Returns the latest purge at the start of a fetch, for {@link #isPurgedSince}. If a later purge covers the key,
+     * the response of the fetch must not be stored.
      *
      * @param keyHash {@link #keyHash} of a URL's primary key
      */

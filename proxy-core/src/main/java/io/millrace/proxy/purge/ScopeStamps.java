@@ -106,6 +106,11 @@ final class ScopeStamps {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
+    /** The stamp with which the journal began; 0 for none. */
+    long stamped() {
+        return stamped;
+    }
+
     private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
         Outdated found = null;
         if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
@@ -264,7 +269,10 @@ final class ScopeStamps {
         }
     }
 
-    /** Removes the stamps that wide stamps cover; call after raising those, so that a reader finds one of both. */
+    /**
+     * Removes the stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
+     * finds one of the two.
+     */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
         long settled = undos.settled(soft);

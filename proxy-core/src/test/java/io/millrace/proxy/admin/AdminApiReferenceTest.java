@@ -26,9 +26,17 @@ import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
 import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
+import io.millrace.proxy.admin.copy.CopySource;
+import io.millrace.proxy.admin.copy.CopyTarget;
+import io.millrace.proxy.admin.copy.ImportResource;
+import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.history.EventSource;
+import io.millrace.proxy.admin.history.EventsResource;
+import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
@@ -67,6 +75,8 @@ import io.millrace.proxy.admin.vendor.SiteSource;
 import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
@@ -328,6 +338,27 @@ class AdminApiReferenceTest {
             new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"),
             "done");
 
+    private static final EventSource EVENTS = (since, after, kinds, limit) ->
+            List.of(new EventSource.Numbered(1, new Event(1, EventKind.PURGE, "s", "t")));
+
+    private static final HistorySource HISTORY = new HistorySource() {
+        @Override
+        public List<Archive> archives() {
+            return List.of(new Archive(10, 400));
+        }
+
+        @Override
+        public List<Point> read(long step, long from, long to) {
+            long[] buckets = {1, 1};
+            return List.of(new Point(990, 10_000, 1, 2, 3, 4, 5, 6, 7, buckets, buckets, buckets));
+        }
+
+        @Override
+        public List<Long> boundsMicros() {
+            return List.of(10L);
+        }
+    };
+
     private static final PurgeControl PURGES = new PurgeControl() {
         @Override
         public List<PurgeView> latest(String before, int limit) {
@@ -347,6 +378,44 @@ class AdminApiReferenceTest {
         @Override
         public CompletionStage<PurgeView> cancel(String id, AdminCaller caller) {
             return CompletableFuture.completedFuture(PURGE);
+        }
+    };
+
+    private static final CopySource COPIES = new CopySource() {
+        @Override
+        public CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller) {
+            return CompletableFuture.completedFuture(new StoredCopy(
+                    "http://h/", new byte[1], true, List.of("A: b"), 1, 2, 3, 4, 5, 6, new byte[1], "v"));
+        }
+
+        @Override
+        public CompletionStage<byte[]> content(byte[] key, String version, long position) {
+            return CompletableFuture.completedFuture(new byte[1]);
+        }
+    };
+
+    private static final CopyTarget COPY_TARGET = new CopyTarget() {
+        private final CompletionStage<Progress> progress =
+                CompletableFuture.completedFuture(new Progress("i1", false, "reason"));
+
+        @Override
+        public CompletionStage<Progress> begin(NewCopy copy, AdminCaller caller) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> add(String upload, long position, byte[] content) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> end(String upload, byte[] sha256) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> abort(String upload) {
+            return progress;
         }
     };
 
@@ -372,7 +441,7 @@ class AdminApiReferenceTest {
             @Override
             public void schedule(Runnable task, Duration delay) {}
         };
-        return new Dashboard(AdminAccess.none(), listeners, address -> {}, () -> 0)
+        return new Dashboard(AdminAccess.none(), listeners, limit -> {}, () -> 0)
                 .resources().stream()
                         .filter(resource -> !resource.path().startsWith("/ui")
                                 || resource.path().equals("/ui/"))
@@ -408,6 +477,13 @@ class AdminApiReferenceTest {
                 new Documented("ReloadReport", ConfigChangeResource.reset(CHANGER), "", "{\"keys\":[\"k\"]}"),
                 new Documented("ReloadReport", ConfigChangeResource.rollback(CHANGER), "", "{\"to\":1}"),
                 new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
+                new Documented("EventList", new EventsResource(EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
+                new Documented(
+                        "History",
+                        new HistoryResource(HISTORY, () -> 1_000_000),
+                        "?step=10s&series="
+                                + "requests,hits,sent_bytes,origin_bytes,origin_requests,origin_failures,errors,latency,buckets",
+                        ""),
                 new Documented("DiffReport", new ConfigDiffResource(INSPECTOR), "?from=1&to=2", ""),
                 new Documented("HistoryReport", new ConfigHistoryResource(INSPECTOR), "", ""),
                 new Documented("", new ConfigSchemaResource(), "", ""),
@@ -515,6 +591,17 @@ class AdminApiReferenceTest {
                                 "reason"))),
                         "?limit=5",
                         ""),
+                new Documented("StoredCopy", ObjectResource.head(COPIES), "?key=aA", ""),
+                new Documented("", ObjectResource.content(COPIES), "?key=aA&version=v&position=0", ""),
+                new Documented(
+                        "CopyProgress",
+                        ImportResource.begin(COPY_TARGET),
+                        "",
+                        "{\"url\":\"http://h/\",\"head\":\"\",\"length\":0,\"age_seconds\":0,\"requested_at_ms\":0,"
+                                + "\"exported_at_ms\":0}"),
+                new Documented("CopyProgress", ImportResource.content(COPY_TARGET), "?upload=i1&position=0", ""),
+                new Documented("CopyProgress", ImportResource.end(COPY_TARGET), "?upload=i1", "{\"sha256\":\"\"}"),
+                new Documented("CopyProgress", ImportResource.abort(COPY_TARGET), "?upload=i1", ""),
                 new Documented("OriginsReport", new OriginsResource(ORIGINS), "", ""),
                 new Documented(
                         "OriginsReport",

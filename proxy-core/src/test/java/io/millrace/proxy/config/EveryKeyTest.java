@@ -97,7 +97,8 @@ class EveryKeyTest {
             return; // a section under this name is the one access log: LogChecksTest
         }
         boolean list = key.type() == ValueType.LIST;
-        assertRefused(write(key, "{no: [value]}"), list ? "must be a list" : "takes a");
+        String other = key.type() == ValueType.FIELD_LINES ? "{no: {value: value}}" : "{no: [value]}";
+        assertRefused(write(key, other), list ? "must be a list" : "takes a");
     }
 
     @ParameterizedTest

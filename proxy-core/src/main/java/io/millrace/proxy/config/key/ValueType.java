@@ -3,6 +3,7 @@ package io.millrace.proxy.config.key;
 import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.DayTime;
+import io.millrace.proxy.config.value.FieldLines;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.ListenAddress;
@@ -139,6 +140,26 @@ public final class ValueType<T> {
             namesClass(),
             ValueType::readFieldNames,
             ValueType::formatNames,
+            null,
+            false);
+
+    /** A query without its question mark, or nothing. */
+    public static final ValueType<String> QUERY = new ValueType<>(
+            "query",
+            "a query without its question mark, which may be empty",
+            String.class,
+            ValueType::readQuery,
+            Function.identity(),
+            null,
+            false);
+
+    /** Field lines, written as a section {@code {X-Name: value}}; a value may be a list of values. */
+    public static final ValueType<FieldLines> FIELD_LINES = new ValueType<>(
+            "section of fields",
+            "names and values, such as {X-Robots-Tag: noindex}; a list as value adds several lines",
+            FieldLines.class,
+            FieldLines::parse,
+            FieldLines::toString,
             null,
             false);
 
@@ -441,7 +462,7 @@ public final class ValueType<T> {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Reported below, like an infinite value.
+            // The text is reported below, like an infinite value.
         }
         throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
     }
@@ -551,6 +572,13 @@ public final class ValueType<T> {
         byte[] normal = new byte[bytes.length];
         int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
         return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String readQuery(String text) throws InvalidValueException {
+        if (text.chars().anyMatch(c -> c <= ' ' || c > '~' || c == '?' || c == '#')) {
+            throw new InvalidValueException("'" + text + "' has a character that queries cannot have, or a ? or #");
+        }
+        return text;
     }
 
     private static String readHost(String text) throws InvalidValueException {

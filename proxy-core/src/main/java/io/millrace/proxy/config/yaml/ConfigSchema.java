@@ -134,6 +134,7 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
+            case "section of fields" -> fieldLines();
             case "names", "field names", "expressions", "addresses" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
@@ -173,6 +174,22 @@ public final class ConfigSchema {
         json.writeName("items");
         json.writeStartObject();
         json.writeStringProperty("type", type);
+        json.writeEndObject();
+        json.writeEndObject();
+        json.writeEndArray();
+    }
+
+    /** Accepts a section whose values are scalars or lists, or one text. */
+    private void fieldLines() {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        alternative("type", "string");
+        json.writeStartObject();
+        json.writeStringProperty("type", "object");
+        json.writeName("additionalProperties");
+        json.writeStartObject();
+        json.writeName("type");
+        words(List.of("string", "number", "boolean", "array"));
         json.writeEndObject();
         json.writeEndObject();
         json.writeEndArray();

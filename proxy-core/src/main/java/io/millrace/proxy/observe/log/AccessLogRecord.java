@@ -63,7 +63,7 @@ public final class AccessLogRecord {
     static final int FLAG_NOT_MODIFIED = 1 << 2;
     static final int FLAG_SECURE = 1 << 3;
 
-    /** Four bits: the version of the origin's response, with the encoding of the request's version below. */
+    /** Four bits for the HTTP version of the origin's response. The encoding is that of the request's version below. */
     static final int ORIGIN_VERSION_SHIFT = 4;
 
     static final int VERSION_MASK = 0xf;
