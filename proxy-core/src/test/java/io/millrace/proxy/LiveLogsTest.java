@@ -210,7 +210,7 @@ class LiveLogsTest {
     }
 
     private int rotated() {
-        return (int) files("a.log.").size();
+        return files("a.log.").size();
     }
 
     @LiveKey("log.access[].syslog.address")

@@ -120,7 +120,7 @@ public final class AccessLogRecord {
         INTS.set(bytes, start + LENGTH_OFFSET, length);
         INTS.set(bytes, start + FLAGS_OFFSET, flags);
         int originStatus = (int) INTS.get(bytes, start + ORIGIN_STATUS_OFFSET) & ORIGIN_STATUS_MASK;
-        INTS.set(bytes, start + ORIGIN_STATUS_OFFSET, generation << GENERATION_SHIFT | originStatus);
+        INTS.set(bytes, start + ORIGIN_STATUS_OFFSET, (generation << GENERATION_SHIFT) | originStatus);
         INTS.set(bytes, start + TEXTS_LENGTH_OFFSET, end - start - TEXTS_OFFSET);
         return length;
     }

@@ -112,9 +112,9 @@ public final class LoggedRecord {
         for (int i = from; i < from + length; i++) {
             hash = (hash ^ (bytes[i] & AccessLogRecord.BYTE_MASK)) * 0x01000193;
         }
-        hash = (hash ^ hash >>> 16) * 0x85ebca6b;
-        hash = (hash ^ hash >>> 13) * 0xc2b2ae35;
-        return hash ^ hash >>> 16;
+        hash = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+        hash = (hash ^ (hash >>> 13)) * 0xc2b2ae35;
+        return hash ^ (hash >>> 16);
     }
 
     /** The arrival of the first byte of the request, in epoch milliseconds. */

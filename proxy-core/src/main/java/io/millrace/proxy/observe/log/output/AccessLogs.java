@@ -15,6 +15,7 @@ import io.millrace.proxy.observe.log.StandardOutputTarget;
 import io.millrace.proxy.observe.log.target.LineHead;
 import io.millrace.proxy.observe.log.target.MessageTarget;
 import io.millrace.proxy.observe.log.target.SyslogHead;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -176,12 +177,13 @@ public final class AccessLogs implements AutoCloseable {
     private LogTarget target(LogOutputConfig log) {
         LogDestination to = log.destination();
         if (to instanceof LogDestination.ToFile file) {
-            if (file.path() == null) {
+            Path path = file.path();
+            if (path == null) {
                 throw new IllegalArgumentException("log.access: " + log.name() + " has no path");
             }
-            AccessLogConfig rotation = AccessLogConfig.toFile(file.path(), log.format())
+            AccessLogConfig rotation = AccessLogConfig.toFile(path, log.format())
                     .withRotation(file.rotateBytes(), file.rotateInterval(), file.rotateKeep());
-            return new FileTarget(file.path(), rotation, faults);
+            return new FileTarget(path, rotation, faults);
         }
         if (to instanceof LogDestination.ToSyslog syslog) {
             return MessageTarget.syslog(syslog.config());

@@ -62,7 +62,7 @@ final class LogDispatcher implements Runnable {
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {
-                thread.join();
+                TimeUnit.SECONDS.timedJoin(thread, 1);
             } catch (InterruptedException e) {
                 interrupted = true;
             }

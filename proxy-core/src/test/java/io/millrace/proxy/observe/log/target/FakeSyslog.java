@@ -2,6 +2,7 @@ package io.millrace.proxy.observe.log.target;
 
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
+import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,6 +22,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
@@ -31,11 +33,11 @@ public final class FakeSyslog implements AutoCloseable {
 
     private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final List<Socket> connections = new CopyOnWriteArrayList<>();
-    private final AutoCloseable socket;
+    private final Closeable socket;
     private final String address;
     private volatile String peer = "";
 
-    private FakeSyslog(AutoCloseable socket, String address) {
+    private FakeSyslog(Closeable socket, String address) {
         this.socket = socket;
         this.address = address;
     }
@@ -120,7 +122,7 @@ public final class FakeSyslog implements AutoCloseable {
             secure.startHandshake();
             try {
                 peer = secure.getSession().getPeerPrincipal().getName();
-            } catch (javax.net.ssl.SSLPeerUnverifiedException e) {
+            } catch (SSLPeerUnverifiedException e) {
                 peer = "nobody";
             }
         }
@@ -175,11 +177,7 @@ public final class FakeSyslog implements AutoCloseable {
     /** Closes the socket and all connections. */
     @Override
     public void close() throws IOException {
-        try {
-            socket.close();
-        } catch (Exception e) {
-            throw new IOException(e);
-        }
+        socket.close();
         for (Socket connection : connections) {
             connection.close();
         }
