@@ -105,7 +105,11 @@ class NginxSideBySideTest {
                 location /old/ { rewrite ^/old/(.*)$ http://paths.example/new/$1 permanent; }
                 location /tmp/ { return 302 http://tmp.example$request_uri; }
               }
-              server { listen 127.0.0.1:PORT; server_name .below.example; rewrite ^ http://www.below.test$request_uri? permanent; }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name .below.example;
+                rewrite ^ http://www.below.test$request_uri? permanent;
+              }
             }
             """;
 
@@ -160,7 +164,7 @@ class NginxSideBySideTest {
                 exchange -> exchange.answer(302, "", "Location: http://127.0.0.1:" + origin.port() + "/x/y/there"));
         get("first.example", "/", "/a", "/a?q=1");
         get("unknown.example", "/", "/b/c");
-        get("paths.example", "/", "/p", "/p?x=1&y=2", "/a/", "/a/b", "/a/b?q=1", "/a/long/x", "/a/moved", "/a");
+        get("paths.example", "/", "/p", "/p?x=1&y=2", "/a/", "/a/b", "/a/b?q=1", "/a/long/x", "/a/moved");
         get("paths.example", "/strong/s", "/api/v1", "/rpc/call", "/apix", "/strip/s/t?u=1", "/strip/");
         get("paths.example", "/closed/x", "/here/x", "/there/x");
         get("one.wild.example", "/", "/a/b");

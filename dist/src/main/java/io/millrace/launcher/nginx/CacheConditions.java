@@ -51,6 +51,9 @@ final class CacheConditions {
         for (UrlBase base : bases) {
             String id = base.host() + " " + prefix + " " + expression + " " + key + "=" + value;
             if (!written.add(id)) {
+                for (Entry source : sources) {
+                    source.became("cache_rules");
+                }
                 continue;
             }
             DraftNode rule = workspace.draft().root().element("cache_rules");

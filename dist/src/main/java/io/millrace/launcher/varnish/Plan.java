@@ -23,7 +23,8 @@ final class Plan {
     private final Vcl vcl;
     private final Set<String> written = new LinkedHashSet<>();
     private final Set<String> filters = new LinkedHashSet<>();
-    private boolean cookiesPass = true;
+    private boolean builtIn = true;
+    private boolean explicit;
 
     Plan(Workspace workspace, Vcl vcl) {
         this.workspace = workspace;
@@ -38,14 +39,21 @@ final class Plan {
         return vcl;
     }
 
-    /** Returns whether requests with Cookie are passed, as in the built-in VCL. */
+    /** Returns whether requests with Cookie are passed, by vcl_recv or by the built-in VCL. */
     boolean cookiesPass() {
-        return cookiesPass;
+        return builtIn || explicit;
     }
 
-    /** Records that requests with Cookie use the cache. */
+    /** Records that vcl_recv passes requests with Cookie, with the line that does. */
+    void passCookies(Entry source) {
+        explicit = true;
+        DraftNode node = workspace.draft().root().put("cache.cache_responses_to_cookies", "none");
+        node.from(source);
+    }
+
+    /** Records that the built-in VCL does not see requests with Cookie. */
     void useCacheWithCookies() {
-        cookiesPass = false;
+        builtIn = false;
     }
 
     /** Returns a time of VCL in Millrace's form; null if it is none. */

@@ -6,6 +6,7 @@ import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import io.millrace.launcher.varnish.syntax.Statement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -20,8 +21,9 @@ final class RecvPlan extends Walker {
      * A rule that selects a backend.
      *
      * @param map the URL or path of the rule
+     * @param chain number of the innermost {@code if}, which its {@code elsif} and {@code else} share
      */
-    record Route(String verb, String map, String backend, Entry source) {}
+    record Route(String verb, String map, String backend, Entry source, int chain) {}
 
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
 
@@ -42,9 +44,11 @@ final class RecvPlan extends Walker {
         usual = backends.usual();
     }
 
-    /** Rules for single hosts and paths, in the order of the file. */
+    /** Rules for single hosts and paths, later ones of the file first: in VCL the last hint counts. */
     List<Route> routes() {
-        return routes;
+        List<Route> sorted = new ArrayList<>(routes);
+        sorted.sort(Comparator.comparingInt(each -> -each.chain()));
+        return sorted;
     }
 
     /** The backend of all other requests. */
@@ -88,7 +92,7 @@ final class RecvPlan extends Walker {
         if (each.target().equals("hash") || each.target().equals("lookup")) {
             if (around.isEmpty()) {
                 plan.useCacheWithCookies();
-                each.note("requests with Cookie use the cache, because the built-in VCL is not reached");
+                each.note("the built-in VCL, which passes requests with Cookie, is not reached");
             } else {
                 each.note("requests use the cache by default");
             }
@@ -114,10 +118,7 @@ final class RecvPlan extends Walker {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
-            each.use().became("cache.cache_responses_to_cookies");
-            if (!plan.cookiesPass()) {
-                plan.set("cache.cache_responses_to_cookies", "none", each.use());
-            }
+            plan.passCookies(each.use());
         } else if (match.isAuthorization()) {
             each.note("responses to requests with Authorization are stored only if they permit it");
         } else if (match.isUpgrade()) {
@@ -310,18 +311,18 @@ final class RecvPlan extends Walker {
         }
         for (String path : paths) {
             if (match.hosts().isEmpty()) {
-                routes.add(new Route("map", path, name, each.use()));
+                routes.add(new Route("map", path, name, each.use(), chain()));
                 continue;
             }
             Test host = match.hosts().get(0);
             String text = host.right().replaceAll(":\\d+$", "");
             if (host.operator().equals("==")) {
-                routes.add(new Route("map", "http://" + text + path, name, each.use()));
+                routes.add(new Route("map", "http://" + text + path, name, each.use(), chain()));
             } else if (host.operator().equals("~")) {
                 String flag = text.replaceAll("^\\(\\?i\\)", "");
                 String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
                 String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
-                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use()));
+                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), chain()));
             } else {
                 return false;
             }
@@ -378,8 +379,7 @@ final class RecvPlan extends Walker {
             exclude(each, names.group(1).split("\\|", -1));
         } else if (single.find() && expression.contains("=")) {
             exclude(each, single.group(1));
-        } else if (expression.matches("\\\\?\\?&?\\$|\\(?\\\\\\?\\|?&?\\)?\\$|\\\\\\?&|&\\$|#\\.\\*\\$?|[&?\\\\()|+\\[\\]$]+")
-                || expression.contains("#")) {
+        } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
             each.notMapped("the path cannot be changed");

@@ -214,7 +214,7 @@ public final class VarnishImport {
                     plan.set("via.response", "none", each.use());
                 } else if (unset && target.equals("resp.http.server")) {
                     plan.set("via.server", "off", each.use());
-                } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey|x-cache-tags)")) {
+                } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
                     each.notMapped(unset

@@ -36,11 +36,11 @@ final class ImportErrorsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "nginx|server { listen 80;|1:18: unexpected end of file, expecting '}'",
-        "nginx|listen 80; }|1:13: unexpected '}'",
+        "nginx|server { listen 80;|1:20: unexpected end of file, expecting '}'",
+        "nginx|listen 80; }|1:12: unexpected '}'",
         "nginx|listen 80|1:10: unexpected end of file, expecting ';' or '}'",
-        "nginx|server { listen 80 }|1:21: unexpected '}', expecting ';' after 'listen'",
-        "nginx|log_format x \"open|1:18: a quotation mark is not closed",
+        "nginx|server { listen 80 }|1:20: unexpected '}', expecting ';' after 'listen'",
+        "nginx|log_format x \"open|1:14: a quotation mark is not closed",
         "varnish|vcl 4.1; backend x { .host = \"a\" }|1:34: expected ';' after .host",
         "varnish|vcl 4.1; sub vcl_recv { if (req.url ~ ) { } }|1:39: expected a value, found ')'",
         "varnish|vcl 4.1; sub vcl_recv { set req.url = \"x\" }|1:43: expected ';', found '}'",
