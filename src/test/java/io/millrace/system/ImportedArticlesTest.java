@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.ats.AtsImport;
+import io.millrace.launcher.importing.ImportResult;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;

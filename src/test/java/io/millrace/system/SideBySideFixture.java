@@ -4,8 +4,8 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.ats.AtsImport;
+import io.millrace.launcher.importing.ImportResult;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;

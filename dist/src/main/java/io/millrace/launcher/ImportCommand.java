@@ -138,6 +138,7 @@ final class ImportCommand implements Runnable {
             }
         }
     }
+
     @Command(
             name = "ats",
             description = {

@@ -1,6 +1,5 @@
 package io.millrace.launcher.importing;
 
-import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.ImportedLine;
 import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.launcher.importing.source.Printable;

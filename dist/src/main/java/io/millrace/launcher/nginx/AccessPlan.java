@@ -99,7 +99,8 @@ final class AccessPlan {
         for (Directive each : scope.own("limit_except")) {
             List<String> methods = withHead(each.args());
             boolean denies = each.children().stream()
-                    .allMatch(child -> child.name().equals("deny") && child.arg(0).equals("all"));
+                    .allMatch(
+                            child -> child.name().equals("deny") && child.arg(0).equals("all"));
             if (denies && !each.children().isEmpty()) {
                 rule.putWords("methods", methods).from(each.use());
                 each.entry().note("other methods are answered with 405, in nginx with 403");

@@ -1,8 +1,8 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
-import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
@@ -125,13 +125,16 @@ final class CacheConditions {
             } else if (!text.startsWith("$")) {
                 constant(text);
             } else if (name.startsWith("arg_")) {
-                String parameter = java.util.regex.Pattern.quote(name.substring(4)).replace("\\Q", "").replace("\\E", "");
+                String parameter = java.util.regex.Pattern.quote(name.substring(4))
+                        .replace("\\Q", "")
+                        .replace("\\E", "");
                 never("[?&](?i:" + parameter + ")=[^&]", source.use());
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
                 never("\\?.", source.use());
             } else if (name.startsWith("cookie_")) {
-                cookies(source, "every request with a cookie bypasses the cache, not only those with "
-                        + name.substring(7));
+                cookies(
+                        source,
+                        "every request with a cookie bypasses the cache, not only those with " + name.substring(7));
             } else if (name.equals("http_cookie")) {
                 cookies(source, "");
             } else if (name.equals("http_authorization")) {
@@ -182,7 +185,7 @@ final class CacheConditions {
                     found = true;
                     source.note("requests that meet the conditions of the variable bypass the cache");
                     map.note("the variable is used by " + source.entry().place());
-                    entries(map, depth);
+                    entries(map);
                 }
             }
             Directive set = scope.set(name);
@@ -207,7 +210,7 @@ final class CacheConditions {
             }
         }
 
-        private void entries(Directive map, int depth) {
+        private void entries(Directive map) {
             String variable = map.arg(0).startsWith("$") ? map.arg(0).substring(1) : map.arg(0);
             for (Directive each : map.children()) {
                 boolean off = each.arg(0).equals("0") || each.arg(0).isEmpty();
@@ -256,9 +259,9 @@ final class CacheConditions {
                     if (match) {
                         never(
                                 variable.equals("request_uri")
-                                        ? flag + BEFORE_PATH + (value.startsWith("^")
-                                                ? value.substring(1)
-                                                : ".*(?:" + value + ")")
+                                        ? flag
+                                                + BEFORE_PATH
+                                                + (value.startsWith("^") ? value.substring(1) : ".*(?:" + value + ")")
                                         : ofPath(flag + value),
                                 at.use());
                     } else if (operator.equals("=")) {
@@ -275,7 +278,8 @@ final class CacheConditions {
                     if (variable.startsWith("cookie_")) {
                         cookies(at, "every request with a cookie bypasses the cache, not only those that match");
                     } else if (variable.startsWith("arg_")) {
-                        never("[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
+                        never(
+                                "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
                                 at.use());
                     } else {
                         at.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");

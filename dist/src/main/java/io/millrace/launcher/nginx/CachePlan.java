@@ -25,7 +25,9 @@ final class CachePlan {
     /** Returns the lifetime that {@code proxy_cache_valid} gives to 200; null if there is none. */
     static @Nullable Directive lifetime(Scope scope) {
         for (Directive each : scope.all("proxy_cache_valid")) {
-            if (statuses(each).isEmpty() || statuses(each).contains("200") || statuses(each).contains("any")) {
+            if (statuses(each).isEmpty()
+                    || statuses(each).contains("200")
+                    || statuses(each).contains("any")) {
                 return each;
             }
         }
@@ -107,8 +109,8 @@ final class CachePlan {
         for (Directive each : scope.all("proxy_cache_valid")) {
             List<String> own = new ArrayList<>(statuses(each));
             if (own.remove("any")) {
-                own.addAll(List.of("204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503",
-                        "504"));
+                own.addAll(List.of(
+                        "204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504"));
             }
             own.removeIf(code -> List.of("200", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
             if (statuses(each).isEmpty()) {
@@ -242,8 +244,17 @@ final class CachePlan {
         while (part.find()) {
             String name = part.group(1);
             switch (name) {
-                case "scheme", "proxy_host", "host", "http_host", "server_name", "server_port", "request_method",
-                        "uri", "request_filename", "document_uri", "proxy_port" -> {}
+                case "scheme",
+                        "proxy_host",
+                        "host",
+                        "http_host",
+                        "server_name",
+                        "server_port",
+                        "request_method",
+                        "uri",
+                        "request_filename",
+                        "document_uri",
+                        "proxy_port" -> {}
                 case "request_uri", "args", "query_string" -> query = true;
                 case "is_args" -> {}
                 case "slice_range" -> entry.note("missing parts of ranges are fetched and stored without slices");

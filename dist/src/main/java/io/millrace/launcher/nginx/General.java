@@ -36,8 +36,11 @@ final class General {
             new Simple("keepalive_requests", Kind.NUMBER, "1000", List.of("limits.requests_per_connection")),
             new Simple("client_max_body_size", Kind.SIZE, "1m", List.of("limits.request_body")),
             new Simple("proxy_connect_timeout", Kind.TIME, "60s", List.of("timeouts.origin_connect")),
-            new Simple("proxy_read_timeout", Kind.TIME, "60s", List.of("timeouts.origin_first_byte",
-                    "timeouts.origin_idle")),
+            new Simple(
+                    "proxy_read_timeout",
+                    Kind.TIME,
+                    "60s",
+                    List.of("timeouts.origin_first_byte", "timeouts.origin_idle")),
             new Simple("http2_max_concurrent_streams", Kind.NUMBER, "", List.of("http2.streams")));
 
     private final Workspace workspace;
@@ -55,7 +58,8 @@ final class General {
 
     void write() {
         SIMPLE.forEach(this::simple);
-        for (Directive each : scopes.stream().flatMap(one -> one.all("send_timeout").stream()).toList()) {
+        for (Directive each :
+                scopes.stream().flatMap(one -> one.all("send_timeout").stream()).toList()) {
             if (!each.isHandled()) {
                 each.note("timeouts.client_body also limits pauses of clients that read");
             }
@@ -200,7 +204,8 @@ final class General {
             }
         }
         if (!from.isEmpty()) {
-            DraftNode node = draft.root().putWords("access.trusted_proxies", from).optional();
+            DraftNode node =
+                    draft.root().putWords("access.trusted_proxies", from).optional();
             all.forEach(each -> node.from(each.use()));
         }
         for (Directive each : found("real_ip_header")) {
@@ -221,8 +226,7 @@ final class General {
             for (Directive one : http.own("limit_conn_zone")) {
                 zone = one.args().stream().anyMatch(word -> word.startsWith("zone=" + each.arg(0) + ":")) ? one : zone;
             }
-            boolean clients = zone != null && zone.arg(0).matches("\\$(binary_)?remote_addr");
-            if (!clients) {
+            if (zone == null || !zone.arg(0).matches("\\$(binary_)?remote_addr")) {
                 each.notMapped("requests are limited by client only: limits.per_client.requests");
             } else if (draft.root().find("limits.per_client.requests") != null) {
                 each.notMapped("there is one limit for all rules");

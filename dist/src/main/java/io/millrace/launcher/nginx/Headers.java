@@ -116,8 +116,8 @@ final class Headers {
             return;
         }
         long seconds = Math.min(Long.parseLong(age.group(1)), 3650L * 86_400);
-        DraftNode written = draft.root()
-                .put("tls.hsts.max_age", io.millrace.launcher.importing.source.Quantity.seconds(seconds));
+        DraftNode written =
+                draft.root().put("tls.hsts.max_age", io.millrace.launcher.importing.source.Quantity.seconds(seconds));
         written.from(each.use());
         boolean below = text.contains("includesubdomains");
         if (below) {

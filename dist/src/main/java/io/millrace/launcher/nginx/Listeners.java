@@ -33,7 +33,13 @@ final class Listeners {
         Path path = Path.of(text);
         return path.isAbsolute()
                 ? text
-                : workspace.base().toAbsolutePath().normalize().resolve(path).normalize().toString();
+                : workspace
+                        .base()
+                        .toAbsolutePath()
+                        .normalize()
+                        .resolve(path)
+                        .normalize()
+                        .toString();
     }
 
     void write() {
@@ -89,7 +95,10 @@ final class Listeners {
         DraftNode allow = draft.root()
                 .putWords(
                         "access.proxy_protocol_allow",
-                        from.stream().map(each -> each.arg(0)).filter(each -> !each.startsWith("unix")).toList());
+                        from.stream()
+                                .map(each -> each.arg(0))
+                                .filter(each -> !each.startsWith("unix"))
+                                .toList());
         from.forEach(each -> allow.from(each.use()));
     }
 
@@ -143,9 +152,9 @@ final class Listeners {
         Map<String, Map<Server, Setting>> values = new TreeMap<>();
         for (Server server : servers) {
             if (server.hasTls()) {
-                settings(server.scope()).forEach((key, setting) -> values.computeIfAbsent(
-                                key, any -> new LinkedHashMap<>())
-                        .put(server, setting));
+                settings(server.scope())
+                        .forEach((key, setting) -> values.computeIfAbsent(key, any -> new LinkedHashMap<>())
+                                .put(server, setting));
             }
         }
         values.forEach((key, all) -> {
@@ -223,7 +232,8 @@ final class Listeners {
         }
         boolean two = protocols.args().contains("TLSv1.2");
         boolean three = protocols.args().contains("TLSv1.3");
-        if (protocols.args().stream().anyMatch(each -> List.of("SSLv2", "SSLv3", "TLSv1", "TLSv1.1").contains(each))) {
+        if (protocols.args().stream()
+                .anyMatch(each -> List.of("SSLv2", "SSLv3", "TLSv1", "TLSv1.1").contains(each))) {
             protocols.entry().note("TLS 1.2 is the oldest version");
         }
         all.put("tls.min_version", new Setting(three && !two ? "TLSv1.3" : "TLSv1.2", null, protocols));

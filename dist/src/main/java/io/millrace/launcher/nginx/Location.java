@@ -39,12 +39,13 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
     static List<Location> ordered(Scope server) {
         List<Location> all = new ArrayList<>();
         collect(server, "/", all);
-        List<Location> strong = all.stream().filter(each -> each.kind == Kind.STRONG).toList();
+        List<Location> strong =
+                all.stream().filter(each -> each.kind == Kind.STRONG).toList();
         List<Location> first = new ArrayList<>();
         List<Location> last = new ArrayList<>();
         for (Location each : all) {
-            boolean extendsStrong = each.kind == Kind.PREFIX
-                    && strong.stream().anyMatch(one -> each.path.startsWith(one.path));
+            boolean extendsStrong =
+                    each.kind == Kind.PREFIX && strong.stream().anyMatch(one -> each.path.startsWith(one.path));
             if (each.kind == Kind.EXACT || each.kind == Kind.STRONG || extendsStrong) {
                 first.add(each);
             } else if (each.kind == Kind.PREFIX) {

@@ -59,7 +59,8 @@ public final class NginxImport {
         for (String folder : List.of("", "conf.d", "sites-enabled")) {
             try (Stream<Path> entries = Files.list(path.resolve(folder))) {
                 entries.filter(Files::isRegularFile)
-                        .filter(each -> folder.equals("sites-enabled") || each.toString().endsWith(".conf"))
+                        .filter(each -> folder.equals("sites-enabled")
+                                || each.toString().endsWith(".conf"))
                         .sorted()
                         .forEach(found::add);
             } catch (IOException e) {

@@ -13,8 +13,8 @@ final class Notes {
     private static final String FILES = "Millrace serves no files: put a web server behind it";
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
     private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
-    private static final String COMPRESSION = "responses are not compressed; compress at the origin, whose variants are"
-            + " stored by Vary";
+    private static final String COMPRESSION =
+            "responses are not compressed; compress at the origin, whose variants are" + " stored by Vary";
 
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
     private static final Map<String, String> MISSING = new HashMap<>();
@@ -32,9 +32,7 @@ final class Notes {
             ssl_certificate ssl_certificate_key ssl_protocols ssl_ciphers ssl_ecdh_curve ssl_client_certificate
             ssl_verify_client ssl_crl ssl_stapling ssl_session_ticket_key http2 set_real_ip_from real_ip_header
             limit_conn_zone log_format access_log proxy_request_buffering limit_except proxy_set_body return
-            rewrite set http2_max_concurrent_streams"""
-            .strip()
-            .split("\\s+", -1));
+            rewrite set http2_max_concurrent_streams""".strip().split("\\s+", -1));
 
     static {
         put(NO_EFFECT, PROCESS, """
@@ -73,10 +71,19 @@ final class Notes {
         put(NO_EFFECT, "Server of responses is that of the origin; via.server changes it", "server_tokens");
         put(NO_EFFECT, "HTTP/1.1 with persistent connections is always used for origins", "proxy_http_version");
         put(NO_EFFECT, "stale responses are always validated", "proxy_cache_revalidate");
-        put(NO_EFFECT, "a request that waits for another one stops waiting after cache.collapse_wait", "proxy_cache_lock_age");
+        put(
+                NO_EFFECT,
+                "a request that waits for another one stops waiting after cache.collapse_wait",
+                "proxy_cache_lock_age");
         put(NO_EFFECT, "GET and HEAD share a stored response", "proxy_cache_convert_head");
-        put(NO_EFFECT, "any range is served from stored parts, missing parts are fetched", "proxy_force_ranges proxy_cache_max_range_offset slice");
-        put(NO_EFFECT, "redirections have the host of the request", "server_name_in_redirect port_in_redirect absolute_redirect");
+        put(
+                NO_EFFECT,
+                "any range is served from stored parts, missing parts are fetched",
+                "proxy_force_ranges proxy_cache_max_range_offset slice");
+        put(
+                NO_EFFECT,
+                "redirections have the host of the request",
+                "server_name_in_redirect port_in_redirect absolute_redirect");
         put(NO_EFFECT, "messages about the limit are not configured", """
                 limit_req_log_level limit_conn_log_level limit_req_dry_run limit_conn_dry_run rewrite_log
                 log_subrequest open_log_file_cache uninitialized_variable_warn""");
@@ -93,14 +100,20 @@ final class Notes {
         put(MISSING, "requests per second are not limited; limits.per_client limits requests in progress", """
                 limit_req limit_req_zone limit_req_status limit_conn_status""");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
-        put(MISSING, "lifetimes in responses cannot be changed for clients; set them at the origin", "expires add_trailer");
+        put(
+                MISSING,
+                "lifetimes in responses cannot be changed for clients; set them at the origin",
+                "expires add_trailer");
         put(MISSING, "contents are not changed", """
                 sub_filter sub_filter_once sub_filter_types charset source_charset image_filter proxy_cookie_domain
                 proxy_cookie_path proxy_cookie_flags sub_filter_last_modified userid""");
         put(MISSING, "error responses of origins are passed on", "proxy_intercept_errors");
         put(MISSING, "origins are reached by HTTP; put a web server with this protocol between", """
                 fastcgi_pass uwsgi_pass scgi_pass memcached_pass""");
-        put(MISSING, "requests of other methods than GET and HEAD are not answered from the cache", "proxy_cache_methods");
+        put(
+                MISSING,
+                "requests of other methods than GET and HEAD are not answered from the cache",
+                "proxy_cache_methods");
         put(MISSING, "requests are not copied", "mirror mirror_request_body");
         put(MISSING, "requests are sent to origins unchanged", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
@@ -166,7 +179,8 @@ final class Notes {
             each.children().forEach(child -> child.note("Millrace writes Connection itself"));
             return;
         }
-        boolean refuses = each.children("return").stream().anyMatch(child -> child.arg(0).matches("4\\d\\d"));
+        boolean refuses =
+                each.children("return").stream().anyMatch(child -> child.arg(0).matches("4\\d\\d"));
         if (name.equals("if") && refuses) {
             each.notMapped("requests that meet the condition are not refused");
             return;
@@ -204,10 +218,23 @@ final class Notes {
 
     private static boolean isOff(Directive each) {
         boolean switches = List.of(
-                        "gzip", "brotli", "gunzip", "expires", "ssi", "autoindex", "proxy_intercept_errors", "http3",
-                        "mirror", "charset", "proxy_store", "underscores_in_headers", "proxy_bind", "sub_filter_once")
+                        "gzip",
+                        "brotli",
+                        "gunzip",
+                        "expires",
+                        "ssi",
+                        "autoindex",
+                        "proxy_intercept_errors",
+                        "http3",
+                        "mirror",
+                        "charset",
+                        "proxy_store",
+                        "underscores_in_headers",
+                        "proxy_bind",
+                        "sub_filter_once")
                 .contains(each.name());
-        boolean passes = List.of("proxy_pass_request_headers", "proxy_pass_request_body").contains(each.name());
+        boolean passes =
+                List.of("proxy_pass_request_headers", "proxy_pass_request_body").contains(each.name());
         return (switches && each.arg(0).equals("off")) || (passes && each.isOn());
     }
 

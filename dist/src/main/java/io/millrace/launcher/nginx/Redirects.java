@@ -68,7 +68,8 @@ final class Redirects {
         String expression = directive.arg(0);
         String target = directive.arg(1).replaceAll("\\?$", "");
         for (String path : WHOLE_PATH) {
-            if (target.endsWith(path) && List.of("^", "^(.*)$", "^/(.*)$", "^.*$", "(.*)", ".*", "/", "^/", "^(.*)")
+            if (target.endsWith(path)
+                    && List.of("^", "^(.*)$", "^/(.*)$", "^.*$", "(.*)", ".*", "/", "^/", "^(.*)")
                             .contains(expression)) {
                 String begin = target.substring(0, target.length() - path.length());
                 return new Redirect(directive, status, "/", begin, true, true, false);
@@ -82,7 +83,8 @@ final class Redirects {
             // The group of ^(.*)$ begins with the slash, that of ^/(.*)$ follows it.
             return prefix == null
                     ? null
-                    : new Redirect(directive, status, prefix.isEmpty() ? "/" : prefix, begin, true, prefix.isEmpty(), false);
+                    : new Redirect(
+                            directive, status, prefix.isEmpty() ? "/" : prefix, begin, true, prefix.isEmpty(), false);
         }
         Matcher exact = EXACT.matcher(expression);
         String only = exact.matches() ? unescaped(exact.group(1)) : null;

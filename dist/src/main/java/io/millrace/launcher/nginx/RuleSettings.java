@@ -19,11 +19,7 @@ final class RuleSettings {
      * @param words a list; null for a scalar
      * @param remark a comment for values without source lines; empty for none
      */
-    record Value(
-            String text,
-            @Nullable List<String> words,
-            List<Entry> sources,
-            String remark) {
+    record Value(String text, @Nullable List<String> words, List<Entry> sources, String remark) {
         boolean isLike(@Nullable Value other) {
             return other != null && other.text.equals(text);
         }
@@ -83,8 +79,7 @@ final class RuleSettings {
             List<Rule> concerned =
                     rules.stream().filter(rule -> rule.isConcerned(key)).toList();
             Value first = concerned.isEmpty() ? null : concerned.get(0).values.get(key);
-            boolean same =
-                    first != null && concerned.stream().allMatch(rule -> first.isLike(rule.values.get(key)));
+            boolean same = first != null && concerned.stream().allMatch(rule -> first.isLike(rule.values.get(key)));
             for (Rule rule : rules) {
                 Value value = rule.values.get(key);
                 if (value != null) {

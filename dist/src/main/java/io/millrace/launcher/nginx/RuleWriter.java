@@ -62,9 +62,7 @@ final class RuleWriter {
             base(server, base, locations);
         }
         if (server.bases().isEmpty()) {
-            server.scope()
-                    .own("return")
-                    .forEach(each -> each.note(UNREACHED));
+            server.scope().own("return").forEach(each -> each.note(UNREACHED));
         }
     }
 
@@ -130,7 +128,9 @@ final class RuleWriter {
         }
         for (Directive each : server.scope().own("return", "rewrite")) {
             Redirect found = Redirects.of(each);
-            if (found != null && !found.exact() && (found.prefix() == null || found.prefix().equals("/"))) {
+            if (found != null
+                    && !found.exact()
+                    && (found.prefix() == null || found.prefix().equals("/"))) {
                 return found;
             }
         }
@@ -185,7 +185,8 @@ final class RuleWriter {
             List<Location> locations,
             @Nullable Location own) {
         for (Location each : locations) {
-            boolean maps = !each.equals(own) && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
+            boolean maps =
+                    !each.equals(own) && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
             if (maps) {
                 redirect.source()
                         .notMapped("the rule for " + each.path() + " precedes redirections below it; redirect at the"
@@ -217,8 +218,7 @@ final class RuleWriter {
         return scope;
     }
 
-    private void location(
-            Server server, UrlBase base, Location location, List<Location> locations, Set<String> paths) {
+    private void location(Server server, UrlBase base, Location location, List<Location> locations, Set<String> paths) {
         if (location.kind() == Kind.EXPRESSION) {
             expression(server, base, location, locations);
             return;
@@ -261,7 +261,9 @@ final class RuleWriter {
 
     private static boolean isPrefixToo(Location location, List<Location> locations) {
         return locations.stream()
-                .anyMatch(each -> !each.equals(location) && each.kind() != Kind.EXACT && each.path().equals(location.path()));
+                .anyMatch(each -> !each.equals(location)
+                        && each.kind() != Kind.EXACT
+                        && each.path().equals(location.path()));
     }
 
     private static @Nullable Redirect redirectOf(Scope scope) {
@@ -276,7 +278,9 @@ final class RuleWriter {
 
     private static boolean onlyDenies(Scope scope) {
         List<Directive> lines = scope.own("allow", "deny");
-        return !lines.isEmpty() && lines.get(0).name().equals("deny") && lines.get(0).arg(0).equals("all");
+        return !lines.isEmpty()
+                && lines.get(0).name().equals("deny")
+                && lines.get(0).arg(0).equals("all");
     }
 
     private void deny(UrlBase base, String path, Directive why, String note) {
@@ -338,13 +342,14 @@ final class RuleWriter {
         boolean upstream = upstreams.has(authority);
         boolean pristine = host != null && Headers.isClientHost(host.arg(1));
         boolean literal = host != null && host.arg(1).matches("[A-Za-z0-9.-]+(:\\d+)?");
-        String named = literal && host != null ? host.arg(1) : upstream && authority.contains("_")
-                ? authority.replace('_', '-')
-                : authority;
+        String named = literal && host != null
+                ? host.arg(1)
+                : upstream && authority.contains("_") ? authority.replace('_', '-') : authority;
         if (upstream && authority.contains("_") && !literal && !pristine) {
             target.source().entry().note("the origin's Host field is " + named + ", since '_' is not allowed there");
         }
-        node.put("to", target.scheme() + "://" + named + to).from(target.source().use());
+        node.put("to", target.scheme() + "://" + named + to)
+                .from(target.source().use());
         if (upstream) {
             node.put("origins", upstreams.group(authority, target.scheme(), scope));
         } else if (literal && !named.equals(authority)) {
@@ -400,7 +405,9 @@ final class RuleWriter {
             if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && rest) {
                 each.use().became("remap[].to");
                 String to = each.arg(1).substring(0, each.arg(1).length() - 2);
-                return path.endsWith("/") || !to.endsWith("/") || to.equals("/") ? to : to.substring(0, to.length() - 1);
+                return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
+                        ? to
+                        : to.substring(0, to.length() - 1);
             }
             if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
                 each.use().became("remap[].to");
@@ -484,7 +491,9 @@ final class RuleWriter {
             rule.put("origin.tls.verify", "off", verify.use());
         } else {
             rule.putDefault(
-                    "origin.tls.verify", "warn", "nginx verifies no certificates of origins (" + family + "verify);"
+                    "origin.tls.verify",
+                    "warn",
+                    "nginx verifies no certificates of origins (" + family + "verify);"
                             + " remove the line once all are valid");
         }
         file(scope, rule, family + "trusted_certificate", "origin.tls.ca_file");
@@ -522,8 +531,8 @@ final class RuleWriter {
             source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
                     + " not refused");
             scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
-            workspace.warn("requests for paths that match " + location.expression()
-                    + " are not refused: see " + source.entry().place());
+            workspace.warn("requests for paths that match " + location.expression() + " are not refused: see "
+                    + source.entry().place());
             return;
         }
         Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);

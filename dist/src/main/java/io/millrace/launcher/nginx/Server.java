@@ -23,7 +23,8 @@ final class Server {
             }
         }
         if (scope.own("listen").isEmpty()) {
-            Directive usual = new Directive("listen", List.of("80"), scope.block().entry(), false);
+            Directive usual =
+                    new Directive("listen", List.of("80"), scope.block().entry(), false);
             Listen listen = Listen.of(usual, oldSsl);
             if (listen != null) {
                 listens.add(listen);

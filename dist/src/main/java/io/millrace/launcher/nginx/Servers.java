@@ -61,16 +61,14 @@ final class Servers {
         return List.copyOf(once.values());
     }
 
-    private static void add(
-            Server server, @Nullable UrlBase base, String name, Set<String> taken) {
+    private static void add(Server server, @Nullable UrlBase base, String name, Set<String> taken) {
         if (base == null) {
             server.scope()
                     .own("server_name")
                     .forEach(each -> each.notMapped("'" + name + "' is no name that a rule can match"));
         } else if (!taken.add(base.url("/"))) {
-            server.scope()
-                    .own("server_name")
-                    .forEach(each -> each.entry().note("'" + name + "' belongs to an earlier server with this name"));
+            server.scope().own("server_name").forEach(each -> each.entry()
+                    .note("'" + name + "' belongs to an earlier server with this name"));
         } else {
             server.bases().add(base);
         }
@@ -122,10 +120,8 @@ final class Servers {
                         && other.listens().stream()
                                 .anyMatch(each -> each.scheme().equals(listen.scheme())));
         if (maps && named && hides) {
-            server.scope()
-                    .own("server_name")
-                    .forEach(each -> each.entry()
-                            .note("hosts without a server get 404: a rule for all hosts would hide redirections"));
+            server.scope().own("server_name").forEach(each -> each.entry()
+                    .note("hosts without a server get 404: a rule for all hosts would hide redirections"));
             return false;
         }
         if (maps && hides) {
@@ -133,8 +129,8 @@ final class Servers {
                 if (other != server && Redirects.isAny(other.scope())) {
                     other.scope()
                             .own("server_name")
-                            .forEach(each -> each.notMapped("the rule for all hosts of the default server precedes"
-                                    + " redirections"));
+                            .forEach(each -> each.notMapped(
+                                    "the rule for all hosts of the default server precedes" + " redirections"));
                 }
             }
         }

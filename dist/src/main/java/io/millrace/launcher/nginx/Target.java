@@ -12,9 +12,13 @@ import org.jspecify.annotations.Nullable;
  * @param authority host and port, or the name of an upstream
  * @param path path of the URL; null if the URL has none, so that the request's path is kept
  */
-record Target(Directive source, String scheme, String authority, @Nullable String path, boolean grpc) {
-    private static final Pattern URL =
-            Pattern.compile("(?i)(https?|grpcs?)://([^/$\\s]+)(/[^$\\s]*)?");
+record Target(
+        Directive source,
+        String scheme,
+        String authority,
+        @Nullable String path,
+        boolean grpc) {
+    private static final Pattern URL = Pattern.compile("(?i)(https?|grpcs?)://([^/$\\s]+)(/[^$\\s]*)?");
 
     /** Returns the origin of a scope; null, with the reason at the directive, if it has none that can be written. */
     @Nullable

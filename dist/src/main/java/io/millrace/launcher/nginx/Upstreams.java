@@ -36,7 +36,8 @@ final class Upstreams {
     /** Returns the name of a group with one host, for a rule whose Host field names another host. */
     String single(String scheme, String authority, Target target) {
         return written.computeIfAbsent(scheme + "://" + authority, key -> {
-            DraftNode group = workspace.draft().element("origins", target.source().use());
+            DraftNode group =
+                    workspace.draft().element("origins", target.source().use());
             String name = freeName(authority);
             group.put("name", name);
             group.element("hosts").put("url", key);
@@ -170,8 +171,7 @@ final class Upstreams {
             String name = word.replaceAll("=.*", "");
             switch (name) {
                 case "weight", "backup", "max_fails", "fail_timeout", "max_conns", "slow_start" -> {}
-                case "resolve" ->
-                    server.entry().note("names are always looked up again when their addresses expire");
+                case "resolve" -> server.entry().note("names are always looked up again when their addresses expire");
                 case "service" -> server.notMapped("service: SRV records are used with dns.srv");
                 default -> server.notMapped("'" + word + "' has no equivalent");
             }
@@ -204,7 +204,8 @@ final class Upstreams {
             if (value != null && first == null) {
                 first = each;
             } else if (first != null && value != null && !value.equals(option(first, name))) {
-                each.notMapped(name + ": the group has one value, that of " + first.entry().place());
+                each.notMapped(name + ": the group has one value, that of "
+                        + first.entry().place());
             }
         }
         String text = first == null ? usual : String.valueOf(option(first, name));

@@ -57,13 +57,15 @@ final class AccessImport {
             }
         }
         if (!all && filtered && last.equals("deny")) {
-            workspace.draft()
+            workspace
+                    .draft()
                     .root()
                     .element("access.filters")
                     .put("action", "allow")
                     .remark("Squid's default is the opposite of the last line.");
         } else if (!all && (last.equals("allow") || last.isEmpty())) {
-            workspace.draft()
+            workspace
+                    .draft()
                     .root()
                     .element("access.filters")
                     .put("action", "deny")
@@ -148,7 +150,9 @@ final class AccessImport {
         boolean whole = addresses.equals(List.of("all")) && methods.isEmpty();
         if (allow) {
             everybody |= whole;
-            addresses.stream().filter(each -> !each.startsWith("~") && !each.equals("all")).forEach(clients::add);
+            addresses.stream()
+                    .filter(each -> !each.startsWith("~") && !each.equals("all"))
+                    .forEach(clients::add);
         }
         return whole;
     }
@@ -178,7 +182,10 @@ final class AccessImport {
             purge(line, names, deny);
             return true;
         }
-        if (deny && names.size() == 2 && names.get(0).equals("CONNECT") && names.get(1).startsWith("!")) {
+        if (deny
+                && names.size() == 2
+                && names.get(0).equals("CONNECT")
+                && names.get(1).startsWith("!")) {
             return ports(line, names.get(1));
         }
         Acl first = names.isEmpty() ? null : acls.find(names.get(0));
@@ -240,7 +247,11 @@ final class AccessImport {
             Acl acl = acls.find(each);
             List<String> addresses = acl == null ? null : Acls.addresses(acl);
             if (addresses != null) {
-                DraftNode node = workspace.draft().root().putWords("purge.allow", addresses).optional();
+                DraftNode node = workspace
+                        .draft()
+                        .root()
+                        .putWords("purge.allow", addresses)
+                        .optional();
                 node.from(line.use());
                 return;
             }
@@ -290,7 +301,8 @@ final class AccessImport {
                     + " this line");
         } else {
             line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not refused");
-            workspace.warn("requests that a line of http_access denies are not refused: see " + line.entry().place());
+            workspace.warn("requests that a line of http_access denies are not refused: see "
+                    + line.entry().place());
         }
     }
 
@@ -323,7 +335,8 @@ final class AccessImport {
                 case "dstdomain" -> {
                     rule = workspace.draft().root().element("cache_rules");
                     boolean below = value.startsWith(".");
-                    rule.put(below ? "dest_domain" : "dest_host",
+                    rule.put(
+                            below ? "dest_domain" : "dest_host",
                             (below ? value.substring(1) : value).toLowerCase(Locale.ROOT));
                 }
                 case "src" -> {

@@ -16,9 +16,29 @@ import org.jspecify.annotations.Nullable;
 final class Peers {
     /** Options that have no effect in Millrace. */
     private static final Set<String> IGNORED = Set.of(
-            "no-query", "no-digest", "no-netdb-exchange", "no-delay", "default", "proxy-only", "originserver", "name",
-            "round-robin", "weight", "sourcehash", "carp", "weighted-round-robin", "ssl", "tls", "forceddomain",
-            "max-conn", "no-tproxy", "closest-only", "allow-miss", "background-ping", "standby", "connection-auth");
+            "no-query",
+            "no-digest",
+            "no-netdb-exchange",
+            "no-delay",
+            "default",
+            "proxy-only",
+            "originserver",
+            "name",
+            "round-robin",
+            "weight",
+            "sourcehash",
+            "carp",
+            "weighted-round-robin",
+            "ssl",
+            "tls",
+            "forceddomain",
+            "max-conn",
+            "no-tproxy",
+            "closest-only",
+            "allow-miss",
+            "background-ping",
+            "standby",
+            "connection-auth");
 
     private static final class Peer {
         private final SquidLine line;
@@ -286,7 +306,8 @@ final class Peers {
             }
         }
         boolean never = lines.stream()
-                .anyMatch(each -> each.name().equals("never_direct") && each.args().equals(List.of("allow", "all")));
+                .anyMatch(each ->
+                        each.name().equals("never_direct") && each.args().equals(List.of("allow", "all")));
         for (SquidLine line : lines) {
             direct(line, !parents.isEmpty());
         }

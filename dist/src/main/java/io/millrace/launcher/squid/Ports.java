@@ -11,8 +11,22 @@ import org.jspecify.annotations.Nullable;
 /** Translates {@code http_port} and {@code https_port}. Confined to one thread. */
 final class Ports {
     private static final Set<String> HANDLED = Set.of(
-            "accel", "vhost", "no-vhost", "defaultsite", "vport", "cert", "tls-cert", "key", "tls-key", "name",
-            "protocol", "ignore-cc", "act-as-origin", "allow-direct", "connection-auth", "disable-pmtu-discovery");
+            "accel",
+            "vhost",
+            "no-vhost",
+            "defaultsite",
+            "vport",
+            "cert",
+            "tls-cert",
+            "key",
+            "tls-key",
+            "name",
+            "protocol",
+            "ignore-cc",
+            "act-as-origin",
+            "allow-direct",
+            "connection-auth",
+            "disable-pmtu-discovery");
 
     private final Workspace workspace;
     private final Set<String> schemes = new LinkedHashSet<>();
@@ -57,8 +71,9 @@ final class Ports {
         }
         String text = line.arg(0);
         String address = text.matches("\\d+") ? ":" + text : text.replaceAll("^(0\\.0\\.0\\.0|\\[::]):", ":");
-        boolean accelerates =
-                line.args().contains("accel") || line.option("defaultsite") != null || line.args().contains("vhost");
+        boolean accelerates = line.args().contains("accel")
+                || line.option("defaultsite") != null
+                || line.args().contains("vhost");
         DraftNode node = workspace.draft().root().element("listen").from(line.use());
         node.put("address", address);
         if (accelerates) {

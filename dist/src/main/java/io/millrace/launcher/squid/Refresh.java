@@ -109,8 +109,10 @@ final class Refresh {
             return;
         }
         boolean forced = options.stream()
-                .anyMatch(each -> each.startsWith("ignore-no-store") || each.startsWith("ignore-private")
-                        || each.startsWith("ignore-no-cache") || each.startsWith("override-expire"));
+                .anyMatch(each -> each.startsWith("ignore-no-store")
+                        || each.startsWith("ignore-private")
+                        || each.startsWith("ignore-no-cache")
+                        || each.startsWith("override-expire"));
         DraftNode rule = workspace.draft().root().element("cache_rules");
         rule.put("url_regex", (ignoreCase ? "(?i)" : "") + line.arg(at));
         rule.put(forced ? "ttl_in_cache" : "revalidate", least);

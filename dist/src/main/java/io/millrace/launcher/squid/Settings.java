@@ -226,7 +226,10 @@ final class Settings {
             case "acl_uses_indirect_client" ->
                 set("access.filter_by_x_forwarded_for", Boolean.toString(line.isOn()), line);
             case "dns_nameservers" -> {
-                draft.root().putWords("dns.name_servers", line.args()).optional().from(line.use());
+                draft.root()
+                        .putWords("dns.name_servers", line.args())
+                        .optional()
+                        .from(line.use());
             }
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
@@ -283,7 +286,9 @@ final class Settings {
             case "on" -> line.use().same("access.forwarded_fields");
             case "transparent" -> line.notMapped("fields of clients that are not trusted are removed");
             default -> {
-                draft.root().putWords("access.forwarded_fields", List.of("none")).from(line.use());
+                draft.root()
+                        .putWords("access.forwarded_fields", List.of("none"))
+                        .from(line.use());
             }
         }
     }
@@ -321,14 +326,18 @@ final class Settings {
     private void abort(SquidLine line) {
         boolean never = line.arg(0).equals("0") || line.arg(0).equals("-1");
         if (line.name().equals("quick_abort_pct") && line.arg(0).matches("\\d{1,2}|100")) {
-            String share = new java.math.BigDecimal(line.arg(0)).movePointLeft(2).stripTrailingZeros().toPlainString();
+            String share = new java.math.BigDecimal(line.arg(0))
+                    .movePointLeft(2)
+                    .stripTrailingZeros()
+                    .toPlainString();
             set("cache.background_fill_completed_threshold", share, line);
         } else if (line.name().equals("quick_abort_min") && line.arg(0).equals("-1")) {
             line.use().same("cache.background_fill_completed_threshold");
         } else {
-            line.note(never
-                    ? "fetches continue after the client has left: cache.background_fill_completed_threshold"
-                    : "bytes are not compared: cache.background_fill_completed_threshold is a share");
+            line.note(
+                    never
+                            ? "fetches continue after the client has left: cache.background_fill_completed_threshold"
+                            : "bytes are not compared: cache.background_fill_completed_threshold is a share");
         }
     }
 

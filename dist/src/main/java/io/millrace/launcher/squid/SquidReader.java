@@ -132,7 +132,8 @@ final class SquidReader {
                 values.add(word);
                 continue;
             }
-            List<Path> found = find(word.substring(1, word.length() - 1), workspace.base().resolve("squid.conf"));
+            List<Path> found =
+                    find(word.substring(1, word.length() - 1), workspace.base().resolve("squid.conf"));
             if (found.isEmpty()) {
                 line.notMapped(word + ": no such file");
                 continue;
@@ -142,7 +143,8 @@ final class SquidReader {
                 String text = file.lines().get(i).strip();
                 if (!text.isEmpty() && !text.startsWith("#")) {
                     values.add(text.replaceAll("\\s+#.*", ""));
-                    file.entry(i + 1, i + 1, 1, text).note("a value of " + line.entry().place());
+                    file.entry(i + 1, i + 1, 1, text)
+                            .note("a value of " + line.entry().place());
                 }
             }
         }

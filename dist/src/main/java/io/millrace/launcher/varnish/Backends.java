@@ -3,7 +3,6 @@ package io.millrace.launcher.varnish;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.varnish.syntax.Statement;
-import io.millrace.launcher.varnish.syntax.Vcl;
 import io.millrace.launcher.varnish.syntax.Vcl.Block;
 import io.millrace.launcher.varnish.syntax.Vcl.Field;
 import java.util.ArrayList;
@@ -70,7 +69,8 @@ final class Backends {
         String inner = each.value().replaceAll("^\\(|\\)$", "");
         String[] words = inner.split("\\s*,\\s*", -1);
         if (function.equals("add_backend")) {
-            String weight = words.length > 1 ? words[1].replaceAll(".*=\\s*", "").replaceAll("\\.0+$", "") : "1";
+            String weight =
+                    words.length > 1 ? words[1].replaceAll(".*=\\s*", "").replaceAll("\\.0+$", "") : "1";
             director.members.add(new Member(words[0].strip(), weight, each));
             each.use();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
@@ -86,7 +86,8 @@ final class Backends {
      */
     @Nullable
     String named(String hint) {
-        Matcher method = Pattern.compile("([A-Za-z0-9_-]+)(?:\\.backend\\((.*)\\))?").matcher(hint.strip());
+        Matcher method =
+                Pattern.compile("([A-Za-z0-9_-]+)(?:\\.backend\\((.*)\\))?").matcher(hint.strip());
         if (!method.matches()) {
             return null;
         }
@@ -102,13 +103,17 @@ final class Backends {
     @Nullable
     String usual() {
         Map<String, Block> all = plan.vcl().backends();
-        return all.containsKey("default") ? "default" : all.isEmpty() ? null : all.keySet().iterator().next();
+        return all.containsKey("default")
+                ? "default"
+                : all.isEmpty() ? null : all.keySet().iterator().next();
     }
 
     /** Returns the URL for {@code to} of a rule that leads to the backend. */
     String url(String name) {
         Director director = directors.get(name);
-        String first = director == null || director.members.isEmpty() ? name : director.members.get(0).name();
+        String first = director == null || director.members.isEmpty()
+                ? name
+                : director.members.get(0).name();
         Block block = plan.vcl().backends().get(first);
         return block == null ? DraftNode.CLOSED : "http://" + authority(block) + "/";
     }
@@ -202,9 +207,9 @@ final class Backends {
                     node.put("policy", "sticky").from(entry);
                 } else {
                     node.put("policy", "consistent_hash").from(entry);
-                    String word = key.contains("host") && key.contains("url") ? "url"
-                            : key.contains("host") ? "host"
-                            : key.contains("url") ? "path_query" : "cache_key";
+                    String word = key.contains("host") && key.contains("url")
+                            ? "url"
+                            : key.contains("host") ? "host" : key.contains("url") ? "path_query" : "cache_key";
                     node.put("hash_key", word);
                 }
             }
@@ -247,8 +252,7 @@ final class Backends {
             case "probe" -> {}
             case "max_connections" -> entry.became("origins[].connections_max");
             case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
-            case "host_header" ->
-                entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
+            case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
             case "path" -> entry.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
             case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");
@@ -290,7 +294,8 @@ final class Backends {
                 threshold = one.name().equals("threshold") ? number(one, threshold) : threshold;
                 probe(group, one);
             }
-            group.put("health_check.healthy", Integer.toString(Math.max(1, threshold))).optional();
+            group.put("health_check.healthy", Integer.toString(Math.max(1, threshold)))
+                    .optional();
             group.put("health_check.unhealthy", Integer.toString(Math.max(1, window - threshold + 1)))
                     .optional();
         }
@@ -303,9 +308,11 @@ final class Backends {
     private static void probe(DraftNode group, Field field) {
         String time = Plan.time(field.value());
         switch (field.name()) {
-            case "url" -> group.put("health_check.path", field.value()).optional().from(field.entry());
+            case "url" ->
+                group.put("health_check.path", field.value()).optional().from(field.entry());
             case "request" -> {
-                Matcher line = Pattern.compile("(GET|HEAD) (/\\S*).*", Pattern.DOTALL).matcher(field.value());
+                Matcher line =
+                        Pattern.compile("(GET|HEAD) (/\\S*).*", Pattern.DOTALL).matcher(field.value());
                 Matcher host = Pattern.compile("(?i)Host: *(\\S+)").matcher(field.value());
                 if (line.matches()) {
                     group.put("health_check.path", line.group(2)).optional().from(field.entry());
@@ -325,7 +332,9 @@ final class Backends {
                 }
             }
             case "expected_response" ->
-                group.putWords("health_check.status", List.of(field.value())).optional().from(field.entry());
+                group.putWords("health_check.status", List.of(field.value()))
+                        .optional()
+                        .from(field.entry());
             case "window", "threshold" -> {
                 field.entry().became("origins[].health_check");
                 field.entry().note("checks in a row are counted instead of those in a window");

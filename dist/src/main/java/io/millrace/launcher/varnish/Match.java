@@ -43,9 +43,14 @@ final class Match {
                 plain = true;
                 others.add(test);
             }
-            case "beresp.ttl", "beresp.http.set-cookie", "beresp.http.cache-control", "beresp.http.pragma",
-                    "beresp.http.surrogate-control", "beresp.http.vary", "beresp.uncacheable", "beresp.http.expires" ->
-                responseDefault = true;
+            case "beresp.ttl",
+                    "beresp.http.set-cookie",
+                    "beresp.http.cache-control",
+                    "beresp.http.pragma",
+                    "beresp.http.surrogate-control",
+                    "beresp.http.vary",
+                    "beresp.uncacheable",
+                    "beresp.http.expires" -> responseDefault = true;
             default -> others.add(test);
         }
     }

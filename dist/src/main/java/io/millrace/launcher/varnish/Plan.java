@@ -7,7 +7,6 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import io.millrace.launcher.varnish.syntax.Vcl;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -89,7 +88,8 @@ final class Plan {
         }
         String url = match.urls().isEmpty() ? null : Match.urlRegex(match.urls().get(0));
         Test host = match.hosts().isEmpty() ? null : match.hosts().get(0);
-        boolean known = host == null || host.operator().equals("==") || host.operator().equals("~");
+        boolean known =
+                host == null || host.operator().equals("==") || host.operator().equals("~");
         if ((!match.urls().isEmpty() && url == null) || !known) {
             return false;
         }
@@ -122,7 +122,7 @@ final class Plan {
         if (found == null) {
             return null;
         }
-        List<String> words = new ArrayList<>();
+        Set<String> words = new LinkedHashSet<>();
         for (Vcl.Address each : found.addresses()) {
             String text = each.text().equals("localhost") ? "127.0.0.1" : each.text();
             if (!text.matches("[0-9a-fA-F.:]+(/\\d{1,3})?")) {
@@ -134,7 +134,7 @@ final class Plan {
                 words.add("::1");
             }
         }
-        return words;
+        return List.copyOf(words);
     }
 
     /** Marks the lines of an access list as written to a key. */

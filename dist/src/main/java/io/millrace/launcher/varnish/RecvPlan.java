@@ -25,6 +25,9 @@ final class RecvPlan extends Walker {
      */
     record Route(String verb, String map, String backend, Entry source, int chain) {}
 
+    /** Name of a backend that answers no request. */
+    static final String DENIED = "\u0000denied";
+
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
 
     private final Plan plan;
@@ -47,7 +50,19 @@ final class RecvPlan extends Walker {
     /** Rules for single hosts and paths, later ones of the file first: in VCL the last hint counts. */
     List<Route> routes() {
         List<Route> sorted = new ArrayList<>(routes);
-        sorted.sort(Comparator.comparingInt(each -> -each.chain()));
+        // Rules with a host precede the others, so a refusal for all hosts is repeated for each.
+        for (Route denied : routes) {
+            for (Route each : routes) {
+                int end = each.map().indexOf('/', 8);
+                if (denied.backend().equals(DENIED)
+                        && denied.map().startsWith("/")
+                        && each.map().startsWith("http")) {
+                    String map = each.map().substring(0, end) + denied.map();
+                    sorted.add(new Route(each.verb(), map, DENIED, denied.source(), Integer.MAX_VALUE));
+                }
+            }
+        }
+        sorted.sort(Comparator.comparingInt(Route::chain).reversed());
         return sorted;
     }
 
@@ -125,7 +140,9 @@ final class RecvPlan extends Walker {
             each.note("connections that switch their protocol do not use the cache");
         } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.use())) {
             each.use();
-        } else if (match.urls().isEmpty() && match.hosts().isEmpty() && match.unknown().isEmpty()
+        } else if (match.urls().isEmpty()
+                && match.hosts().isEmpty()
+                && match.unknown().isEmpty()
                 && match.clients().isEmpty()) {
             plan.set("cache.enabled", "false", each.use());
         } else {
@@ -158,7 +175,11 @@ final class RecvPlan extends Walker {
         if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(one -> one.startsWith("~"))) {
             return false;
         }
-        DraftNode node = plan.workspace().draft().root().putWords("purge.allow", addresses).optional();
+        DraftNode node = plan.workspace()
+                .draft()
+                .root()
+                .putWords("purge.allow", addresses)
+                .optional();
         node.from(each.use());
         plan.usedAcl(test.right(), "purge.allow");
         return true;
@@ -176,7 +197,9 @@ final class RecvPlan extends Walker {
             each.note("Millrace answers purges itself");
         } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
             each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
-        } else if (!match.clients().isEmpty() && match.urls().isEmpty() && match.hosts().isEmpty()) {
+        } else if (!match.clients().isEmpty()
+                && match.urls().isEmpty()
+                && match.hosts().isEmpty()) {
             Test test = match.clients().get(0);
             if (!plan.deny(test.right(), test.operator().equals("~"), each.use())) {
                 each.notMapped("the clients are not refused: no list of addresses has this name");
@@ -187,6 +210,8 @@ final class RecvPlan extends Walker {
             methods(each, match);
         } else if (status.equals("200")) {
             each.notMapped("answers without an origin have no equivalent; the admin API has /readyz");
+        } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
+            each.note("answered with 403");
         } else if (status.startsWith("4")) {
             each.notMapped("the requests are not refused");
             plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
@@ -220,10 +245,12 @@ final class RecvPlan extends Walker {
             case "req.http.x-forwarded-for" -> each.note("origins get X-Forwarded-For by default");
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
-            case "req.http.cookie" -> each.notMapped("cookies of requests cannot be changed; cache.key.cookies selects"
-                    + " variants by single cookies");
-            case "req.grace" -> each.notMapped("the time for stale responses is the same for all requests:"
-                    + " cache.stale_while_revalidate");
+            case "req.http.cookie" ->
+                each.notMapped("cookies of requests cannot be changed; cache.key.cookies selects"
+                        + " variants by single cookies");
+            case "req.grace" ->
+                each.notMapped(
+                        "the time for stale responses is the same for all requests:" + " cache.stale_while_revalidate");
             case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
                 each.notMapped("requests cannot select this; see cache.when_to_revalidate and cache.collapse_wait");
             case "req.http.surrogate-capability", "req.esi" -> each.notMapped("ESI is not supported");
@@ -245,8 +272,11 @@ final class RecvPlan extends Walker {
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
             case "req.http.cache-control", "req.http.pragma" -> each.use().became("cache.ignore_client_no_cache");
-            case "req.http.x-forwarded-for", "req.http.forwarded", "req.http.x-forwarded-proto",
-                    "req.http.x-original-url", "req.http.x-rewrite-url" ->
+            case "req.http.x-forwarded-for",
+                    "req.http.forwarded",
+                    "req.http.x-forwarded-proto",
+                    "req.http.x-original-url",
+                    "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
             case "req.http.range" -> plan.set("cache.range.write", "true", each.use());
             default -> each.notMapped("fields of requests cannot be removed");
@@ -301,6 +331,8 @@ final class RecvPlan extends Walker {
         if (!match.isUrl() || match.urls().size() > 1 || match.hosts().size() > 1) {
             return false;
         }
+        // A refusal ends vcl_recv, so that later statements do not count.
+        int order = name.equals(DENIED) ? Integer.MAX_VALUE : chain();
         List<String> paths = new ArrayList<>(List.of("/"));
         if (!match.urls().isEmpty()) {
             Test test = match.urls().get(0);
@@ -311,18 +343,18 @@ final class RecvPlan extends Walker {
         }
         for (String path : paths) {
             if (match.hosts().isEmpty()) {
-                routes.add(new Route("map", path, name, each.use(), chain()));
+                routes.add(new Route("map", path, name, each.use(), order));
                 continue;
             }
             Test host = match.hosts().get(0);
             String text = host.right().replaceAll(":\\d+$", "");
             if (host.operator().equals("==")) {
-                routes.add(new Route("map", "http://" + text + path, name, each.use(), chain()));
+                routes.add(new Route("map", "http://" + text + path, name, each.use(), order));
             } else if (host.operator().equals("~")) {
                 String flag = text.replaceAll("^\\(\\?i\\)", "");
                 String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
                 String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
-                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), chain()));
+                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), order));
             } else {
                 return false;
             }
@@ -333,7 +365,8 @@ final class RecvPlan extends Walker {
     /** Returns the paths with which URLs of an expression begin; empty if they are not fixed. */
     static List<String> prefixes(String expression) {
         String text = expression.replaceAll("^\\(\\?i\\)", "");
-        Matcher plain = Pattern.compile("\\^(/[A-Za-z0-9/_.~\\\\-]*)(?:\\.\\*)?").matcher(text);
+        Matcher plain =
+                Pattern.compile("\\^(/[A-Za-z0-9/_.~\\\\-]*)(?:\\.\\*)?").matcher(text);
         if (plain.matches() && !plain.group(1).replace("\\.", "").contains(".")) {
             return List.of(plain.group(1).replace("\\", ""));
         }
@@ -371,7 +404,8 @@ final class RecvPlan extends Walker {
             return;
         }
         String expression = call.group(1);
-        Matcher names = Pattern.compile("\\(\\??:?([A-Za-z0-9_|.*+\\[\\]\\\\-]+)\\)\\s*=").matcher(expression);
+        Matcher names = Pattern.compile("\\(\\??:?([A-Za-z0-9_|.*+\\[\\]\\\\-]+)\\)\\s*=")
+                .matcher(expression);
         Matcher single = Pattern.compile("([A-Za-z0-9_.-]+)=").matcher(expression);
         if (expression.matches("\\\\?\\?\\.\\*\\$?|\\[\\?\\]\\.\\*\\$?")) {
             query(each, around);
@@ -398,7 +432,8 @@ final class RecvPlan extends Walker {
         List<String> names = new ArrayList<>();
         names.addAll(excluded);
         for (String word : words) {
-            String name = word.replaceAll("\\[[^\\]]*\\][+*]?|\\.[*+]|\\\\w[+*]?", "*").replace("\\", "");
+            String name = word.replaceAll("\\[[^\\]]*\\][+*]?|\\.[*+]|\\\\w[+*]?", "*")
+                    .replace("\\", "");
             if (name.matches("[A-Za-z0-9_.-]+\\*?") && !names.contains(name)) {
                 names.add(name);
             }

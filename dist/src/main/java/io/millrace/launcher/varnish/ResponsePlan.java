@@ -43,10 +43,15 @@ final class ResponsePlan extends Walker {
             case "beresp.uncacheable" -> uncacheable(each, around);
             case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
             case "beresp.do_gzip", "beresp.do_gunzip" ->
-                each.notMapped("responses are not compressed; compress at the origin, whose variants are stored by Vary");
+                each.notMapped(
+                        "responses are not compressed; compress at the origin, whose variants are stored by Vary");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
-            case "beresp.storage", "beresp.storage_hint" -> each.notMapped("volumes are chosen by rule and host: volumes");
-            case "beresp.http.x-url", "beresp.http.x-host", "beresp.http.url", "beresp.http.x-cache-tags",
+            case "beresp.storage", "beresp.storage_hint" ->
+                each.notMapped("volumes are chosen by rule and host: volumes");
+            case "beresp.http.x-url",
+                    "beresp.http.x-host",
+                    "beresp.http.url",
+                    "beresp.http.x-cache-tags",
                     "beresp.http.xkey" ->
                 each.note("purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
@@ -143,6 +148,8 @@ final class ResponsePlan extends Walker {
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(OWN);
+            } else if (match.isUnsafe()) {
+                each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {
                 each.note("errors without a lifetime are not stored");
             } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.use())) {
@@ -154,7 +161,8 @@ final class ResponsePlan extends Walker {
     private void unset(Statement each, String target, List<Condition> around) {
         switch (target) {
             case "beresp.http.set-cookie" -> {
-                DraftNode node = plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
+                DraftNode node =
+                        plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
                 node.from(each.use());
                 each.note("the client whose request is forwarded still gets the field");
                 if (!around.isEmpty()) {

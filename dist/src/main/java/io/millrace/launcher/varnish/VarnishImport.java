@@ -43,9 +43,8 @@ public final class VarnishImport {
             return Workspace.failure(file + ": no such file");
         }
         Path parent = file.toAbsolutePath().getParent();
-        Workspace workspace = new Workspace("Varnish", "millctl import varnish", Files.isDirectory(path)
-                ? path
-                : parent == null ? file : parent);
+        Workspace workspace = new Workspace(
+                "Varnish", "millctl import varnish", Files.isDirectory(path) ? path : parent == null ? file : parent);
         VclReader reader = new VclReader(workspace);
         reader.read(file);
         if (workspace.problems().isEmpty()) {
@@ -95,6 +94,11 @@ public final class VarnishImport {
             }
             DraftNode rule = root.element("remap").from(each.source());
             rule.put(each.verb(), each.map());
+            if (each.backend().equals(RecvPlan.DENIED)) {
+                rule.put("to", DraftNode.CLOSED);
+                rule.element("filters").put("action", "deny");
+                continue;
+            }
             target(rule, each.backend(), path(each.map()));
             written.add(rule);
         }
@@ -149,8 +153,7 @@ public final class VarnishImport {
         draft.setDefault("cache.force_stale_while_revalidate", "10s", "Varnish", "default_grace 10s");
         draft.setDefault("cache.max_stale_age", "10s", "Varnish", "default_grace 10s");
         if (plan.cookiesPass()) {
-            draft.setDefault(
-                    "cache.cache_responses_to_cookies", "none", "Varnish", "requests with Cookie are passed");
+            draft.setDefault("cache.cache_responses_to_cookies", "none", "Varnish", "requests with Cookie are passed");
         } else {
             draft.setDefault("cache.guessed_lifetime_with_cookies", "all", "Varnish", "vcl_recv ignores cookies");
         }
@@ -160,8 +163,9 @@ public final class VarnishImport {
         draft.setDefault("timeouts.origin_connect", "3500ms", "Varnish", "connect_timeout 3.5s");
         draft.setDefault("timeouts.origin_first_byte", "1m", "Varnish", "first_byte_timeout 60s");
         draft.setDefault("timeouts.origin_idle", "1m", "Varnish", "between_bytes_timeout 60s");
-        plan.workspace().warn("VCL has neither addresses nor storage: set listen (varnishd -a), cache.ram_size and"
-                + " storage (varnishd -s)");
+        plan.workspace()
+                .warn("VCL has neither addresses nor storage: set listen (varnishd -a), cache.ram_size and"
+                        + " storage (varnishd -s)");
     }
 
     private void hash() {
@@ -175,7 +179,9 @@ public final class VarnishImport {
                     each.note("the key is looked up by default");
                 } else if (!each.kind().equals("hash_data")) {
                     each.notMapped("only hash_data has an equivalent");
-                } else if (value.contains("req.url") || value.contains("req.http.host") || value.contains("server.ip")) {
+                } else if (value.contains("req.url")
+                        || value.contains("req.http.host")
+                        || value.contains("server.ip")) {
                     each.use().same("cache.key");
                 } else if (value.contains("x-forwarded-proto") || value.contains("https")) {
                     each.use().same("cache.key");
@@ -217,9 +223,10 @@ public final class VarnishImport {
                 } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
-                    each.notMapped(unset
-                            ? "fields of responses cannot be removed; remove them at the origin"
-                            : "responses cannot be changed when they are sent");
+                    each.notMapped(
+                            unset
+                                    ? "fields of responses cannot be removed; remove them at the origin"
+                                    : "responses cannot be changed when they are sent");
                 }
             }
         }.walk("vcl_deliver");
@@ -238,8 +245,8 @@ public final class VarnishImport {
                     each.note("see the statements in the block");
                 } else if (sub.startsWith("vcl_synth") || sub.startsWith("vcl_backend_error")) {
                     each.notMapped("the proxy's own responses have a fixed form");
-                } else if (sub.equals("vcl_pipe") && each.target().toLowerCase(Locale.ROOT).matches(
-                        "bereq\\.http\\.(connection|upgrade)")) {
+                } else if (sub.equals("vcl_pipe")
+                        && each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(connection|upgrade)")) {
                     each.note("Millrace writes Connection and Upgrade itself");
                 } else if (sub.startsWith("vcl_")) {
                     each.notMapped("statements of " + sub + " have no equivalent");

@@ -3,8 +3,8 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.importing.draft.DraftWriter;
 import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.draft.DraftWriter;
 import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.io.IOException;

@@ -35,18 +35,21 @@ final class ImportErrorsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "nginx|server { listen 80;|1:20: unexpected end of file, expecting '}'",
-        "nginx|listen 80; }|1:12: unexpected '}'",
-        "nginx|listen 80|1:10: unexpected end of file, expecting ';' or '}'",
-        "nginx|server { listen 80 }|1:20: unexpected '}', expecting ';' after 'listen'",
-        "nginx|log_format x \"open|1:14: a quotation mark is not closed",
-        "varnish|vcl 4.1; backend x { .host = \"a\" }|1:34: expected ';' after .host",
-        "varnish|vcl 4.1; sub vcl_recv { if (req.url ~ ) { } }|1:39: expected a value, found ')'",
-        "varnish|vcl 4.1; sub vcl_recv { set req.url = \"x\" }|1:43: expected ';', found '}'",
-        "varnish|vcl 3.0;|1:5: version 3.0 is not supported; convert the file to VCL 4.0 or 4.1",
-        "varnish|vcl 4.1; director x|1:10: 'director' is not a declaration of VCL 4"
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "nginx|server { listen 80;|1:20: unexpected end of file, expecting '}'",
+                "nginx|listen 80; }|1:12: unexpected '}'",
+                "nginx|listen 80|1:10: unexpected end of file, expecting ';' or '}'",
+                "nginx|server { listen 80 }|1:20: unexpected '}', expecting ';' after 'listen'",
+                "nginx|log_format x \"open|1:14: a quotation mark is not closed",
+                "varnish|vcl 4.1; backend x { .host = \"a\" }|1:34: expected ';' after .host",
+                "varnish|vcl 4.1; sub vcl_recv { if (req.url ~ ) { } }|1:39: expected a value, found ')'",
+                "varnish|vcl 4.1; sub vcl_recv { set req.url = \"x\" }|1:43: expected ';', found '}'",
+                "varnish|vcl 3.0;|1:5: version 3.0 is not supported; convert the file to VCL 4.0 or 4.1",
+                "varnish|vcl 4.1; director x|1:10: 'director' is not a declaration of VCL 4"
+            })
     void errorsHaveTheirPlace(String kind, String text, String problem) throws IOException {
         ImportResult result = read(kind, text);
         assertNull(result.yaml());
@@ -73,7 +76,8 @@ final class ImportErrorsTest {
     @Test
     void includesThatRepeatEnd() throws IOException {
         ImportResult nginx = read("nginx", "include nginx.conf;\nserver { listen 80; }\n");
-        assertTrue(nginx.problems().get(0).contains("nested more than"), () -> nginx.problems().toString());
+        assertTrue(nginx.problems().get(0).contains("nested more than"), () -> nginx.problems()
+                .toString());
         ImportResult squid = read("squid", "include squid.conf\nhttp_port 80\n");
         assertNull(squid.problems().isEmpty() ? null : squid.problems());
     }

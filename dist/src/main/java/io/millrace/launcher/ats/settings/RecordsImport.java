@@ -2,8 +2,8 @@ package io.millrace.launcher.ats.settings;
 
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.source.RecordTable;
-import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.ats.source.Records;
+import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.ats.source.Yaml;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.Quantity;

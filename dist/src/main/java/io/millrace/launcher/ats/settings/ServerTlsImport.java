@@ -5,8 +5,8 @@ import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.OpenSslNames;
-import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

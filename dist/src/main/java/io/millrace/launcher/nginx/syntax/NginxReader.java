@@ -100,7 +100,8 @@ public final class NginxReader {
                 return;
             }
             boolean block = token.isPunctuation("{");
-            boolean raw = block && (name.text().endsWith("_by_lua_block") || name.text().equals("types"));
+            boolean raw = block
+                    && (name.text().endsWith("_by_lua_block") || name.text().equals("types"));
             int end = raw ? tokens.skipBlock() : token.line();
             if (raw && end < 0) {
                 return;

@@ -90,8 +90,7 @@ public final class Scope {
                 if (set != null) {
                     set.note("the value is written where the variable is used");
                 }
-                variable.appendReplacement(
-                        out, Matcher.quoteReplacement(set == null ? variable.group() : set.arg(1)));
+                variable.appendReplacement(out, Matcher.quoteReplacement(set == null ? variable.group() : set.arg(1)));
             }
             variable.appendTail(out);
             if (out.toString().equals(expanded)) {

@@ -33,7 +33,9 @@ public final class Values {
         int end = 0;
         while (part.find() && part.start() == end) {
             long factor = MILLIS.getOrDefault(part.group(2), 1000L);
-            sum += new BigDecimal(part.group(1)).multiply(BigDecimal.valueOf(factor)).longValue();
+            sum += new BigDecimal(part.group(1))
+                    .multiply(BigDecimal.valueOf(factor))
+                    .longValue();
             end = part.end();
         }
         return end == all.length() && end > 0 ? Long.valueOf(sum) : null;

@@ -26,8 +26,7 @@ public final class Statement {
      * @param target the variable, the subroutine, or the action
      * @param value the source of the right side or of the arguments
      */
-    Statement(
-            String kind, Entry entry, String target, String operator, String value, @Nullable Condition condition) {
+    Statement(String kind, Entry entry, String target, String operator, String value, @Nullable Condition condition) {
         this.kind = kind;
         this.entry = entry;
         this.target = target;

@@ -30,8 +30,8 @@ final class VclLexer {
         }
     }
 
-    private static final List<String> OPERATORS = List.of(
-            "+=", "-=", "*=", "/=", "==", "!=", "!~", "<=", ">=", "&&", "||", "++", "--", "<<", ">>");
+    private static final List<String> OPERATORS =
+            List.of("+=", "-=", "*=", "/=", "==", "!=", "!~", "<=", ">=", "&&", "||", "++", "--", "<<", ">>");
 
     private final SourceFile file;
     private final String text;
@@ -164,7 +164,8 @@ final class VclLexer {
 
     private String run(String more) {
         int start = at;
-        while (at < text.length() && (Character.isLetterOrDigit(text.charAt(at)) || more.indexOf(text.charAt(at)) >= 0)) {
+        while (at < text.length()
+                && (Character.isLetterOrDigit(text.charAt(at)) || more.indexOf(text.charAt(at)) >= 0)) {
             at++;
         }
         return text.substring(start, at);

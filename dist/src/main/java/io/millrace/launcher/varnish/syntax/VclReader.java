@@ -133,8 +133,10 @@ public final class VclReader {
                         Entry entry = entry(first);
                         entry.note("VCL " + version.text());
                         if (!version.text().startsWith("4")) {
-                            throw new SyntaxException(version, "version " + version.text()
-                                    + " is not supported; convert the file to VCL 4.0 or 4.1");
+                            throw new SyntaxException(
+                                    version,
+                                    "version " + version.text()
+                                            + " is not supported; convert the file to VCL 4.0 or 4.1");
                         }
                     }
                     case "import" -> {
