@@ -195,6 +195,8 @@ final class RecvPlan extends Walker {
             }
         } else if ("PURGE".equals(method) || "BAN".equals(method)) {
             each.note("Millrace answers purges itself");
+        } else if (status.equals("400") || "PRI".equals(method)) {
+            each.note("invalid requests are refused in any case");
         } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
             each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
         } else if (!match.clients().isEmpty()
@@ -384,7 +386,7 @@ final class RecvPlan extends Walker {
     private void host(Statement each) {
         if (each.value().matches(".*regsub\\(.*\":.*")) {
             each.note("the port of a Host field is not part of the key, if it is the default");
-        } else if (each.value().toLowerCase(Locale.ROOT).contains("tolower")) {
+        } else if (each.value().toLowerCase(Locale.ROOT).matches(".*(tolower|\\.lower\\().*")) {
             each.note("hosts are compared in lower case");
         } else {
             each.notMapped("the host of requests cannot be changed; cache.key.host lets hosts share responses");

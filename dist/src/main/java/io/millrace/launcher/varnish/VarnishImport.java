@@ -243,6 +243,10 @@ public final class VarnishImport {
                     each.note("'" + each.target() + "' is what Millrace does in this case");
                 } else if (each.isBranch()) {
                     each.note("see the statements in the block");
+                } else if (each.kind().equals("call")) {
+                    each.note("see the statements of the subroutine");
+                } else if (sub.endsWith("_purge")) {
+                    each.note("Millrace answers purges itself");
                 } else if (sub.startsWith("vcl_synth") || sub.startsWith("vcl_backend_error")) {
                     each.notMapped("the proxy's own responses have a fixed form");
                 } else if (sub.equals("vcl_pipe")
