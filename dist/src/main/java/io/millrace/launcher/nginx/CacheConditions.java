@@ -51,6 +51,9 @@ final class CacheConditions {
         for (UrlBase base : bases) {
             String id = base.host() + " " + prefix + " " + expression + " " + key + "=" + value;
             if (!written.add(id)) {
+                for (Entry source : sources) {
+                    source.became("cache_rules");
+                }
                 continue;
             }
             DraftNode rule = workspace.draft().root().element("cache_rules");
@@ -182,7 +185,7 @@ final class CacheConditions {
                     found = true;
                     source.note("requests that meet the conditions of the variable bypass the cache");
                     map.note("the variable is used by " + source.entry().place());
-                    entries(map, depth);
+                    entries(map);
                 }
             }
             Directive set = scope.set(name);
@@ -207,7 +210,7 @@ final class CacheConditions {
             }
         }
 
-        private void entries(Directive map, int depth) {
+        private void entries(Directive map) {
             String variable = map.arg(0).startsWith("$") ? map.arg(0).substring(1) : map.arg(0);
             for (Directive each : map.children()) {
                 boolean off = each.arg(0).equals("0") || each.arg(0).isEmpty();

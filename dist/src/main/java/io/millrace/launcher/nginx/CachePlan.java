@@ -239,6 +239,9 @@ final class CachePlan {
         List<String> unknown = new ArrayList<>();
         boolean query = false;
         Entry entry = key.use();
+        if (!text.matches(".*\\$(host|http_host|server_name|proxy_host).*")) {
+            entry.note("the key always has the client's host");
+        }
         java.util.regex.Matcher part =
                 java.util.regex.Pattern.compile("\\$(\\w+)").matcher(text);
         while (part.find()) {
@@ -277,6 +280,11 @@ final class CachePlan {
             rule.put("cache.key.ignore_query", "true", entry);
             rule.put("cache.key.send_whole_query", "true", entry);
         }
+        variants(rule, entry, fields, cookies, unknown);
+    }
+
+    private static void variants(
+            RuleSettings.Rule rule, Entry entry, List<String> fields, List<String> cookies, List<String> unknown) {
         if (!fields.isEmpty()) {
             rule.putWords("cache.key.fields", fields, entry);
         }
@@ -285,9 +293,6 @@ final class CachePlan {
         }
         if (!unknown.isEmpty()) {
             entry.notMapped(String.join(", ", unknown) + ": the key is made of the URL, request fields and cookies");
-        }
-        if (!text.matches(".*\\$(host|http_host|server_name|proxy_host).*")) {
-            entry.note("the key always has the client's host");
         }
     }
 

@@ -226,8 +226,7 @@ final class General {
             for (Directive one : http.own("limit_conn_zone")) {
                 zone = one.args().stream().anyMatch(word -> word.startsWith("zone=" + each.arg(0) + ":")) ? one : zone;
             }
-            boolean clients = zone != null && zone.arg(0).matches("\\$(binary_)?remote_addr");
-            if (!clients) {
+            if (zone == null || !zone.arg(0).matches("\\$(binary_)?remote_addr")) {
                 each.notMapped("requests are limited by client only: limits.per_client.requests");
             } else if (draft.root().find("limits.per_client.requests") != null) {
                 each.notMapped("there is one limit for all rules");

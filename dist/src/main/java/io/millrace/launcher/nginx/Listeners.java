@@ -244,8 +244,7 @@ final class Listeners {
         Directive ciphers = scope.last("ssl_ciphers");
         if (ciphers != null) {
             OpenSslNames.Translation suites = OpenSslNames.suites(ciphers.arg(0));
-            if (suites == null
-                    && ciphers.arg(0).matches("(HIGH|DEFAULT|EECDH\\+AESGCM|[A-Z0-9+]+|[:!]|aNULL|eNULL)+")) {
+            if (suites == null && ciphers.arg(0).matches("([A-Z0-9+]+|[:!]|aNULL|eNULL)+")) {
                 ciphers.use().same("tls.ciphers");
                 ciphers.entry().note("the suites of BoringSSL are used; it has no weak ones");
             } else if (suites == null || suites.words().isEmpty()) {

@@ -57,14 +57,12 @@ final class Logs {
         Set<Directive> all = new LinkedHashSet<>(http.own("access_log"));
         scopes.forEach(scope -> all.addAll(scope.all("access_log")));
         Directive chosen = null;
-        Set<String> named = new LinkedHashSet<>();
         for (Directive each : all) {
             if (each.arg(0).equals("off")) {
                 continue;
             }
             if (chosen == null && !each.arg(0).startsWith("syslog:")) {
                 chosen = each;
-                named.add(each.arg(1).isEmpty() ? "combined" : each.arg(1));
                 log(each);
             } else {
                 each.notMapped(

@@ -1,15 +1,16 @@
 package io.millrace.launcher.nginx;
 
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** Reports the directives that no other part has translated. Thread-safe: stateless. */
 final class Notes {
-    private static final String FILES =
-            "Millrace serves no files: put a web server behind it, or leave the files there";
+    private static final String FILES = "Millrace serves no files: put a web server behind it";
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
     private static final String SOCKETS = "concerns the sockets and buffers of nginx; Millrace has its own";
     private static final String COMPRESSION =
@@ -141,19 +142,33 @@ final class Notes {
     }
 
     /** Reports the unhandled directives of a block, and of the blocks in it. */
-    static void finish(List<Directive> directives, String around) {
+    static void finish(List<Directive> directives) {
+        Set<Entry> used = new HashSet<>();
+        collect(directives, used);
+        finish(directives, "", used);
+    }
+
+    /** Collects the lines of translated directives; an included file may be used in one place and not in another. */
+    private static void collect(List<Directive> directives, Set<Entry> used) {
         for (Directive each : directives) {
-            if (!each.isHandled()) {
+            if (each.isHandled()) {
+                used.add(each.entry());
+            }
+            collect(each.children(), used);
+        }
+    }
+
+    private static void finish(List<Directive> directives, String around, Set<Entry> used) {
+        for (Directive each : directives) {
+            if (!each.isHandled() && !used.contains(each.entry())) {
                 one(each, around);
             }
             boolean section = List.of("http", "server", "events").contains(each.name()) && each.hasBlock();
-            String reason = around.isEmpty()
-                            && !section
-                            && !each.name().equals("location")
-                            && !each.name().equals("upstream")
+            boolean open = section || List.of("location", "upstream").contains(each.name());
+            String reason = around.isEmpty() && !open
                     ? "belongs to " + each.name() + " of " + each.entry().place()
                     : around;
-            finish(each.children(), reason);
+            finish(each.children(), reason, used);
         }
     }
 
@@ -175,11 +190,7 @@ final class Notes {
             return;
         }
         if (!around.isEmpty()) {
-            if (around.endsWith("gone")) {
-                each.note(around);
-            } else {
-                each.notMapped(around);
-            }
+            each.notMapped(around);
             return;
         }
         if (name.equals("proxy_cache_min_uses")) {
@@ -192,6 +203,8 @@ final class Notes {
             each.notMapped(String.valueOf(MISSING.get(name)));
         } else if (TRANSLATED.contains(name)) {
             each.note("no imported rule uses it");
+        } else if (name.matches("(fastcgi|uwsgi|scgi)_temp_path")) {
+            each.note(PROCESS);
         } else if (name.matches("(fastcgi|uwsgi|scgi|memcached)_.*")) {
             each.notMapped("origins are reached by HTTP; put a web server with this protocol between");
         } else if (name.matches(".*lua.*|js_.*|perl.*")) {

@@ -76,10 +76,8 @@ final class Redirects {
             }
         }
         Matcher rest = REST.matcher(expression);
-        if (rest.matches()
-                && target.endsWith("$1")
-                && expression.contains("(")
-                && target.indexOf("$1") == target.length() - 2) {
+        boolean group = expression.contains("(") && target.indexOf("$1") == target.length() - 2;
+        if (rest.matches() && target.endsWith("$1") && group) {
             String prefix = unescaped(rest.group(1));
             String begin = target.substring(0, target.length() - 2);
             // The group of ^(.*)$ begins with the slash, that of ^/(.*)$ follows it.
@@ -113,6 +111,14 @@ final class Redirects {
         return server.own("if").stream()
                 .anyMatch(each -> (Conditions.host(each) != null || Conditions.isPlain(each))
                         && each.children("return").stream().anyMatch(one -> of(one) != null));
+    }
+
+    /** Returns true if a server redirects any of its paths. */
+    static boolean isAny(Scope server) {
+        boolean below = server.own("location").stream()
+                .flatMap(each -> each.children().stream())
+                .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
+        return below || isWhole(server);
     }
 
     /**

@@ -34,6 +34,9 @@ final class RuleWriter {
     /** Blocks whose requests bypass the cache, except for those that an expression selects. */
     private final Set<Directive> enabled = new HashSet<>();
 
+    /** URLs with redirections of some paths. */
+    private final Set<UrlBase> redirecting = new HashSet<>();
+
     /** @param inactive lifetime of responses without a request, of {@code proxy_cache_path} */
     RuleWriter(Workspace workspace, Scope http, Upstreams upstreams, Headers headers, String inactive) {
         this.workspace = workspace;
@@ -96,7 +99,8 @@ final class RuleWriter {
 
     /** A server without a location for all paths may have settings of its own; Millrace has no files to serve. */
     private void rest(UrlBase base, Set<String> paths) {
-        if (!base.isAny() && !paths.isEmpty()) {
+        // A rule that maps would precede the redirections of the base.
+        if (!redirecting.contains(base) && !base.isAny() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url("/"));
                 node.put("to", DraftNode.CLOSED);
@@ -152,6 +156,7 @@ final class RuleWriter {
             redirect.source().notMapped("the redirection leads to itself");
             return;
         }
+        redirecting.add(base);
         int status = redirect.status() == 303 ? 302 : redirect.status();
         if (redirect.status() == 303) {
             redirect.source().notMapped("written with 302 instead of 303");
@@ -433,7 +438,7 @@ final class RuleWriter {
         }
         String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
         String name = base.isEverything() || base.expression() ? first(server) : base.host();
-        String begin = scheme + "://" + name;
+        String begin = scheme + "://" + name + port(server, scheme);
         String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
         String whole = (url.startsWith("/") ? begin + url : url)
                 .replace("$scheme", scheme)
@@ -445,7 +450,8 @@ final class RuleWriter {
             return;
         }
         String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
-        reversed.add(new Planned(base.rank(), node -> {
+        // Rules for longer paths of the origin precede.
+        reversed.add(new Planned(-origin.length(), node -> {
             node.put("reverse_map", origin);
             node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
             if (setting != null && !usual) {
@@ -454,6 +460,16 @@ final class RuleWriter {
                 node.from(target.source().entry());
             }
         }));
+    }
+
+    /** Returns the port of the server's first address with the scheme, unless it is the default. */
+    private static String port(Server server, String scheme) {
+        for (Listen each : server.listens()) {
+            if (each.scheme().equals(scheme)) {
+                return each.port() == (each.tls() ? 443 : 80) ? "" : ":" + each.port();
+            }
+        }
+        return "";
     }
 
     private static String first(Server server) {
@@ -584,6 +600,7 @@ final class RuleWriter {
             each.content().accept(workspace.draft().root().element("remap"));
         }
         // Planned while the other rules were written.
+        reversed.sort(Comparator.comparingInt(Planned::rank));
         for (Planned each : reversed) {
             each.content().accept(workspace.draft().root().element("remap"));
         }

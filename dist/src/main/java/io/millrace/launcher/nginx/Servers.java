@@ -116,13 +116,23 @@ final class Servers {
         boolean named = !server.names().isEmpty();
         boolean hides = all.stream()
                 .anyMatch(other -> other != server
-                        && Redirects.isWhole(other.scope())
+                        && Redirects.isAny(other.scope())
                         && other.listens().stream()
                                 .anyMatch(each -> each.scheme().equals(listen.scheme())));
         if (maps && named && hides) {
             server.scope().own("server_name").forEach(each -> each.entry()
-                    .note("hosts without a server get 404, because a rule for all hosts would hide redirections"));
+                    .note("hosts without a server get 404: a rule for all hosts would hide redirections"));
             return false;
+        }
+        if (maps && hides) {
+            for (Server other : all) {
+                if (other != server && Redirects.isAny(other.scope())) {
+                    other.scope()
+                            .own("server_name")
+                            .forEach(each -> each.notMapped(
+                                    "the rule for all hosts of the default server precedes" + " redirections"));
+                }
+            }
         }
         return true;
     }

@@ -15,6 +15,9 @@ final class AccessImport {
     private static final List<String> PRIVATE =
             List.of("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1");
 
+    /** Destinations that are denied by default. */
+    private static final String LOCAL = "(127|0|169\\.254|10|192\\.168)\\..*|::1.*|fe80.*";
+
     private final Workspace workspace;
     private final Acls acls;
     private final List<SquidLine> lines;
@@ -282,9 +285,10 @@ final class AccessImport {
         List<String> addresses = Acls.addresses(acl);
         if (addresses == null) {
             line.notMapped("destinations are addresses and ranges");
-        } else if (!addresses.stream()
-                .allMatch(each -> each.matches("(127|0|169\\.254|10|192\\.168)\\..*|::1.*|fe80.*"))) {
+        } else if (!addresses.stream().allMatch(each -> each.matches(LOCAL))) {
             line.notMapped("add the addresses to forward_proxy.deny_destinations, which has private ones by default");
+            workspace.warn("requests that a line of http_access denies are not refused: see "
+                    + line.entry().place());
         }
         return true;
     }

@@ -41,7 +41,8 @@ final class SquidReader {
                 file.claim(first + 1, i + 1);
                 continue;
             }
-            Entry entry = file.entry(first + 1, i + 1, 1, line.replaceAll("\\s+#.*", ""));
+            String shown = line.replaceAll("\\s+#.*", "").replace('\t', ' ');
+            Entry entry = file.entry(first + 1, i + 1, 1, shown);
             List<String> words = words(line);
             if (words.isEmpty()) {
                 continue;

@@ -7,7 +7,6 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import io.millrace.launcher.varnish.syntax.Vcl;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,7 +22,8 @@ final class Plan {
     private final Vcl vcl;
     private final Set<String> written = new LinkedHashSet<>();
     private final Set<String> filters = new LinkedHashSet<>();
-    private boolean cookiesPass = true;
+    private boolean builtIn = true;
+    private boolean explicit;
 
     Plan(Workspace workspace, Vcl vcl) {
         this.workspace = workspace;
@@ -38,14 +38,21 @@ final class Plan {
         return vcl;
     }
 
-    /** Returns whether requests with Cookie are passed, as in the built-in VCL. */
+    /** Returns whether requests with Cookie are passed, by vcl_recv or by the built-in VCL. */
     boolean cookiesPass() {
-        return cookiesPass;
+        return builtIn || explicit;
     }
 
-    /** Records that requests with Cookie use the cache. */
+    /** Records that vcl_recv passes requests with Cookie, with the line that does. */
+    void passCookies(Entry source) {
+        explicit = true;
+        DraftNode node = workspace.draft().root().put("cache.cache_responses_to_cookies", "none");
+        node.from(source);
+    }
+
+    /** Records that the built-in VCL does not see requests with Cookie. */
     void useCacheWithCookies() {
-        cookiesPass = false;
+        builtIn = false;
     }
 
     /** Returns a time of VCL in Millrace's form; null if it is none. */
@@ -115,7 +122,7 @@ final class Plan {
         if (found == null) {
             return null;
         }
-        List<String> words = new ArrayList<>();
+        Set<String> words = new LinkedHashSet<>();
         for (Vcl.Address each : found.addresses()) {
             String text = each.text().equals("localhost") ? "127.0.0.1" : each.text();
             if (!text.matches("[0-9a-fA-F.:]+(/\\d{1,3})?")) {
@@ -127,7 +134,7 @@ final class Plan {
                 words.add("::1");
             }
         }
-        return words;
+        return List.copyOf(words);
     }
 
     /** Marks the lines of an access list as written to a key. */

@@ -6,6 +6,7 @@ import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Condition.Test;
 import io.millrace.launcher.varnish.syntax.Statement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -20,8 +21,12 @@ final class RecvPlan extends Walker {
      * A rule that selects a backend.
      *
      * @param map the URL or path of the rule
+     * @param chain number of the innermost {@code if}, which its {@code elsif} and {@code else} share
      */
-    record Route(String verb, String map, String backend, Entry source) {}
+    record Route(String verb, String map, String backend, Entry source, int chain) {}
+
+    /** Name of a backend that answers no request. */
+    static final String DENIED = "\u0000denied";
 
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
 
@@ -42,9 +47,23 @@ final class RecvPlan extends Walker {
         usual = backends.usual();
     }
 
-    /** Rules for single hosts and paths, in the order of the file. */
+    /** Rules for single hosts and paths, later ones of the file first: in VCL the last hint counts. */
     List<Route> routes() {
-        return routes;
+        List<Route> sorted = new ArrayList<>(routes);
+        // Rules with a host precede the others, so a refusal for all hosts is repeated for each.
+        for (Route denied : routes) {
+            for (Route each : routes) {
+                int end = each.map().indexOf('/', 8);
+                if (denied.backend().equals(DENIED)
+                        && denied.map().startsWith("/")
+                        && each.map().startsWith("http")) {
+                    String map = each.map().substring(0, end) + denied.map();
+                    sorted.add(new Route(each.verb(), map, DENIED, denied.source(), Integer.MAX_VALUE));
+                }
+            }
+        }
+        sorted.sort(Comparator.comparingInt(Route::chain).reversed());
+        return sorted;
     }
 
     /** The backend of all other requests. */
@@ -88,7 +107,7 @@ final class RecvPlan extends Walker {
         if (each.target().equals("hash") || each.target().equals("lookup")) {
             if (around.isEmpty()) {
                 plan.useCacheWithCookies();
-                each.note("requests with Cookie use the cache, because the built-in VCL is not reached");
+                each.note("the built-in VCL, which passes requests with Cookie, is not reached");
             } else {
                 each.note("requests use the cache by default");
             }
@@ -114,10 +133,7 @@ final class RecvPlan extends Walker {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
-            each.use().became("cache.cache_responses_to_cookies");
-            if (!plan.cookiesPass()) {
-                plan.set("cache.cache_responses_to_cookies", "none", each.use());
-            }
+            plan.passCookies(each.use());
         } else if (match.isAuthorization()) {
             each.note("responses to requests with Authorization are stored only if they permit it");
         } else if (match.isUpgrade()) {
@@ -179,6 +195,8 @@ final class RecvPlan extends Walker {
             }
         } else if ("PURGE".equals(method) || "BAN".equals(method)) {
             each.note("Millrace answers purges itself");
+        } else if (status.equals("400") || "PRI".equals(method)) {
+            each.note("invalid requests are refused in any case");
         } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
             each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
         } else if (!match.clients().isEmpty()
@@ -194,6 +212,8 @@ final class RecvPlan extends Walker {
             methods(each, match);
         } else if (status.equals("200")) {
             each.notMapped("answers without an origin have no equivalent; the admin API has /readyz");
+        } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
+            each.note("answered with 403");
         } else if (status.startsWith("4")) {
             each.notMapped("the requests are not refused");
             plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
@@ -313,6 +333,8 @@ final class RecvPlan extends Walker {
         if (!match.isUrl() || match.urls().size() > 1 || match.hosts().size() > 1) {
             return false;
         }
+        // A refusal ends vcl_recv, so that later statements do not count.
+        int order = name.equals(DENIED) ? Integer.MAX_VALUE : chain();
         List<String> paths = new ArrayList<>(List.of("/"));
         if (!match.urls().isEmpty()) {
             Test test = match.urls().get(0);
@@ -323,18 +345,18 @@ final class RecvPlan extends Walker {
         }
         for (String path : paths) {
             if (match.hosts().isEmpty()) {
-                routes.add(new Route("map", path, name, each.use()));
+                routes.add(new Route("map", path, name, each.use(), order));
                 continue;
             }
             Test host = match.hosts().get(0);
             String text = host.right().replaceAll(":\\d+$", "");
             if (host.operator().equals("==")) {
-                routes.add(new Route("map", "http://" + text + path, name, each.use()));
+                routes.add(new Route("map", "http://" + text + path, name, each.use(), order));
             } else if (host.operator().equals("~")) {
                 String flag = text.replaceAll("^\\(\\?i\\)", "");
                 String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
                 String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
-                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use()));
+                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), order));
             } else {
                 return false;
             }
@@ -364,7 +386,7 @@ final class RecvPlan extends Walker {
     private void host(Statement each) {
         if (each.value().matches(".*regsub\\(.*\":.*")) {
             each.note("the port of a Host field is not part of the key, if it is the default");
-        } else if (each.value().toLowerCase(Locale.ROOT).contains("tolower")) {
+        } else if (each.value().toLowerCase(Locale.ROOT).matches(".*(tolower|\\.lower\\().*")) {
             each.note("hosts are compared in lower case");
         } else {
             each.notMapped("the host of requests cannot be changed; cache.key.host lets hosts share responses");
@@ -393,9 +415,7 @@ final class RecvPlan extends Walker {
             exclude(each, names.group(1).split("\\|", -1));
         } else if (single.find() && expression.contains("=")) {
             exclude(each, single.group(1));
-        } else if (expression.matches(
-                        "\\\\?\\?&?\\$|\\(?\\\\\\?\\|?&?\\)?\\$|\\\\\\?&|&\\$|#\\.\\*\\$?|[&?\\\\()|+\\[\\]$]+")
-                || expression.contains("#")) {
+        } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
             each.note("empty parameters and fragments are not part of keys");
         } else {
             each.notMapped("the path cannot be changed");

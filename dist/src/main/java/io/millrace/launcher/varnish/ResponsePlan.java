@@ -148,6 +148,8 @@ final class ResponsePlan extends Walker {
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(OWN);
+            } else if (match.isUnsafe()) {
+                each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {
                 each.note("errors without a lifetime are not stored");
             } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.use())) {

@@ -94,6 +94,11 @@ public final class VarnishImport {
             }
             DraftNode rule = root.element("remap").from(each.source());
             rule.put(each.verb(), each.map());
+            if (each.backend().equals(RecvPlan.DENIED)) {
+                rule.put("to", DraftNode.CLOSED);
+                rule.element("filters").put("action", "deny");
+                continue;
+            }
             target(rule, each.backend(), path(each.map()));
             written.add(rule);
         }
@@ -215,8 +220,7 @@ public final class VarnishImport {
                     plan.set("via.response", "none", each.use());
                 } else if (unset && target.equals("resp.http.server")) {
                     plan.set("via.server", "off", each.use());
-                } else if (unset
-                        && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey|x-cache-tags)")) {
+                } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
                     each.notMapped(
@@ -239,6 +243,10 @@ public final class VarnishImport {
                     each.note("'" + each.target() + "' is what Millrace does in this case");
                 } else if (each.isBranch()) {
                     each.note("see the statements in the block");
+                } else if (each.kind().equals("call")) {
+                    each.note("see the statements of the subroutine");
+                } else if (sub.endsWith("_purge")) {
+                    each.note("Millrace answers purges itself");
                 } else if (sub.startsWith("vcl_synth") || sub.startsWith("vcl_backend_error")) {
                     each.notMapped("the proxy's own responses have a fixed form");
                 } else if (sub.equals("vcl_pipe")

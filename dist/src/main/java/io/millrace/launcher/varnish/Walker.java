@@ -13,6 +13,8 @@ abstract class Walker {
 
     private final Vcl vcl;
     private int calls;
+    private int chains;
+    private int chain;
 
     Walker(Vcl vcl) {
         this.vcl = vcl;
@@ -26,12 +28,20 @@ abstract class Walker {
         block(vcl.sub(sub), List.of());
     }
 
+    /** Number of the innermost {@code if} around the present statement; 0 outside of all. */
+    final int chain() {
+        return chain;
+    }
+
     private void block(List<Statement> statements, List<Condition> around) {
         List<Condition> before = new ArrayList<>();
+        int outer = chain;
+        int own = chain;
         for (Statement each : statements) {
             if (each.isBranch()) {
                 if (each.kind().equals("if")) {
                     before.clear();
+                    own = ++chains;
                 }
                 List<Condition> inner = new ArrayList<>(around);
                 Condition condition = each.condition();
@@ -44,7 +54,9 @@ abstract class Walker {
                 if (!each.isHandled()) {
                     each.note("see the statements in the block");
                 }
+                chain = own;
                 block(each.body(), inner);
+                chain = outer;
             } else if (each.kind().equals("call")) {
                 call(each, around);
             } else {

@@ -3,7 +3,9 @@ package io.millrace.launcher.importing.draft;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,9 @@ public final class Draft {
 
     private final DraftNode root = new DraftNode();
 
+    /** Keys that a line sets to Millrace's default, and that are therefore not written. */
+    private final Set<String> same = new HashSet<>();
+
     /** The root of the configuration. */
     public DraftNode root() {
         return root;
@@ -23,6 +28,7 @@ public final class Draft {
     public void set(String key, String text, Entry entry) {
         if (isDefault(key, text)) {
             entry.same(key);
+            same.add(key);
         } else {
             root.put(key, text).from(entry);
         }
@@ -32,6 +38,7 @@ public final class Draft {
     public void set(String key, List<String> words, Entry entry) {
         if (isDefault(key, String.join(", ", words))) {
             entry.same(key);
+            same.add(key);
         } else {
             root.putWords(key, words).from(entry);
         }
@@ -39,7 +46,7 @@ public final class Draft {
 
     /** Writes a default of the other proxy that differs from Millrace's, if the key was not set. */
     public void setDefault(String key, String text, String proxy, String setting) {
-        if (root.find(key) == null && !isDefault(key, text)) {
+        if (root.find(key) == null && !same.contains(key) && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
             node.remark(proxy + "'s default (" + setting + "); without the line: " + ours(key));
         }

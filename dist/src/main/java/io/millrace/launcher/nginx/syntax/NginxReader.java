@@ -68,12 +68,12 @@ public final class NginxReader {
                 if (first.isPunctuation("}")) {
                     file.claim(first.line(), first.line());
                     if (!inner) {
-                        tokens.problem("unexpected '}'");
+                        tokens.problem(first, "unexpected '}'");
                     }
                     return;
                 }
                 if (first.punctuation()) {
-                    tokens.problem("unexpected '" + first.text() + "'");
+                    tokens.problem(first, "unexpected '" + first.text() + "'");
                     return;
                 }
                 directive(parent, first);
@@ -90,11 +90,13 @@ public final class NginxReader {
                 token = tokens.next();
             }
             if (token == null) {
-                tokens.problem("unexpected end of file, expecting ';' or '}'");
+                if (workspace.problems().isEmpty()) {
+                    tokens.problem("unexpected end of file, expecting ';' or '}'");
+                }
                 return;
             }
             if (token.isPunctuation("}")) {
-                tokens.problem("unexpected '}', expecting ';' after '" + name.text() + "'");
+                tokens.problem(token, "unexpected '}', expecting ';' after '" + name.text() + "'");
                 return;
             }
             boolean block = token.isPunctuation("{");

@@ -40,14 +40,24 @@ final class Tokens {
 
     /** Reports an error at the present position. */
     void problem(String message) {
-        file.problem(line, at - lineStart + 1, message);
+        if (at < text.length()) {
+            file.problem(line, at - lineStart + 1, message);
+        } else {
+            int last = Math.max(1, file.lines().size());
+            file.problem(last, text.length() - 1 - text.lastIndexOf('\n', text.length() - 2), message);
+        }
+    }
+
+    /** Reports an error at a token. */
+    void problem(Token token, String message) {
+        file.problem(token.line(), token.column(), message);
     }
 
     /** Returns the source between two indexes in one line, without comments. */
     String source(int from, int to) {
         StringBuilder out = new StringBuilder();
         for (String each : text.substring(from, to).split("\n", -1)) {
-            String part = each.strip();
+            String part = each.strip().replace('\t', ' ');
             if (!part.startsWith("#")) {
                 out.append(out.isEmpty() ? "" : " ").append(part.replaceAll("\\s+#.*", ""));
             }
@@ -98,6 +108,8 @@ final class Tokens {
 
     private String quoted(char quote) {
         StringBuilder word = new StringBuilder();
+        int first = line;
+        int column = at - lineStart + 1;
         at++;
         while (at < text.length() && text.charAt(at) != quote) {
             if (text.charAt(at) == '\\' && at + 1 < text.length()) {
@@ -108,7 +120,7 @@ final class Tokens {
             }
         }
         if (at >= text.length()) {
-            problem("a quotation mark is not closed");
+            file.problem(first, column, "a quotation mark is not closed");
         } else {
             at++;
         }

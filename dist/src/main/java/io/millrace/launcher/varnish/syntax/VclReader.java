@@ -99,7 +99,7 @@ public final class VclReader {
         private String source(int from, int to) {
             StringBuilder out = new StringBuilder();
             for (String each : text.substring(from, to).split("\n", -1)) {
-                String part = each.strip();
+                String part = each.strip().replace('\t', ' ');
                 if (!part.startsWith("#") && !part.startsWith("//")) {
                     out.append(out.isEmpty() ? "" : " ").append(part.replaceAll("\\s+(#|//)\\s.*", ""));
                 }
