@@ -113,8 +113,8 @@ class CacheCopyTest {
 
         // The purge is later than the copy.
         second.millctl("purge", "http://www.example.com/warm/1").succeeds();
-        Json refused = second.millctl("cache", "import", copy.toString(), "-o", "json")
-                .json();
+        Json refused =
+                second.millctl("cache", "import", copy.toString(), "-o", "json").json();
         assertTrue(refused.toString().contains("purged"), refused.toString());
         assertEquals("one", hit(second, "/warm/1"));
         assertEquals(before + 1, origin.requests().size());

@@ -189,10 +189,18 @@ class CopiedResponsesTest {
         start(FRESH, "hello");
         long millis = proxy.proxy().shared().clock().millis();
         NewCopy ahead = new NewCopy(
-                URL, "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1), null, 4,
-                200, millis + 3_400_000, millis + 3_600_000, 500, new byte[0]);
+                URL,
+                "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1),
+                null,
+                4,
+                200,
+                millis + 3_400_000,
+                millis + 3_600_000,
+                500,
+                new byte[0]);
         assertTrue(imported(ahead).stored());
-        assertTrue(proxy.get("/a").head().contains("hit; ttl=300"), proxy.get("/a").head());
+        assertTrue(
+                proxy.get("/a").head().contains("hit; ttl=300"), proxy.get("/a").head());
     }
 
     @ParameterizedTest
@@ -209,13 +217,15 @@ class CopiedResponsesTest {
                 "max-age=600, -, transfer-encoding, Transfer-Encoding: chunked",
                 "max-age=0, -, no-lifetime, X: y"
             })
-    void onlyResponsesThatMayBeStoredAreStored(
-            String control, String request, String reason, String field) throws Exception {
+    void onlyResponsesThatMayBeStoredAreStored(String control, String request, String reason, String field)
+            throws Exception {
         start(FRESH, "hello");
         String fields = "Cache-Control: " + control + "\r\n" + field + "\r\n";
         NewCopy copy = request == null ? handMade(URL, fields) : handMade(URL, fields, request);
         assertEquals(new Progress(null, reason == null, reason), imported(copy));
-        assertEquals(reason == null ? "copy" : "hello", proxy.get("/a", "Accept-Language: de\r\n").text());
+        assertEquals(
+                reason == null ? "copy" : "hello",
+                proxy.get("/a", "Accept-Language: de\r\n").text());
     }
 
     @Test
@@ -233,16 +243,20 @@ class CopiedResponsesTest {
     void aWrongDigestOrLengthStoresNothing() throws Exception {
         start(FRESH, "hello");
         byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
-        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertNotNull(upload);
         now(imports.add(upload, 0, content));
         assertEquals(Progress.refused("digest"), now(imports.end(upload, sha256(new byte[1]))));
-        String shorter = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String shorter =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.add(shorter, 0, new byte[3]));
         assertEquals(Progress.refused("length"), now(imports.end(shorter, sha256(new byte[3]))));
-        String longer = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String longer =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertEquals(Progress.refused("length"), now(imports.add(longer, 0, new byte[5])));
-        String given = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String given =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.abort(given));
         ExecutionException gone = assertThrows(ExecutionException.class, () -> now(imports.end(given, content)));
         assertEquals("unknown-upload", ((AdminException) gone.getCause()).code());
@@ -271,13 +285,15 @@ class CopiedResponsesTest {
     void uploadsAreLimitedAndGivenUp() throws Exception {
         start(FRESH, "hello");
         for (int i = 0; i < ObjectImports.UPLOADS_MAX; i++) {
-            assertNotNull(now(imports.begin(handMade(URL + i, FRESH), AdminCaller.UNKNOWN)).upload());
+            assertNotNull(now(imports.begin(handMade(URL + i, FRESH), AdminCaller.UNKNOWN))
+                    .upload());
         }
         ExecutionException busy = assertThrows(
                 ExecutionException.class, () -> now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)));
         assertEquals(429, ((AdminException) busy.getCause()).status());
         imports.close();
-        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         assertNotNull(upload);
         now(imports.abort(upload));
     }
@@ -304,7 +320,8 @@ class CopiedResponsesTest {
     void aPurgeDuringTheUploadKeepsTheCopyAway() throws Exception {
         start(FRESH, "hello");
         byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
-        String upload = now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        String upload =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
         now(imports.add(upload, 0, content));
         proxy.purge("/a");
         assertEquals(Progress.refused("purged-or-full"), now(imports.end(upload, sha256(content))));
@@ -393,8 +410,8 @@ class CopiedResponsesTest {
         proxy.advanceSeconds(1);
         proxy.purge("/a");
         proxy.getAndSettle("/a");
-        ExecutionException changed = assertThrows(
-                ExecutionException.class, () -> now(exports.content(key(URL), copy.version(), 0)));
+        ExecutionException changed =
+                assertThrows(ExecutionException.class, () -> now(exports.content(key(URL), copy.version(), 0)));
         assertEquals("changed", ((AdminException) changed.getCause()).code());
     }
 }

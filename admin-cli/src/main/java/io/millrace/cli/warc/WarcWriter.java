@@ -70,7 +70,8 @@ public final class WarcWriter implements Closeable {
             rest.writeTo(new DigestStream(digest));
         }
         StringBuilder head = new StringBuilder("WARC/1.1\r\n");
-        fields.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
+        fields.forEach(
+                (name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
         head.append("WARC-Block-Digest: ").append(digest.text()).append("\r\nContent-Length: ");
         head.append(begin.length + (rest == null ? 0 : rest.length())).append("\r\n\r\n");
         if (!compressed) {

@@ -64,7 +64,8 @@ public record Endpoint(InetSocketAddress address, boolean secure) {
             }
             int port = Integer.parseInt(address.substring(colon + 1));
             endpoints.add(new Endpoint(
-                    new InetSocketAddress(at, port), listener.text("protocol", "").equals("https")));
+                    new InetSocketAddress(at, port),
+                    listener.text("protocol", "").equals("https")));
         }
         return List.copyOf(endpoints);
     }

@@ -32,10 +32,7 @@ public final class InputFiles {
         PushbackInputStream first = new PushbackInputStream(in, 2);
         byte[] magic = first.readNBytes(2);
         first.unread(magic);
-        boolean isGzip =
-                magic.length == 2 && (magic[0] & 0xff) == GZIP_FIRST && (magic[1] & 0xff) == GZIP_SECOND;
-        return isGzip
-                ? new GZIPInputStream(first, BUFFER_BYTES)
-                : new BufferedInputStream(first, BUFFER_BYTES);
+        boolean isGzip = magic.length == 2 && (magic[0] & 0xff) == GZIP_FIRST && (magic[1] & 0xff) == GZIP_SECOND;
+        return isGzip ? new GZIPInputStream(first, BUFFER_BYTES) : new BufferedInputStream(first, BUFFER_BYTES);
     }
 }

@@ -12,8 +12,4 @@ import org.jspecify.annotations.Nullable;
  * @param bytes length of the content
  */
 record ProxyReply(
-        int status,
-        @Nullable String cacheStatus,
-        @Nullable String cacheControl,
-        boolean setsCookie,
-        long bytes) {}
+        int status, @Nullable String cacheStatus, @Nullable String cacheControl, boolean setsCookie, long bytes) {}

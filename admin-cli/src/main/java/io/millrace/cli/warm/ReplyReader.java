@@ -85,7 +85,9 @@ final class ReplyReader {
             if (colon <= 0) {
                 throw new ProtocolException("the response has a header line without a name");
             }
-            field(line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
+            field(
+                    line.substring(0, colon).toLowerCase(Locale.ROOT),
+                    line.substring(colon + 1).strip());
         }
     }
 

@@ -54,7 +54,11 @@ public final class SitemapUrls implements UrlSource {
 
     /** A sitemap that is being read: as XML, or as lines. */
     private record Opened(
-            Child from, InputStream in, @Nullable XMLStreamReader xml, @Nullable LineUrls lines, Place place) {}
+            Child from,
+            InputStream in,
+            @Nullable XMLStreamReader xml,
+            @Nullable LineUrls lines,
+            Place place) {}
 
     /** Position in an XML document. */
     private static final class Place {
@@ -190,15 +194,14 @@ public final class SitemapUrls implements UrlSource {
 
     private static String root(String name, String element) throws IOException {
         if (!element.equals("urlset") && !element.equals("sitemapindex")) {
-            throw new IOException(name + ": not a sitemap: the root is <" + element
-                    + ">, expected <urlset> or <sitemapindex>");
+            throw new IOException(
+                    name + ": not a sitemap: the root is <" + element + ">, expected <urlset> or <sitemapindex>");
         }
         return element;
     }
 
     private Opened opened(Child child, InputStream in) throws IOException {
-        BufferedInputStream limited =
-                new BufferedInputStream(new LimitedMarkup(child.name(), in, BYTES_MAX), 16 << 10);
+        BufferedInputStream limited = new BufferedInputStream(new LimitedMarkup(child.name(), in, BYTES_MAX), 16 << 10);
         boolean isDone = false;
         try {
             limited.mark(64);

@@ -78,7 +78,8 @@ public final class WarmTally {
     /** Number of requests without a complete response, or with a status of 500 or above. */
     public synchronized long failures() {
         long failures = 0;
-        for (Map.Entry<String, Long> each : reasons.getOrDefault(Effect.ERROR, Map.of()).entrySet()) {
+        for (Map.Entry<String, Long> each :
+                reasons.getOrDefault(Effect.ERROR, Map.of()).entrySet()) {
             failures += each.getKey().startsWith("4") ? 0 : each.getValue();
         }
         return failures;
@@ -103,7 +104,8 @@ public final class WarmTally {
         List<Reason> all = new ArrayList<>();
         for (Map.Entry<Effect, Map<String, Long>> each : reasons.entrySet()) {
             List<Reason> some = new ArrayList<>();
-            each.getValue().forEach((text, count) -> some.add(new Reason(each.getKey().word(), text, count)));
+            each.getValue()
+                    .forEach((text, count) -> some.add(new Reason(each.getKey().word(), text, count)));
             some.sort(Comparator.comparingLong(reason -> -reason.count()));
             all.addAll(some);
         }

@@ -140,13 +140,14 @@ final class WarcTest {
 
     @Test
     void digestsOfOtherToolsAreUnderstood() throws IOException {
-        String sha1 = "WARC/1.0\r\nContent-Length: 3\r\nWARC-Block-Digest: sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\r\n\r\nabc\r\n\r\n";
+        String sha1 =
+                "WARC/1.0\r\nContent-Length: 3\r\nWARC-Block-Digest: sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5\r\n\r\nabc\r\n\r\n";
         WarcReader warc = reader(sha1);
         WarcReader.Head head = warc.next();
         warc.skip();
         assertTrue(warc.isIntact(head));
-        WarcReader hex = reader(sha1.replace(
-                "VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5", "a9993e364706816aba3e25717850c26c9cd0d89d"));
+        WarcReader hex =
+                reader(sha1.replace("VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5", "a9993e364706816aba3e25717850c26c9cd0d89d"));
         head = hex.next();
         hex.skip();
         assertTrue(hex.isIntact(head));
@@ -196,10 +197,11 @@ final class WarcTest {
 
     @Test
     void headsAreLimited() {
-        assertThrows(ProtocolException.class, () -> reader("WARC/1.1\r\nA: " + "x".repeat(70_000)).next());
+        assertThrows(ProtocolException.class, () -> reader("WARC/1.1\r\nA: " + "x".repeat(70_000))
+                .next());
         assertThrows(
-                ProtocolException.class,
-                () -> reader("WARC/1.1\r\n" + ("A: " + "x".repeat(1000) + "\r\n").repeat(70)).next());
+                ProtocolException.class, () -> reader("WARC/1.1\r\n" + ("A: " + "x".repeat(1000) + "\r\n").repeat(70))
+                        .next());
         InputStream endless = new InputStream() {
             @Override
             public int read() {

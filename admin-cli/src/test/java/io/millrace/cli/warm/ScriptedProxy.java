@@ -73,8 +73,8 @@ public final class ScriptedProxy implements AutoCloseable {
 
     private void serve(Socket socket) {
         try (socket) {
-            BufferedReader in = new BufferedReader(
-                    new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+            BufferedReader in =
+                    new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
             OutputStream out = socket.getOutputStream();
             StringBuilder head = new StringBuilder();
             for (String line = in.readLine(); line != null; line = in.readLine()) {

@@ -111,7 +111,8 @@ final class UrlSourcesTest {
     void invalidSitemapsAreNamedWithTheirPlace() {
         assertTrue(problem("<rss><channel/></rss>").contains("the root is <rss>"), problem("<rss/>"));
         assertTrue(problem("<urlset>\n<url></urlset>").contains("map.xml: not a valid sitemap: line 2"));
-        assertTrue(problem("<urlset><url><loc>" + "x".repeat(9000) + "</loc></url></urlset>").contains("8192"));
+        assertTrue(problem("<urlset><url><loc>" + "x".repeat(9000) + "</loc></url></urlset>")
+                .contains("8192"));
         assertTrue(problem("<urlset a=\"" + "x".repeat(70_000) + "\"/>").contains("longer than 65536 bytes"));
     }
 
@@ -198,7 +199,8 @@ final class UrlSourcesTest {
     @Test
     void parsesUrls() {
         assertEquals("http://a.example/", WarmUrl.parse("HTTP://A.example").text());
-        assertEquals("https://[::1]:8443/?x", WarmUrl.parse("https://[::1]:8443?x#y").text());
+        assertEquals(
+                "https://[::1]:8443/?x", WarmUrl.parse("https://[::1]:8443?x#y").text());
         assertEquals(8443, WarmUrl.parse("https://[::1]:8443/").effectivePort());
         List<String> wrong =
                 List.of("", "/a", "ftp://a/", "http://", "http://a:99999/", "http://u@a/", "http://a/\u0007");

@@ -111,10 +111,9 @@ final class WarmRunTest {
 
     @Test
     void aBrokenResponseIsAnErrorAndTheNextRequestHasAnotherConnection() throws IOException {
-        try (ScriptedProxy proxy = new ScriptedProxy(
-                url -> url.endsWith("/cut")
-                        ? "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfive"
-                        : stored("millrace; hit; ttl=1"))) {
+        try (ScriptedProxy proxy = new ScriptedProxy(url -> url.endsWith("/cut")
+                ? "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfive"
+                : stored("millrace; hit; ttl=1"))) {
             WarmTally tally = new WarmTally();
             WarmRun.Options impatient = new WarmRun.Options(1000, 1, List.of(), Duration.ofMillis(300));
             WarmRun run = new WarmRun(
@@ -126,7 +125,9 @@ final class WarmRunTest {
                     line -> {});
             assertEquals(WarmRun.End.COMPLETE, run.run());
             assertEquals(1, tally.of(Effect.FRESH));
-            assertEquals("[Reason[effect=error, text=timeout, count=1]]", tally.reasons().toString());
+            assertEquals(
+                    "[Reason[effect=error, text=timeout, count=1]]",
+                    tally.reasons().toString());
             assertEquals(1, tally.failures());
         }
     }
@@ -179,7 +180,9 @@ final class WarmRunTest {
             assertEquals(WarmRun.End.COMPLETE, again.run());
             Set<String> all = new HashSet<>(proxy.requests());
             assertEquals(50, all.size());
-            assertTrue(proxy.requests().size() <= 50 + 6, "asked " + proxy.requests().size());
+            assertTrue(
+                    proxy.requests().size() <= 50 + 6,
+                    "asked " + proxy.requests().size());
             assertFalse(Files.exists(file));
         }
     }

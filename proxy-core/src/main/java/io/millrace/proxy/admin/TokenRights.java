@@ -29,7 +29,8 @@ final class TokenRights {
             "POST /client/v4/zones/{id}/purge_cache");
 
     /** Queries that viewers may not send: they read files that the request names, or the content of responses. */
-    private static final Set<String> NOT_OF_VIEWERS = Set.of("/v1/tls/check", ObjectResource.HEAD_PATH, ObjectResource.CONTENT_PATH);
+    private static final Set<String> NOT_OF_VIEWERS =
+            Set.of("/v1/tls/check", ObjectResource.HEAD_PATH, ObjectResource.CONTENT_PATH);
 
     private TokenRights() {}
 

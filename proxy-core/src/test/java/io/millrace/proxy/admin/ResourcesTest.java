@@ -91,8 +91,8 @@ class ResourcesTest {
             "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
             """.replace("\n", "");
 
-    static final ListSource.Listed LISTED =
-            new ListSource.Listed("http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64, "aA");
+    static final ListSource.Listed LISTED = new ListSource.Listed(
+            "http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64, "aA");
 
     @TempDir
     Path directory;

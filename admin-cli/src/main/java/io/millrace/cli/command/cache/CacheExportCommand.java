@@ -126,15 +126,13 @@ public final class CacheExportCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    private void export(AdminClient client, WarcWriter warc)
-            throws AdminClientException, CommandFailure, IOException {
+    private void export(AdminClient client, WarcWriter warc) throws AdminClientException, CommandFailure, IOException {
         StringBuilder first = new StringBuilder("/v1/cache/list?limit=1000");
         first.append(host == null ? "" : "&host=" + TargetUrl.encoded(host));
         first.append(where == null ? "" : "&where=" + TargetUrl.encoded(where));
         String after = null;
         do {
-            JsonObject page =
-                    answered(client.get(first + (after == null ? "" : "&after=" + TargetUrl.encoded(after))));
+            JsonObject page = answered(client.get(first + (after == null ? "" : "&after=" + TargetUrl.encoded(after))));
             isWhole &= page.isTrue("complete");
             for (JsonObject object : page.objects("objects")) {
                 if (object.isTrue("whole")) {
@@ -232,7 +230,8 @@ public final class CacheExportCommand extends ApiCommand {
         int path = url.indexOf('/', host);
         StringBuilder request = new StringBuilder("GET ");
         request.append(path < 0 ? "/" : url.substring(path)).append(" HTTP/1.1\r\nHost: ");
-        request.append(path < 0 ? url.substring(host) : url.substring(host, path)).append("\r\n");
+        request.append(path < 0 ? url.substring(host) : url.substring(host, path))
+                .append("\r\n");
         for (String field : object.texts("request_fields")) {
             request.append(field).append("\r\n");
         }

@@ -171,7 +171,11 @@ public final class CacheWarmCommand extends ApiCommand {
         try {
             long begunNanos = invocation().pause().nanos();
             WarmRun.End end = run.run();
-            report(tally, feed, end == WarmRun.End.COMPLETE, invocation().pause().nanos() - begunNanos);
+            report(
+                    tally,
+                    feed,
+                    end == WarmRun.End.COMPLETE,
+                    invocation().pause().nanos() - begunNanos);
             return exitCode(end, run, tally);
         } finally {
             console().flush();
@@ -188,10 +192,12 @@ public final class CacheWarmCommand extends ApiCommand {
                         String.valueOf(run.unreachable()),
                         resume == null ? "name another listener: --via http://HOST:PORT" : next()[0]);
             case STOPPED -> {
-                console().say(
-                        resume == null
-                                ? "interrupted; with --resume FILE a run can be continued"
-                                : "interrupted; continue with the same command (progress is in " + resume + ")");
+                console()
+                        .say(
+                                resume == null
+                                        ? "interrupted; with --resume FILE a run can be continued"
+                                        : "interrupted; continue with the same command (progress is in " + resume
+                                                + ")");
                 return ExitCode.INTERRUPTED;
             }
             default -> {

@@ -133,7 +133,8 @@ final class UploadedResponse {
         if (!type.startsWith("application/http")) {
             return "not-http";
         }
-        boolean isCut = !head.field("warc-truncated").isEmpty() || !head.field("warc-segment-number").isEmpty();
+        boolean isCut = !head.field("warc-truncated").isEmpty()
+                || !head.field("warc-segment-number").isEmpty();
         return isCut ? "partial" : null;
     }
 

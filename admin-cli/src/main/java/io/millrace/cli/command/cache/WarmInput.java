@@ -46,7 +46,9 @@ final class WarmInput {
     }
 
     private static String place(String file) {
-        return file.equals("-") ? file : Path.of(file).toAbsolutePath().normalize().toString();
+        return file.equals("-")
+                ? file
+                : Path.of(file).toAbsolutePath().normalize().toString();
     }
 
     private static boolean isUrl(String text) {
@@ -120,7 +122,8 @@ final class WarmInput {
             case "pattern" -> parameter("where", target);
             case "host" -> parameter("host", target);
             case "prefix" -> parameter("prefix", target);
-            case "url" -> parameter("where", "url == \"" + target.replace("\\", "\\\\").replace("\"", "\\\"") + "\"");
+            case "url" ->
+                parameter("where", "url == \"" + target.replace("\\", "\\\\").replace("\"", "\\\"") + "\"");
             case "all" -> "";
             default ->
                 throw new CommandFailure(

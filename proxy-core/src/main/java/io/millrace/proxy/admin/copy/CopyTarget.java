@@ -73,7 +73,9 @@ public interface CopyTarget {
      * @param reason why the response was refused, a stable word; null if it was not
      */
     record Progress(
-            @Nullable String upload, boolean stored, @Nullable String reason) {
+            @Nullable String upload,
+            boolean stored,
+            @Nullable String reason) {
         /** The response is refused. */
         public static Progress refused(String why) {
             return new Progress(null, false, why);

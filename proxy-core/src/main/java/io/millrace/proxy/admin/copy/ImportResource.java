@@ -90,9 +90,7 @@ public final class ImportResource implements AdminResource {
                 })
                 .thenCompose(progress -> {
                     String upload = progress.upload();
-                    return upload == null
-                            ? CompletableFuture.completedFuture(progress)
-                            : target.end(upload, sha256);
+                    return upload == null ? CompletableFuture.completedFuture(progress) : target.end(upload, sha256);
                 });
     }
 

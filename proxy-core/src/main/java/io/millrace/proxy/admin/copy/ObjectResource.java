@@ -52,8 +52,7 @@ public final class ObjectResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         byte[] key = key(request.parameter("key"));
         if (isHead) {
-            responder.replyWhen(
-                    source.head(key, request.caller()), copy -> AdminReply.json(json -> write(json, copy)));
+            responder.replyWhen(source.head(key, request.caller()), copy -> AdminReply.json(json -> write(json, copy)));
             return;
         }
         String version = request.parameter("version");

@@ -112,9 +112,8 @@ public final class ResponseImport {
         PurgePoint began = parts.purger().point(keyHash);
         long nowMillis = parts.clock().millis();
         RequestHead request = RequestHead.of("GET", copied.url(), copied.requestFields());
-        CacheSettings rules = settings.cacheRules()
-                .match(mapped, request, null, nowMillis)
-                .settings();
+        CacheSettings rules =
+                settings.cacheRules().match(mapped, request, null, nowMillis).settings();
         FieldSection fields = fields();
         ResponseHead response = ResponseHead.of(copied.status(), copied.reason(), fields);
         String refusal = refusal(request, response, rules, nowMillis);
@@ -149,8 +148,7 @@ public final class ResponseImport {
         return fields.build();
     }
 
-    private @Nullable String refusal(
-            RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
+    private @Nullable String refusal(RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
         FieldSection fields = response.fields();
         if (fields.contains(FieldName.TRANSFER_ENCODING)) {
             return "transfer-encoding";
@@ -225,7 +223,8 @@ public final class ResponseImport {
     private void foundPrimary(Target known, @Nullable StoredHead head) {
         if (head != null && head.isVaryMarker()) {
             target = known.with(head);
-            byte[] variant = VariantKey.of(known.primaryBytes(), head, known.request().fields());
+            byte[] variant =
+                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
             look(parts.store().key(variant), this::foundVariant);
         } else {
             foundVariant(known, head);
@@ -260,9 +259,7 @@ public final class ResponseImport {
             return;
         }
         double share = known.cacheSettings().storing().storageShareMax();
-        if (parts.settings().get().storesBlocks()
-                && copied.length() > writer.bytesMax(share)
-                && !writer.isFailed()) {
+        if (parts.settings().get().storesBlocks() && copied.length() > writer.bytesMax(share) && !writer.isFailed()) {
             writer.abort();
             refuse("over-share");
             return;

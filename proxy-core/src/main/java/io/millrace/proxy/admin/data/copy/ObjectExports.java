@@ -71,8 +71,7 @@ public final class ObjectExports implements CopySource {
     }
 
     /** Opens an object on the first event loop; {@code then} owns its reference. */
-    private <T> CompletionStage<T> open(
-            byte[] bytes, BiConsumer<StoredObject<StoredHead>, CompletableFuture<T>> then) {
+    private <T> CompletionStage<T> open(byte[] bytes, BiConsumer<StoredObject<StoredHead>, CompletableFuture<T>> then) {
         CompletableFuture<T> reply = new CompletableFuture<>();
         if (bytes.length == 0 || bytes.length > StoreKey.LENGTH_MAX) {
             reply.completeExceptionally(notStored());
