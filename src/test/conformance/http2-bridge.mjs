@@ -30,7 +30,9 @@ export function startBridge (serverUrl) {
         fields[name] = fields[name] === undefined ? value : [].concat(fields[name], value)
       }
     }
-    const stream = connected().request(fields)
+    // Node ends DELETE requests at once unless told that content follows.
+    const content = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
+    const stream = connected().request(fields, { endStream: !content })
     stream.on('headers', interim => {
       if (interim[':status'] === 103 && interim.link) response.writeEarlyHints({ link: interim.link })
     })
@@ -44,7 +46,7 @@ export function startBridge (serverUrl) {
     stream.on('data', piece => response.write(piece))
     stream.on('end', () => { if (stream.rstCode === http2.constants.NGHTTP2_NO_ERROR) response.end() })
     response.on('close', () => { if (!stream.closed) stream.close(http2.constants.NGHTTP2_CANCEL) })
-    request.pipe(stream)
+    if (content) request.pipe(stream)
   })
   return new Promise(resolve => {
     bridge.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${bridge.address().port}`))

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DashboardTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
-    private static final int SCREENS = 8;
+    private static final int SCREENS = 10;
 
     /** Markup and code that must stay text. Each sets {@code window.struck} where it is executed. */
     private static final List<String> HOSTILE = List.of(
@@ -143,6 +143,8 @@ class DashboardTest {
                 SCREENS,
                 browser.value("document.querySelectorAll('nav a').length").number());
         for (String[] screen : new String[][] {
+            {"latency", "Latency"},
+            {"events", "Events"},
             {"cache", "Cache"},
             {"purge", "Purge"},
             {"origins", "Origins"},
@@ -163,6 +165,8 @@ class DashboardTest {
         int before = origin.count("/a.css");
         RawClient.fetch(proxy.port(), "/a.css");
         assertEquals(before + 1, origin.count("/a.css"));
+        show("#/events?group=purge&since=1h", "Events");
+        browser.await("document.querySelector('[data-name=events]').innerText.includes('/a.css')");
         assertClean();
     }
 
@@ -267,6 +271,34 @@ class DashboardTest {
                 .elements()
                 .size();
         browser.await("document.querySelectorAll('[data-name=history] tbody tr').length === " + entries);
+        assertClean();
+    }
+
+    /** The figures that the launcher recorded, as charts, heat map and tables, for each range. */
+    @Test
+    @Tag("nightly")
+    void recordedFiguresAreShownAndHostileEventsStayText() throws Exception {
+        for (int i = 0; i < HOSTILE.size(); i++) {
+            String url = proxy.url("/hostile" + i + "?" + encoded(HOSTILE.get(i)));
+            proxy.admin().post("/v1/cache/purge", "{\"url\":" + Browser.quoted(url) + "}");
+        }
+        await().atMost(Duration.ofSeconds(60))
+                .until(() -> proxy.admin()
+                                .get("/v1/history?series=requests,buckets")
+                                .json()
+                                .at("points")
+                                .elements()
+                                .size()
+                        > 0);
+        for (String range : List.of("hour", "day", "week")) {
+            show("#/overview?range=" + range, "Overview");
+            browser.await("document.querySelectorAll('.chart canvas').length >= 5");
+            show("#/latency?range=" + range, "Latency");
+            browser.await("document.querySelector('[data-name=durations]')");
+            browser.await("Number(document.querySelector('[data-name=misses]').dataset.value) > 0");
+        }
+        show("#/events?group=purge", "Events");
+        browser.await("document.querySelectorAll('[data-name=events] tbody tr').length >= " + HOSTILE.size());
         assertClean();
     }
 

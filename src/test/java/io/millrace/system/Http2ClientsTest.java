@@ -51,6 +51,7 @@ class Http2ClientsTest {
                   - {address: "127.0.0.1:%d", h2c: true}
                   - {address: "127.0.0.1:%d", tls: {certificate: %s, key: %s}}
                 log: {access: {path: %s, format: json}}
+                via: {name: edge}
                 remap: [{map: /, to: "http://127.0.0.1:%d/"}]
                 """.formatted(
                         clearPort,

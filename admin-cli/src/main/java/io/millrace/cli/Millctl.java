@@ -30,9 +30,12 @@ import io.millrace.cli.command.config.ConfigRollbackCommand;
 import io.millrace.cli.command.config.ConfigSchemaCommand;
 import io.millrace.cli.command.config.ConfigSetCommand;
 import io.millrace.cli.command.config.ImportAtsCommand;
+import io.millrace.cli.command.config.ImportCommands;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.DashboardCommand;
+import io.millrace.cli.command.server.EventsCommand;
+import io.millrace.cli.command.server.HistoryCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -40,10 +43,12 @@ import io.millrace.cli.command.server.OriginUpCommand;
 import io.millrace.cli.command.server.ServerCommands;
 import io.millrace.cli.command.server.StatusCommand;
 import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.shell.ShellCommand;
 import io.millrace.cli.command.storage.StorageOfflineCommand;
 import io.millrace.cli.command.storage.StorageOnlineCommand;
 import io.millrace.cli.command.storage.StorageStatusCommand;
 import io.millrace.cli.command.storage.StoreLocalCommand;
+import io.millrace.cli.command.support.SupportBundleCommand;
 import io.millrace.cli.command.traffic.LogCommands;
 import io.millrace.cli.command.traffic.MetricDescribeCommand;
 import io.millrace.cli.command.traffic.MetricGetCommand;
@@ -55,6 +60,7 @@ import io.millrace.cli.render.Paint;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
@@ -110,18 +116,7 @@ public final class Millctl {
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
                 .addSubcommand(new MemoryCommand(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Config())
-                        .addSubcommand(new ConfigGetCommand(invocation))
-                        .addSubcommand(new ConfigDescribeCommand(invocation))
-                        .addSubcommand(new ConfigDiffCommand(invocation))
-                        .addSubcommand(new ConfigSetCommand(invocation))
-                        .addSubcommand(new ConfigResetCommand(invocation))
-                        .addSubcommand(new ConfigCheckCommand(invocation))
-                        .addSubcommand(new ConfigPlanCommand(invocation))
-                        .addSubcommand(new ConfigReloadCommand(invocation))
-                        .addSubcommand(new ConfigHistoryCommand(invocation))
-                        .addSubcommand(new ConfigRollbackCommand(invocation))
-                        .addSubcommand(new ConfigSchemaCommand(invocation)))
+                .addSubcommand(config(invocation))
                 .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(purge(invocation))
                 .addSubcommand(cache(invocation))
@@ -143,8 +138,11 @@ public final class Millctl {
                         .addSubcommand(new TlsCommands.Show(invocation))
                         .addSubcommand(new TlsCommands.Check(invocation))
                         .addSubcommand(new TlsCommands.Renew(invocation)))
-                .addSubcommand(
-                        new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Import())
+                        .addSubcommand(new ImportAtsCommand(invocation))
+                        .addSubcommand(new ImportCommands.Nginx(invocation))
+                        .addSubcommand(new ImportCommands.Varnish(invocation))
+                        .addSubcommand(new ImportCommands.Squid(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())
                         .addSubcommand(new StoreLocalCommand.Check(invocation))
                         .addSubcommand(new StoreLocalCommand.Dump(invocation))
@@ -159,10 +157,40 @@ public final class Millctl {
                         .addSubcommand(new LogCommands.Cat(invocation))
                         .addSubcommand(new LogCommands.Stats(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new HistoryCommand(invocation))
+                .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Support()).addSubcommand(new SupportBundleCommand(invocation)))
+                .addSubcommand(new ShellCommand(invocation, Millctl::inShell))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));
+    }
+
+    private static CommandLine config(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Config())
+                .addSubcommand(new ConfigGetCommand(invocation))
+                .addSubcommand(new ConfigDescribeCommand(invocation))
+                .addSubcommand(new ConfigDiffCommand(invocation))
+                .addSubcommand(new ConfigSetCommand(invocation))
+                .addSubcommand(new ConfigResetCommand(invocation))
+                .addSubcommand(new ConfigCheckCommand(invocation))
+                .addSubcommand(new ConfigPlanCommand(invocation))
+                .addSubcommand(new ConfigReloadCommand(invocation))
+                .addSubcommand(new ConfigHistoryCommand(invocation))
+                .addSubcommand(new ConfigRollbackCommand(invocation))
+                .addSubcommand(new ConfigSchemaCommand(invocation));
+    }
+
+    /** Runs a command of a shell with the input and output of the shell. */
+    private static int inShell(Invocation shell, List<String> words) {
+        return run(
+                words.toArray(new String[0]),
+                shell.surroundings(),
+                shell.console().out(),
+                shell.console().err(),
+                shell.pause());
     }
 
     private static CommandLine purge(Invocation invocation) {

@@ -83,6 +83,23 @@ final class WatchTest {
     }
 
     @Test
+    void eventsFollowAsksOnlyForNewerOnes() throws IOException {
+        String event = "{\"events\":[{\"number\":NUMBER,\"at\":\"2026-11-28T10:00:00Z\",\"kind\":\"start\","
+                + "\"severity\":\"info\",\"subject\":\"s\",\"text\":\"t\",\"more\":0}]}";
+        List<String> answers = new ArrayList<>();
+        for (String answer : List.of(event.replace("NUMBER", "7"), event.replace("NUMBER", "9"), "{\"events\":[]}")) {
+            answers.add(ScriptedAdmin.response(200, answer));
+        }
+        Path socket = directory.resolve("admin.sock");
+        try (ScriptedAdmin admin = ScriptedAdmin.inTurn(socket, answers)) {
+            Run run = run(2, "events", "--follow", "--kind", "start", "--admin", socket.toString());
+            assertEquals("2026-11-28 10:00:00  start                 s: t\n".repeat(2), run.out(), run.err());
+            assertTrue(admin.requests().get(1).startsWith("GET /v1/events?limit=2000&after=7&kind=start "));
+            assertTrue(admin.requests().get(2).startsWith("GET /v1/events?limit=2000&after=9&kind=start "));
+        }
+    }
+
+    @Test
     void commandsThatChangeSomethingRefuseWatch() {
         Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
         assertEquals(2, run.exitCode());

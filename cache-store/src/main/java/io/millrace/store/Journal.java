@@ -21,7 +21,7 @@ public interface Journal {
 
     /** The state of the journal found when the store was opened. */
     enum Condition {
-        /** New: no storage path has content from an earlier run. */
+        /** The journal is new: no storage path has content from an earlier run. */
         NEW,
         /** All entries with a reply are present. */
         WHOLE,

@@ -43,7 +43,7 @@ public interface StoredObject<H> {
 
     /**
      * Returns true if every byte of the body is stored, as far as known: only a sample of the blocks after the first
-     * {@value #PINNED_BLOCKS_MAX} is looked up. Permanently false after the writer was aborted or failed.
+     * {@value #PINNED_BLOCKS_MAX} is looked up. The result stays false after the writer was aborted or failed.
      */
     boolean isComplete();
 

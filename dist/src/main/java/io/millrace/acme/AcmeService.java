@@ -3,6 +3,7 @@ package io.millrace.acme;
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.observe.event.EventSink;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -65,6 +66,8 @@ public final class AcmeService implements AutoCloseable {
     private final AtomicBoolean started = new AtomicBoolean();
     private final Queue<Runnable> finished = new ConcurrentLinkedQueue<>();
 
+    private volatile EventSink events = EventSink.NONE;
+
     // This field and those below are confined to the ACME thread.
     private @Nullable AcmeConfig config;
     private @Nullable NameIssuance issuance;
@@ -106,6 +109,11 @@ public final class AcmeService implements AutoCloseable {
                 new DefaultThreadFactory(name, true));
         pool.allowCoreThreadTimeOut(true);
         return pool;
+    }
+
+    /** Sets the receiver of issued certificates and failures. Call before {@link #start}. */
+    public void events(EventSink sink) {
+        events = sink;
     }
 
     /** Creates the storage directory, so that workers find it at their start. Blocks. */
@@ -183,7 +191,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** One step of the service: starts the orders that are due. On the ACME thread; tests call it directly. */
+    /** Performs one step of the service: starts the orders that are due. Called on the ACME thread, and by tests. */
     void tick() {
         AcmeConfig now = configure();
         finish();
@@ -364,7 +372,7 @@ public final class AcmeService implements AutoCloseable {
             DirectoryStorage storage = DirectoryStorage.open(root);
             AcmeConfig.OnDemand wanted = next.onDemand();
             schedule.load(new AcmeFiles(root));
-            issuance = new NameIssuance(next, storage, clients.client(next, storage), random::nextDouble);
+            issuance = new NameIssuance(next, storage, clients.client(next, storage), random::nextDouble, events);
             onDemand = wanted == null
                     ? null
                     : new OnDemandNames(

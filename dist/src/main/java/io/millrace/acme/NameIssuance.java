@@ -6,6 +6,9 @@ import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,11 +37,17 @@ final class NameIssuance {
     private final AcmeStorage storage;
     private final CertificateIssuer client;
     private final DoubleSupplier random;
+    private final EventSink events;
     private final Map<String, Long> pausedUntil = new ConcurrentHashMap<>();
     private final Map<String, Unsaved> unsaved = new ConcurrentHashMap<>();
 
-    /** @param random supplies numbers from 0 to 1 */
-    NameIssuance(AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random) {
+    /**
+     * @param random supplies numbers from 0 to 1
+     * @param events receives issued certificates and failures
+     */
+    NameIssuance(
+            AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random, EventSink events) {
+        this.events = events;
         this.config = config;
         this.storage = storage;
         this.client = client;
@@ -181,6 +190,12 @@ final class NameIssuance {
                 name,
                 made.issuer().directory(),
                 Instant.ofEpochSecond(issued.expirySeconds()));
+        events.record(new Event(
+                nowSeconds * 1000,
+                EventKind.CERTIFICATE_RENEWED,
+                name,
+                "issued by " + made.issuer().directory() + ", valid until "
+                        + Instant.ofEpochSecond(issued.expirySeconds())));
         tryWrite(next);
         return next;
     }
@@ -281,6 +296,11 @@ final class NameIssuance {
                         ? "there is no older certificate"
                         : "the older certificate, valid until " + Instant.ofEpochSecond(record.expirySeconds())
                                 + ", stays in use");
+        events.record(new Event(
+                nowSeconds * 1000,
+                EventKind.CERTIFICATE_FAILED,
+                record.name(),
+                reason + "; failures in a row: " + failures + "; next try at " + Instant.ofEpochSecond(retry)));
         tryWrite(next);
         return next;
     }

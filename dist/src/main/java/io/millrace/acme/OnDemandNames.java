@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The names for which TLS handshakes wait. Reads them from the storage, and queries the operator's ask service whether
- * they may have a certificate.
+ * The host names for which TLS handshakes wait for a certificate. Reads them from the storage, and asks the operator's
+ * service whether they may have a certificate.
  *
  * <p>Not thread-safe; confined to the ACME thread. The queries run on a separate executor.
  */
@@ -73,14 +73,14 @@ final class OnDemandNames {
         }
     }
 
-    /** Queries a name, unless that is in progress. Returns false if the limit is reached. */
+    /** Starts the query of a name, unless it is in progress. Returns false if the limit is reached. */
     boolean ask(String name) {
         if (asked.size() >= ASKED_MAX && !asked.contains(name)) {
             return false;
         }
         if (asked.add(name)) {
             try {
-                asking.execute(() -> question(name));
+                asking.execute(() -> query(name));
             } catch (RejectedExecutionException e) {
                 LOG.debug("stopping", e);
             }
@@ -93,7 +93,7 @@ final class OnDemandNames {
         return asked.contains(name);
     }
 
-    private void question(String name) {
+    private void query(String name) {
         AskClient.Answer answer = AskClient.Answer.NONE;
         try {
             answer = ask.permits(name);

@@ -7,7 +7,10 @@ import io.millrace.launcher.config.ConfigInspection;
 import io.millrace.launcher.config.ConfigMetrics;
 import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.config.WorkerRestart;
+import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.history.History;
+import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
@@ -24,6 +27,10 @@ import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
 import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
+import io.millrace.proxy.admin.history.EventsResource;
+import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.RestartResource;
@@ -35,12 +42,14 @@ import io.millrace.proxy.config.value.ListenAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -57,9 +66,11 @@ final class LauncherAdmin implements AutoCloseable {
     private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
 
     private final AdminServer server;
+    private final Status status;
 
-    private LauncherAdmin(AdminServer server) {
+    private LauncherAdmin(AdminServer server, Status status) {
         this.server = server;
+        this.status = status;
     }
 
     /**
@@ -72,14 +83,19 @@ final class LauncherAdmin implements AutoCloseable {
             Supervisor supervisor,
             RunningConfig running,
             ConfigChanges changes,
-            AcmeService acme)
+            AcmeService acme,
+            EventLog events,
+            History history)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, workplace, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
                 .unixSocket(workplace.adminSocket(config))
                 .metrics(new ConfigMetrics(running)::prometheusText)
+                .metrics(events::prometheusText)
                 .dashboard()
+                .resource(new EventsResource(events, System::currentTimeMillis))
+                .resource(new HistoryResource(history, System::currentTimeMillis))
                 .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
                 .resource(ConfigChangeResource.plan(changes, running.reader().file()))
@@ -134,7 +150,7 @@ final class LauncherAdmin implements AutoCloseable {
             running.onApplied(changed -> access.apply(changed.admin()));
             builder.tcp(address(tcp), access);
         }
-        return new LauncherAdmin(builder.start());
+        return new LauncherAdmin(builder.start(), status);
     }
 
     private static RenewResource.Renewal renewal(AcmeRecord record) {
@@ -156,6 +172,25 @@ final class LauncherAdmin implements AutoCloseable {
     /** Opens the dashboard for the time of the launcher. Returns its URL, with a code for one login within two minutes. */
     CompletionStage<String> openDashboard() {
         return server.openDashboard();
+    }
+
+    /** Returns the sampler of the workers' counters, not started. The caller closes it before this object. */
+    Sampler sampler(History history) {
+        return new Sampler(history, this::metrics, status::workerSocket, System::currentTimeMillis);
+    }
+
+    private String metrics(Path socket) throws IOException, InterruptedException {
+        try {
+            AdminReply reply = server.get(socket, MetricsResource.PATH, PROBE_TIMEOUT)
+                    .toCompletableFuture()
+                    .get();
+            if (reply.status() == 200) {
+                return new String(reply.body(), StandardCharsets.UTF_8);
+            }
+            throw new IOException("the worker answered /metrics with status " + reply.status());
+        } catch (ExecutionException e) {
+            throw new IOException("the worker did not answer /metrics", e);
+        }
     }
 
     @Override

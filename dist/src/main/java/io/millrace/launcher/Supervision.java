@@ -1,12 +1,16 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
+import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.config.ConfigChanges;
 import io.millrace.launcher.config.ConfigReader;
 import io.millrace.launcher.config.RunningConfig;
+import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.history.History;
+import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.RehearsalRun;
 import io.millrace.launcher.process.WorkerIdentity;
@@ -21,8 +25,11 @@ import io.millrace.launcher.supervise.ControlServer;
 import io.millrace.launcher.supervise.StateWatch;
 import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.value.FileMode;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ProcessSignals;
 import io.netty.channel.EventLoop;
@@ -31,6 +38,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -52,10 +60,13 @@ import org.slf4j.LoggerFactory;
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
-    /** Time after the deadlines at which a worker of an earlier launcher is killed. */
+    /**
+     * Time limit for the reply of a worker of an earlier launcher. The drain timeout is added. The supervisor kills a
+     * hung worker earlier.
+     */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Delay of the archive recording after the start of serving: the first requests have priority. */
+    /** Delay between the start of serving and the recording of the class archive. The first requests have priority. */
     private static final long REHEARSAL_DELAY_MILLIS = 1000;
 
     private final EventLoopGroup group;
@@ -75,7 +86,10 @@ final class Supervision implements AutoCloseable {
     private final RehearsalRun rehearsal;
     private final ServiceNotifier service;
     private final AcmeService acme;
+    private final EventLog events;
+    private final History history;
     private @Nullable LauncherAdmin admin;
+    private @Nullable Sampler sampler;
 
     private Supervision(ConfigReader reader, ProxyConfig first, LauncherContext workplace) {
         this.first = first;
@@ -88,11 +102,18 @@ final class Supervision implements AutoCloseable {
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 this::workerIsReady);
         supervisor.onWarmUp(this::warmUpChanged);
+        Path state = workplace.state().state();
+        events = EventLog.open(state.resolve("events.jsonl"));
+        history = History.open(state.resolve("history.ring"), first.values().get(AdminKeys.HISTORY));
+        supervisor.events(events);
         server = new ControlServer(loop, transport, workplace.state().control(), supervisor.peers());
         config = new RunningConfig(reader, workplace, supervisor);
+        config.events(events);
+        config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
         acme = new AcmeService(() -> acmeSettings(workplace), System::currentTimeMillis);
+        acme.events(events);
         service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), loop);
     }
 
@@ -112,13 +133,22 @@ final class Supervision implements AutoCloseable {
             ListeningSockets sockets = supervision.listen(first, workplace);
             supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
             supervision.acme.prepare();
-            supervision.admin = LauncherAdmin.start(
+            LauncherAdmin opened = LauncherAdmin.start(
                     first,
                     workplace,
                     supervision.supervisor,
                     supervision.config,
                     supervision.changes,
-                    supervision.acme);
+                    supervision.acme,
+                    supervision.events,
+                    supervision.history);
+            supervision.admin = opened;
+            supervision.event(
+                    EventKind.START,
+                    "version " + BuildVersion.ofJar() + ", configuration " + supervision.config.name());
+            Sampler sampler = opened.sampler(supervision.history);
+            supervision.sampler = sampler;
+            sampler.start();
             // A pending stop runs first here; no worker is started then.
             supervision.begun.complete(null);
             supervision.config.serve();
@@ -231,8 +261,16 @@ final class Supervision implements AutoCloseable {
         service.ready(statusOf(worker));
         // The issuer's challenges are answered by workers.
         acme.start();
-        // At every start, since the new worker may run on another JDK.
+        // A class archive is recorded at every start, since the new worker may run on another JDK.
         group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void event(EventKind kind, String text) {
+        events.record(new Event(
+                System.currentTimeMillis(),
+                kind,
+                "launcher " + ProcessHandle.current().pid(),
+                text));
     }
 
     /** Stops the adopted worker, if a stop signal arrived before the start of this launcher failed. */
@@ -268,6 +306,7 @@ final class Supervision implements AutoCloseable {
             return;
         }
         LOG.info("stopping: waiting for requests in progress; a second signal stops immediately");
+        event(EventKind.STOP, "stopped by a signal");
         service.stopping(begun.isDone() ? config.drainNanos() : first.timeouts().drainNanos());
         begun.thenCompose(nothing -> supervisor.stop(config.drainNanos()))
                 .thenRun(() -> exitCode.complete(ExitCode.OK));
@@ -306,9 +345,14 @@ final class Supervision implements AutoCloseable {
         rehearsal.close();
         service.close();
         changes.close();
+        if (sampler != null) {
+            sampler.close();
+        }
         if (admin != null) {
             admin.close();
         }
+        history.close();
+        events.close();
         // Workers have exited by now, or the start failed and the worker of an earlier launcher continues to serve.
         try {
             server.close();

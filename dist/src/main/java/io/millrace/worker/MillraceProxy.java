@@ -6,6 +6,8 @@ import io.millrace.proxy.ReloadReport;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
@@ -25,9 +27,21 @@ final class MillraceProxy implements ServedProxy {
     private static final String DRAIN_MARK = "server.draining";
 
     private final ProxyServer proxy;
+    private final Relay relay;
 
-    private MillraceProxy(ProxyServer proxy) {
+    /** Passes events on as soon as there is a receiver. */
+    private static final class Relay implements EventSink {
+        private volatile EventSink target = EventSink.NONE;
+
+        @Override
+        public void record(Event event) {
+            target.record(event);
+        }
+    }
+
+    private MillraceProxy(ProxyServer proxy, Relay relay) {
         this.proxy = proxy;
+        this.relay = relay;
     }
 
     static ServedProxy build(
@@ -48,7 +62,13 @@ final class MillraceProxy implements ServedProxy {
         if (configFile != null) {
             builder.configFile(configFile);
         }
-        return new MillraceProxy(builder.build());
+        Relay relay = new Relay();
+        return new MillraceProxy(builder.events(relay).build(), relay);
+    }
+
+    @Override
+    public void events(EventSink sink) {
+        relay.target = sink;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.millrace.worker;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import java.io.IOException;
@@ -62,6 +63,9 @@ interface ServedProxy extends AutoCloseable {
      * {@link #start}.
      */
     void predecessorClosed(CompletionStage<?> closed);
+
+    /** Sets the receiver of events. Call before {@link #start}. */
+    default void events(EventSink sink) {}
 
     /** Runs {@code allLoopsAlive} when every event loop has responded. */
     void beat(Runnable allLoopsAlive);

@@ -3,6 +3,7 @@ package io.millrace.worker;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.value.OpenFilesLimit;
 import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.observe.event.Event;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlTransport;
@@ -64,6 +65,9 @@ final class Worker implements ControlLink.Listener {
     private boolean draining;
     private byte @Nullable [] ticketKeys;
 
+    /** Whether the launcher that started this worker is connected. Written by command thread and control loop. */
+    private volatile boolean hasOwnLauncher;
+
     /** Written by the command thread when the proxy serves, read by the control loop. */
     private volatile @Nullable ServedProxy serving;
 
@@ -113,8 +117,16 @@ final class Worker implements ControlLink.Listener {
         });
     }
 
+    /** Sends an event to the launcher that started this worker. Any thread; after the launcher's end without effect. */
+    private void report(Event event) {
+        if (hasOwnLauncher) {
+            link.send(new ControlMessage.Happened(event));
+        }
+    }
+
     @Override
     public void disconnected() {
+        hasOwnLauncher = false;
         commands.execute(() -> {
             if (serving == null) {
                 LOG.error("the launcher exited before this worker was ready, so this worker exits");
@@ -170,6 +182,7 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void accept(ControlMessage.Assignment assignment) {
+        hasOwnLauncher = true;
         listeners = assignment.listeners();
         int count = listeners.stream().mapToInt(ListenerSockets::count).sum();
         CompletionStage<List<FileDescriptor>> sockets = count == 0
@@ -241,6 +254,7 @@ final class Worker implements ControlLink.Listener {
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
+            proxy.events(this::report);
             proxy.predecessorClosed(handOver.followsPredecessor(order.overlapping()));
             proxy.start();
             ready(proxy);
@@ -296,7 +310,7 @@ final class Worker implements ControlLink.Listener {
         ConfigResult result = source.load();
         ProxyConfig config = result.config();
         if (config == null) {
-            // Should not occur: the launcher has read the same text with the same loader.
+            // This should not occur, since the launcher has read the same text with the same loader.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * old proxy                                   new proxy
  * release()  -- lease is free -->             build, start: both accept
- * drain()    -- accepts no more -->           predecessor's stage completes
+ * drain()    -- accepts no more -->           predecessorClosed(stage) completes
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
@@ -29,7 +29,7 @@ public final class HandOver {
      * Releases the storage for another proxy. This proxy continues to answer from RAM and disk. Fetched responses are
      * not stored, and removals are sent to {@code successor}.
      *
-     * @throws IOException if queued writes failed; the lease is released all the same
+     * @throws IOException if queued writes failed; the lease is released nevertheless
      */
     public void release(Successor successor) throws IOException {
         proxy.store().releaseWrites(successor);
@@ -56,10 +56,10 @@ public final class HandOver {
     }
 
     /**
-     * Delays the replies to purges until the predecessor no longer accepts. So a client that has purged here gets no
-     * old response from there.
+     * Delays the replies to purges until the predecessor no longer accepts connections. So a client that receives the
+     * reply gets no old response from the predecessor.
      *
-     * @param closed completes when the predecessor no longer accepts
+     * @param closed completes when the predecessor no longer accepts connections
      */
     public void predecessorClosed(CompletionStage<?> closed) {
         proxy.store().replyToChangesAfter(closed);

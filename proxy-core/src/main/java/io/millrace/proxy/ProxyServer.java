@@ -15,6 +15,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -24,7 +25,8 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
-import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.observe.event.EventLimit;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
@@ -33,9 +35,10 @@ import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
-import io.millrace.proxy.server.LogConfigs;
+import io.millrace.proxy.server.DiskWatch;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
+import io.millrace.proxy.server.ServerLogs;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.proxy.server.StoreConfigs;
 import io.millrace.proxy.tls.ListenerTls;
@@ -103,7 +106,7 @@ public final class ProxyServer implements AutoCloseable {
     private final MetricsRegistry metrics = new MetricsRegistry();
     private final CacheStore<StoredHead> store;
     private final PurgeHistory purges;
-    private final @Nullable AccessLog accessLog;
+    private final ServerLogs accessLogs;
     private final BufferPool allocator;
     private final ConnectionMemory memory;
     private final MultiThreadIoEventLoopGroup group;
@@ -116,6 +119,7 @@ public final class ProxyServer implements AutoCloseable {
     private final HealthChecks healthChecks;
     private final PatternSweeper patternSweeper;
     private final OverloadWatch overloadWatch;
+    private final DiskWatch diskWatch;
     private final @Nullable OriginRecords originRecords;
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
@@ -142,14 +146,12 @@ public final class ProxyServer implements AutoCloseable {
                 : config.worker().eventLoops();
         ProcessMemory.noteJvm();
         allocator = new BufferPool(loopCount);
-        accessLog = accessLog(config);
+        accessLogs = ServerLogs.start(config, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
-            if (accessLog != null) {
-                accessLog.close();
-            }
+            accessLogs.close();
             throw e;
         }
         group = new MultiThreadIoEventLoopGroup(
@@ -177,14 +179,16 @@ public final class ProxyServer implements AutoCloseable {
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         ServingLoop.Memory loopMemory = new ServingLoop.Memory(
                 memory, loopCount, () -> live.config().limits().responseRateMin());
+        OriginFaults originFaults = new OriginFaults(builder.clock()::millis);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
                     allocator,
                     metrics.newLoopCounters(),
-                    accessLog == null ? null : accessLog.loopRing(),
+                    accessLogs.loopRing(),
                     shared,
                     originTls,
+                    originFaults,
                     () -> live.dns(),
                     () -> live.http1(),
                     () -> live.http2(),
@@ -193,7 +197,7 @@ public final class ProxyServer implements AutoCloseable {
                     transport.hasPlainSockets(),
                     loopMemory));
         }
-        ProxyMetrics.bind(metrics, store, allocator, accessLog);
+        ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
         patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
@@ -215,6 +219,15 @@ public final class ProxyServer implements AutoCloseable {
             originRecords.restore();
         }
         overloadWatch = new OverloadWatch(loops.get(0).loop(), shared.overload());
+        EventSink events = builder.events() == EventSink.NONE
+                ? EventSink.NONE
+                : new EventLimit(builder.events(), System::nanoTime);
+        // Only now: marks of operators that were restored are no changes.
+        shared.groups().events(events);
+        purges.events(events);
+        serverTls.events(events);
+        diskWatch =
+                new DiskWatch(loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
@@ -247,6 +260,7 @@ public final class ProxyServer implements AutoCloseable {
             healthChecks.start();
             patternSweeper.start();
             overloadWatch.start();
+            diskWatch.start();
             if (originRecords != null) {
                 originRecords.start(loops.get(0).loop());
             }
@@ -324,6 +338,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.overload().apply(config.remap());
         live = next;
         serverTls.reload(config);
+        accessLogs.apply(config);
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
@@ -346,14 +361,6 @@ public final class ProxyServer implements AutoCloseable {
             case ACCEPT -> () -> live.acceptedHeaders();
             case REQUIRE -> () -> live.requiredHeaders();
         };
-    }
-
-    private static @Nullable AccessLog accessLog(ProxyConfig config) {
-        if (!config.log().accessEnabled() || config.log().accessPath() == null) {
-            return null;
-        }
-        FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
-        return AccessLog.start(LogConfigs.of(config.log()), faults);
     }
 
     /**
@@ -420,6 +427,7 @@ public final class ProxyServer implements AutoCloseable {
         loops.get(0).loop().submit(healthChecks::close).awaitUninterruptibly();
         patternSweeper.close();
         loops.get(0).loop().submit(overloadWatch::close).awaitUninterruptibly();
+        loops.get(0).loop().submit(diskWatch::close).awaitUninterruptibly();
         for (ServingLoop loop : loops) {
             loop.loop().submit(loop::close).awaitUninterruptibly();
         }
@@ -427,7 +435,7 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         endOriginRecords();
         closeStore();
-        // Runs the last tasks that the store's threads and the loops have sent each other, so that their buffers are
+        // Lets the loops run the last tasks from the store's threads and from other loops, so that their buffers are
         // released.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
             for (ServingLoop loop : loops) {
@@ -436,9 +444,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         purges.close();
-        if (accessLog != null) {
-            accessLog.close();
-        }
+        accessLogs.close();
         metrics.close();
         allocator.close();
     }
@@ -473,11 +479,9 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes the access log and opens it again by its name, after the file was moved. */
+    /** Closes the access logs and opens them again by name, after their files were moved. */
     public void reopenLogs() {
-        if (accessLog != null) {
-            accessLog.reopen();
-        }
+        accessLogs.reopen();
     }
 
     /** The bound addresses, in the order of the configuration. */

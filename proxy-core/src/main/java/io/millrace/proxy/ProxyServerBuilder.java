@@ -2,6 +2,7 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.observe.event.EventSink;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,6 +24,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path drainMark;
     private @Nullable Path tlsState;
     private @Nullable Path purgeRecords;
+    private EventSink events = EventSink.NONE;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -113,6 +115,15 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Sets the receiver of events: purges, hosts of origin groups and storage paths that go down or come back. Called on
+     * event loops and other threads; must not block. At most 30 events of a kind pass in a minute.
+     */
+    public ProxyServerBuilder events(EventSink sink) {
+        events = sink;
+        return this;
+    }
+
     /** Sets the wall clock, for tests. */
     public ProxyServerBuilder clock(WallClock source) {
         clock = source;
@@ -176,6 +187,10 @@ public final class ProxyServerBuilder {
     @Nullable
     Path originRecords() {
         return originRecords;
+    }
+
+    EventSink events() {
+        return events;
     }
 
     WallClock clock() {

@@ -41,6 +41,7 @@ class LiveSettingsTest {
             Map.entry("admin.tls.key", "the launcher, at each reload"),
             Map.entry("admin.tls.client_ca_file", "the launcher, at each reload"),
             Map.entry("admin.tls.client_revocation_file", "the launcher, at each reload"),
+            Map.entry("admin.history", "the launcher, at each reload"),
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
             Map.entry("purge.history", "PurgeHistory, at each purge"),

@@ -13,12 +13,10 @@ import io.millrace.proxy.admin.data.PurgeAdmin;
 import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.record.PurgeState;
-import io.millrace.store.CacheStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,8 +61,7 @@ class PatternPurgeRecordsTest {
         for (String path : PATHS) {
             proxy.getAndSettle(path);
         }
-        CacheStore<StoredHead> store = proxy.proxy().store();
-        ProxyExtension.await("the inventory", () -> store.inventory().entries() >= PATHS.size());
+        PurgeRecordsTest.awaitInventory(proxy, admin());
     }
 
     private Invalidator invalidator() {
@@ -98,20 +95,6 @@ class PatternPurgeRecordsTest {
         return proxy.origin().requests() == before;
     }
 
-    /** The view after the end of the count. */
-    private static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
-        PurgeView[] last = {admin.find(id)};
-        ProxyExtension.await("the count", () -> {
-            try {
-                last[0] = admin.find(id);
-            } catch (AdminException e) {
-                throw new AssertionError(e);
-            }
-            return last[0].record().state() != PurgeState.COUNTING;
-        });
-        return last[0];
-    }
-
     @ParameterizedTest
     @CsvSource(
             delimiterString = " => ",
@@ -132,7 +115,7 @@ class PatternPurgeRecordsTest {
         startOnDisk();
         PurgeAdmin admin = admin();
         PurgeView run = await(admin.dryRun(scope(expression, false), CALLER));
-        run = counted(admin, run.record().id());
+        run = PurgeRecordsTest.counted(admin, run.record().id());
         assertEquals(objects, run.record().objects());
         assertEquals(8L * objects, run.record().bytes());
         assertEquals(objects, run.count().urls().size());
@@ -140,7 +123,7 @@ class PatternPurgeRecordsTest {
         assertNull(run.sweep());
         assertEquals(List.of(), admin.latest(null, 10));
         InvalidationReport purged = await(admin.scoped().invalidate(scope(expression, false), CALLER, true));
-        PurgeView view = counted(admin, purged.id());
+        PurgeView view = PurgeRecordsTest.counted(admin, purged.id());
         assertEquals(objects, view.record().objects());
         assertEquals(expression, view.record().target());
         assertEquals(1000, view.record().client().uid());
@@ -148,7 +131,8 @@ class PatternPurgeRecordsTest {
         assertEquals("done", admin.find(purged.id()).sweep());
         ProxyExtension.await("its count in the records", () -> objectsOf(purged.id()) == objects);
         run = await(admin.dryRun(scope(expression, true), CALLER));
-        assertEquals(0, counted(admin, run.record().id()).record().objects());
+        assertEquals(
+                0, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
     }
 
     /** The number of objects from the records alone. */
@@ -244,7 +228,8 @@ class PatternPurgeRecordsTest {
         assertEquals(64, admin().latest(null, 100).size());
         PurgeAdmin admin = admin();
         PurgeView run = await(admin.dryRun(scope("path == '/a'", false), CALLER));
-        assertEquals(1, counted(admin, run.record().id()).record().objects());
+        assertEquals(
+                1, PurgeRecordsTest.counted(admin, run.record().id()).record().objects());
         await(admin().cancel(admin().latest(null, 1).get(0).record().id(), CALLER));
         purge("path == '/a'", false);
         assertFalse(isHit("/a"));

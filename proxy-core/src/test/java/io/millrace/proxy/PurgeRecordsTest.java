@@ -380,8 +380,8 @@ class PurgeRecordsTest {
                 admin, await(admin.dryRun(scope(kind, false), CALLER)).record().id());
     }
 
-    /** A purge whose count has ended. */
-    private static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
+    /** Returns the view of a purge after the end of its count. */
+    static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
         PurgeView[] last = {admin.find(id)};
         ProxyExtension.await("the count", () -> {
             try {
@@ -403,19 +403,20 @@ class PurgeRecordsTest {
         }
     }
 
-    /** Repeats the dry run until the inventory has all objects. */
     private void awaitInventory(PurgeAdmin admin) {
+        awaitInventory(proxy, admin);
+    }
+
+    /** Repeats a dry run until the inventory has all objects. The first one opens the inventory without a delay. */
+    static void awaitInventory(ProxyExtension proxy, PurgeAdmin admin) {
+        Scope all = new Scope(Kind.ALL, null, null, false);
         CacheStore<StoredHead> store = proxy.proxy().store();
         ProxyExtension.await("the inventory", () -> {
             try {
                 store.sync();
                 boolean settled = store.inventory().entries()
                         >= store.statistics().volumes().get(0).entries();
-                return await(admin.dryRun(scope(Kind.ALL, false), CALLER))
-                                        .count()
-                                        .note()
-                                == null
-                        && settled;
+                return await(admin.dryRun(all, CALLER)).count().note() == null && settled;
             } catch (Exception e) {
                 throw new AssertionError(e);
             }

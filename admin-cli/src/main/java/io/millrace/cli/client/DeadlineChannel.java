@@ -85,7 +85,7 @@ final class DeadlineChannel implements ByteStream {
         key.interestOps(operation);
         selector.selectedKeys().clear();
         while (selector.selectedKeys().isEmpty()) {
-            // Rounded up, since select(0) waits without a limit.
+            // The timeout is rounded up, since select(0) waits without a limit.
             long millis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime() + 999_999);
             if (millis <= 0) {
                 throw new SocketTimeoutException();

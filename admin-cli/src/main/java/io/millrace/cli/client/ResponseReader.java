@@ -27,7 +27,7 @@ final class ResponseReader {
     private int headBytesLeft = HEAD_LENGTH_MAX;
     private boolean started;
 
-    // Of the last head that was read.
+    // Values of the last head that was read.
     private int status;
     private long contentLength;
     private boolean chunked;

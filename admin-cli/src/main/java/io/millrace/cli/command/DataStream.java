@@ -19,7 +19,7 @@ public final class DataStream extends PrintStream {
     }
 
     private DataStream(Sink sink) {
-        // UTF-8 regardless of the locale, since JSON is UTF-8.
+        // The output is UTF-8 in every locale, since JSON is UTF-8.
         super(sink, false, StandardCharsets.UTF_8);
         this.sink = sink;
     }

@@ -92,6 +92,25 @@ public final class Invocation {
         }
     }
 
+    /** Returns the given options that a shell passes to each of its commands. */
+    public List<String> sharedArguments() {
+        List<String> arguments = new ArrayList<>();
+        add(arguments, "--admin", options.admin);
+        add(arguments, "--token-file", options.tokenFile);
+        add(arguments, "--ca-file", options.caFile);
+        add(arguments, "--client-certificate", options.clientCertificate);
+        add(arguments, "--client-key", options.clientKey);
+        add(arguments, "--timeout", options.timeout == null ? null : options.timeout.toMillis() + "ms");
+        add(arguments, "--output", isJson() ? "json" : null);
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, String option, @Nullable Object value) {
+        if (value != null) {
+            arguments.add(option + "=" + value);
+        }
+    }
+
     /** Returns the command that shows the status of the same instance. */
     String statusCommand() {
         return "millctl status" + (options.admin == null ? "" : " --admin " + options.admin);

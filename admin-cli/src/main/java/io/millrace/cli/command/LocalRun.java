@@ -40,7 +40,7 @@ public final class LocalRun {
             process.getOutputStream().close();
             List<String> talk = new ArrayList<>();
             CompletableFuture<Void> err = CompletableFuture.runAsync(() -> each(process.getErrorStream(), talk::add));
-            // Line by line, since a dump may exceed the heap.
+            // The output is passed on line by line, since a dump may exceed the heap.
             each(process.getInputStream(), line -> console.data(List.of(line)));
             err.join();
             talk.forEach(console::say);

@@ -12,7 +12,7 @@ public final class CertificateView {
 
     private CertificateView() {}
 
-    /** Lists the certificates, one line each and one for a problem; a message if there are none. */
+    /** Returns a line for each certificate and each problem. Returns a message if there are no certificates. */
     public static List<String> list(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long now = report.number("now", 0);

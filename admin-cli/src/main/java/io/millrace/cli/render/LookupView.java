@@ -8,7 +8,10 @@ import java.util.List;
 public final class LookupView {
     private LookupView() {}
 
-    /** Returns a headline with the result, then a line per known fact; the same for each other key of the URL. */
+    /**
+     * Returns a headline with the result and a line per known fact. They are repeated for each further cache key of the
+     * URL.
+     */
     public static List<String> lines(JsonObject report, String url, Paint paint) {
         List<String> lines = new ArrayList<>(linesOf(report, url, paint));
         for (JsonObject other : report.objects("others")) {

@@ -6,7 +6,8 @@ package io.millrace.cli.render;
  * @param isEnabled whether words are coloured
  */
 public record Paint(boolean isEnabled) {
-    String strong(String text) {
+    /** Returns the text in bold. */
+    public String strong(String text) {
         return wrapped("1", text);
     }
 
@@ -14,11 +15,13 @@ public record Paint(boolean isEnabled) {
         return wrapped("32", text);
     }
 
-    String doubtful(String text) {
+    /** Returns the text in yellow. */
+    public String doubtful(String text) {
         return wrapped("33", text);
     }
 
-    String bad(String text) {
+    /** Returns the text in red. */
+    public String bad(String text) {
         return wrapped("31", text);
     }
 

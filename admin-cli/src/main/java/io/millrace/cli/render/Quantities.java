@@ -63,7 +63,7 @@ public final class Quantities {
     }
 
     /** Formats a ratio with one decimal, {@code 88.4%}; a dash if the whole is zero. */
-    static String percent(long part, long whole) {
+    public static String percent(long part, long whole) {
         if (whole <= 0) {
             return "-";
         }
@@ -72,7 +72,7 @@ public final class Quantities {
     }
 
     /** Formats a value with one decimal: {@code 12.3}. */
-    static String tenths(double value) {
+    public static String tenths(double value) {
         if (Double.isNaN(value) || Double.isInfinite(value) || Math.abs(value) > 1e15) {
             return value(value);
         }

@@ -2,7 +2,7 @@ package io.millrace.cli.via;
 
 import java.util.List;
 
-/** The positions of a Via string, in their order, with the texts of Traffic Server's table. */
+/** The positions of a Via string in order. Their meanings are those of Traffic Server's documentation. */
 enum ViaQuestion {
     CLIENT(
             "u",
@@ -74,6 +74,7 @@ enum ViaQuestion {
     @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<String> answers;
 
+    /** @param answers each a letter of the position, followed by its meaning without a space between them */
     ViaQuestion(String flag, String question, String... answers) {
         this.flag = flag;
         this.question = question;

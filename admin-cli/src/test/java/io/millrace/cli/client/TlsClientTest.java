@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.AdminClientException.Kind;
+import io.millrace.proxy.TestKeys;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -38,8 +39,8 @@ class TlsClientTest {
 
     @BeforeAll
     static void makeKeys() throws Exception {
-        server = TestKeys.in(Files.createDirectory(directory.resolve("server")));
-        client = TestKeys.in(Files.createDirectory(directory.resolve("client")));
+        server = TestKeys.ofLocalhost(Files.createDirectory(directory.resolve("server")));
+        client = TestKeys.ofLocalhost(Files.createDirectory(directory.resolve("client")));
     }
 
     /** A server that answers one request; close it. */

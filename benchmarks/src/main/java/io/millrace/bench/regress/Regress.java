@@ -59,7 +59,7 @@ public final class Regress {
             System.exit(2);
         }
         @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
-        // Read first, since the run takes minutes and a budget file may be invalid.
+        // The budget file is read before the run, since it may be invalid and the run takes minutes.
         Map<String, Budget> budgets = write ? Map.of() : Budget.read(lines(file));
         Map<String, Measured> measured = run(quick);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);

@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBuf;
  * @param number content of the head
  */
 public record PlainHead(long number) {
-    /** Late enough that nothing expires during a run. */
+    /** Expiry time of all objects: late enough that none expires during a run. */
     private static final long EXPIRES_AT_SECONDS = 4_000_000_000L;
 
     /** Encodes heads as eight bytes. Thread-safe: stateless. */

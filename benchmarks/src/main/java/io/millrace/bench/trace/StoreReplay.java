@@ -84,7 +84,7 @@ final class StoreReplay {
     private static void disk(StoreConfig.Builder config, Trace trace, long diskBytes, Path directory) {
         long bytes = scaled(diskBytes, trace, StoreReplay::recordBytes);
         long mean = Math.max(1, scaled(trace.footprint(), trace, StoreReplay::recordBytes) / trace.objects());
-        // Whole records of mean length, so that the unused ends of segments stay small in small caches.
+        // A segment holds whole records of mean length, so that the unused ends of segments stay small in small caches.
         long records = Math.max(4, Math.round((double) bytes / SEGMENTS / mean));
         long wanted = Math.max(4L * BLOCK_BYTES_MIN, records * mean + 2 * UNIT_BYTES);
         long segment = Math.min(1 << 30, (wanted + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);

@@ -4,12 +4,12 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The reuse rates of classes of objects: how often they were requested again within one turn of the ring, whether they
- * were kept or not.
+ * The reuse rates of classes of objects. A rate is the fraction of objects, kept or not, that were requested again
+ * within one pass through the ring.
  *
  * <p>A decision about a key adds it to a table, with its class and the time in segments. The next request of the key
- * removes it and counts as reuse. An entry older than one turn counts as no reuse. With many keys, only a sample chosen
- * by hash is recorded.
+ * removes it and counts as reuse. An entry that is older than one pass through the ring counts as no reuse. With many
+ * keys, only a sample chosen by hash is recorded.
  *
  * <pre>
  *   slot: fingerprint of the key (32 bits), class (8), segments begun (24)
@@ -23,7 +23,7 @@ final class ReuseHistory {
     private static final int SLOTS_MAX = 1 << 16;
     private static final long FINGERPRINT = -1L << 32;
     private static final int EPOCH_MASK = (1 << 24) - 1;
-    /** Slots per object: there may be several decisions about an object in one turn. */
+    /** Slots per object. There may be several decisions about an object in one pass through the ring. */
     private static final int SLOTS_PER_OBJECT = 4;
 
     private static final int FORGET_AFTER_MIN = 200;
@@ -65,7 +65,7 @@ final class ReuseHistory {
         int at = (int) mixed & mask;
         long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (epoch & EPOCH_MASK);
         long before = slots.getAndSet(at, now);
-        // The same value again is another record of the object: one decision.
+        // An equal value comes from another record of the same object, and counts as the same decision.
         if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isOld(before))) {
             triedNow.incrementAndGet(cls(before));
         }
@@ -101,7 +101,7 @@ final class ReuseHistory {
         return z ^ (z >>> 32);
     }
 
-    /** Advances the time by one segment. Counts entries older than one turn as not reused. */
+    /** Advances the time by one segment. Counts entries older than one pass through the ring as not reused. */
     void segmentBegun(long objects) {
         epoch = (epoch + 1) & EPOCH_MASK;
         int shift = 0;

@@ -9,9 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * The admission and retention policy of one volume, learned from the reuse of similar objects.
  *
  * <p>Objects are grouped into classes. The class of a new object is the recent request count of its key. The class of
- * an old object also contains its reads in the last turn of the ring. The history provides the reuse rate of each class
- * within a turn. An old object is kept if its rate is not far below the rate of new objects, which would take its
- * space. A new object is admitted if its rate is not far below the lowest rate that was kept. An object that was
+ * an old object also contains its reads in the last pass through the ring. The history provides the reuse rate of each
+ * class within one pass. An old object is kept if its rate is not far below the rate of new objects, which would take
+ * its space. A new object is admitted if its rate is not far below the lowest rate that was kept. An object that was
  * requested only once is not kept.
  *
  * <p>Until the ring is full for the first time all new objects are admitted.

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class RetiredEntries {
     /** Entries removed per appended record, in addition to the share that corresponds to its length. */
     private static final int AT_LEAST = 16;
-    /** Speed factor: all entries are removed before 1/HASTE of the next segment is written. */
+    /** Speed factor of the removal. With 2, all entries are removed when half of the next segment is written. */
     private static final int HASTE = 2;
 
     private final MappedIndex index;

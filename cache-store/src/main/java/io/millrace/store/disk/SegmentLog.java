@@ -288,7 +288,8 @@ public final class SegmentLog {
     }
 
     /**
-     * Returns the bytes that records can still use in the active segment, each with {@link #overhead}; 0 without one.
+     * Returns the free bytes of the active segment; 0 without an active segment. Each record needs {@link #overhead} in
+     * addition to its length.
      */
     long room() throws IOException {
         return active < 0
@@ -461,7 +462,8 @@ public final class SegmentLog {
         int oldest = table.oldestSealed();
         if (oldest >= 0) {
             retire(oldest);
-            // Another segment may be moved to its place next, and index entries are removed by place and tag.
+            // All index entries are removed now, because they are identified by place and tag, and another segment may
+            // be moved to this place next.
             retired.step(Integer.MAX_VALUE);
         }
     }

@@ -199,7 +199,7 @@ final class SegmentReclaimer {
             if (!log.isPinned(oldest)) {
                 return;
             }
-            // Reclaim of this pinned segment frees no space, so the next one is reclaimed too.
+            // A reader has pinned this segment. Its reclaim frees no space yet, so the next segment is reclaimed too.
             after = table.sequence(oldest);
         }
     }
@@ -313,7 +313,7 @@ final class SegmentReclaimer {
     }
 
     /**
-     * Returns the rating of an unpinned record. Not rated for a segment that is reclaimed later, because the policy
+     * Returns the rating of an unpinned record. Records of a segment that is reclaimed later get 0, because the policy
      * learns from each call.
      */
     private int worthOf(ReclaimCandidate victim, long keyHash, int hits) {

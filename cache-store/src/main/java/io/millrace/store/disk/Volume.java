@@ -53,7 +53,7 @@ public final class Volume {
     private final SegmentFile segments;
     private final RecordReader reader;
     private final SegmentLog log;
-    private final SegmentReclaimer carry;
+    private final SegmentReclaimer reclaimer;
     private final VolumeThread thread;
     private final VolumeHealth health;
     private final VolumeMembership membership;
@@ -98,16 +98,16 @@ public final class Volume {
                 log,
                 health,
                 (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
-        carry = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
-        log.carry(carry);
+        reclaimer = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
+        log.carry(reclaimer);
         if (rebuild == null) {
-            carry.enable();
+            reclaimer.enable();
         }
         VolumeUpkeep upkeep = new VolumeUpkeep(parts, segments, health, membership, writer::settle);
         thread = new VolumeThread(
                 "millrace-store-" + parts.directory().getFileName(),
                 QUEUE_TASKS_MAX,
-                upkeep.works(log, rebuild, this::whole),
+                upkeep.works(log, rebuild, this::indexComplete),
                 writer::settle);
         ending = new VolumeEnding(parts, thread, health, segments);
     }
@@ -118,8 +118,8 @@ public final class Volume {
      * @param pins decides which pinned records are kept, regardless of {@code policy}
      */
     public void keep(KeepPolicy policy, PinPolicy pins) {
-        carry.policy(policy);
-        carry.pinPolicy(pins);
+        reclaimer.policy(policy);
+        reclaimer.pinPolicy(pins);
     }
 
     /** Starts the volume's thread. */
@@ -127,8 +127,8 @@ public final class Volume {
         thread.start();
     }
 
-    private void whole() {
-        carry.enable();
+    private void indexComplete() {
+        reclaimer.enable();
         listener.opened(this);
     }
 
@@ -276,7 +276,7 @@ public final class Volume {
         return parts.readers().pinnedSegments() > 0;
     }
 
-    /** Returns true if no reader uses this instance. Permanent after the volume is suspended. */
+    /** Returns true if no reader uses this instance. After the volume is suspended, the result stays true. */
     public boolean isUnread() {
         return pinned.get() == 0;
     }
@@ -303,7 +303,7 @@ public final class Volume {
         return taken;
     }
 
-    /** Counts bytes that wait to be written; negative when they no longer wait. */
+    /** Adds to the bytes that wait to be written. Negative values subtract bytes that no longer wait. */
     public void queued(long bytes) {
         queuedBytes.addAndGet(bytes);
     }
@@ -436,7 +436,10 @@ public final class Volume {
         }
     }
 
-    /** Appends the key's tombstone, now or later. Called on the volume's thread. */
+    /**
+     * Removes the key's object. If its tombstone cannot be written now, it is written later. Called on the volume's
+     * thread.
+     */
     public void hideForGood(DiskKey key) {
         writer.hideForGood(key);
     }
@@ -463,17 +466,18 @@ public final class Volume {
     }
 
     /**
-     * Writes and forces queued records, lists all segments as read for the next owner, and releases the lease. Records
-     * can be found until {@link #endReads}. If the list cannot be written, reads fail immediately. A volume with an
-     * incomplete index finds no records from now on.
+     * Writes and forces queued records and releases the lease. Publishes a reader list for the next owner, which must
+     * not overwrite any segment in it. The list contains all segments with records, because lookups work until {@link
+     * #endReads}. If the list cannot be written, reads fail immediately. A volume with an incomplete index finds no
+     * records from now on.
      */
     public void release() throws IOException {
         ending.end(VolumeState.RELEASED, () -> stopping(false));
     }
 
     /**
-     * Ends lookups, and lists only the pinned segments for the next owner. Pinned records stay readable until
-     * {@link #closeFile}. Call after {@link #release}; blocks on the disk.
+     * Ends lookups. From now on the reader list for the next owner contains only the pinned segments. Pinned records
+     * stay readable until {@link #closeFile}. Call after {@link #release}; blocks on the disk.
      */
     public void endReads() {
         ending.endReads();
@@ -505,8 +509,8 @@ public final class Volume {
     }
 
     /**
-     * Removes segments from the list for the next owner whose pins were released since {@link #endReads}. Blocks on the
-     * disk.
+     * Removes segments without pins from the reader list for the next owner. Call after {@link #endReads}. Blocks on
+     * the disk.
      */
     public void shortenReaderList() {
         ending.shortenReaderList();
@@ -526,7 +530,7 @@ public final class Volume {
         return segments.records(segment, tag, mayHaveHoles);
     }
 
-    private long ofIndex(LongSupplier figure) {
+    private long readIndex(LongSupplier figure) {
         try {
             return figure.getAsLong();
         } catch (RuntimeException | InternalError e) {
@@ -537,12 +541,12 @@ public final class Volume {
 
     /** Returns the sequence of the last record in the index; 0 if the index has failed. */
     public long applied() {
-        return ofIndex(index::applied);
+        return readIndex(index::applied);
     }
 
     /** Returns the number of objects in the index; 0 if the index has failed. */
     public long entries() {
-        return ofIndex(index::objects);
+        return readIndex(index::objects);
     }
 
     /** Returns the number of entries evicted because the index was full and could not grow. */
@@ -577,7 +581,7 @@ public final class Volume {
 
     /** Returns the bytes of records carried forward from reclaimed segments, not written for a caller. */
     public long bytesCarried() {
-        return carry.bytesCarried();
+        return reclaimer.bytesCarried();
     }
 
     /** Returns the bytes of pinned records. Replaced and removed ones count until their segment is reclaimed. */
@@ -587,7 +591,7 @@ public final class Volume {
 
     /** Returns the number of pinned records that were dropped. */
     public long pinsBroken() {
-        return carry.pinsBroken();
+        return reclaimer.pinsBroken();
     }
 
     /** Returns the number of reclaimed segments. */

@@ -74,7 +74,7 @@ public final class VolumeScrub {
         }
         long pinned = volume.pin(segment);
         if (pinned != tag) {
-            // Reclaimed, and possibly begun again: the place contains another segment now.
+            // The segment was reclaimed, and its place may contain another segment now.
             if (pinned != 0) {
                 volume.unpin(segment);
             }

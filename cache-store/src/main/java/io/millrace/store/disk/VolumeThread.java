@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * for a millisecond. In this time gathering tasks do not wake it, but any other task does. Waking a thread for each of
  * many small objects would cost more than their writes.
  *
- * <p>Tasks that must not be refused by a full queue may use a second, bounded queue. While that one is not empty, the
- * first accepts no tasks, so that tasks run in the order of acceptance.
+ * <p>Tasks that must not be refused by a full queue may use a second, bounded queue. While the second queue is not
+ * empty, the first queue accepts no tasks. So tasks run in the order in which they were accepted.
  *
  * <p>Thread-safe.
  */
@@ -243,7 +243,7 @@ final class VolumeThread {
             Turn turn = turns.get(i);
             long begin = System.nanoTime();
             if (!turn.idle && turn.dueNanos - begin <= 0) {
-                // Rotates, so that the other works are next.
+                // The work moves to the end of the list, so that the other works are next.
                 turns.remove(i);
                 if (step(turn, begin)) {
                     turns.add(turn);

@@ -99,7 +99,7 @@ public final class VolumeUpkeep {
             health.failed(e);
             health.giveUp(e);
         } catch (RuntimeException | Error e) {
-            // For any exception: a volume that stays half open would keep lookups waiting forever.
+            // The volume is given up after any exception. A volume that stays half open would let lookups wait forever.
             health.giveUp(new IOException("rebuild of the index failed: " + e, e));
         }
         return false;

@@ -215,7 +215,7 @@ final class VolumeWriter {
         }
     }
 
-    /** Appends the key's tombstone, now or later. */
+    /** Removes the key's object. If its tombstone cannot be written now, it is written later. */
     void hideForGood(DiskKey key) {
         try {
             appendTombstone(key);
@@ -288,7 +288,8 @@ final class VolumeWriter {
 
     /** Forces written bytes to the device, if there are any. Blocks. Any thread. */
     void force() throws IOException {
-        // Held during the force: a thread that finds nothing to force may rely on it being complete.
+        // The lock is held during the force. So a thread that finds nothing to force knows that earlier forces are
+        // complete.
         forcing.lock();
         try {
             if (dirty) {

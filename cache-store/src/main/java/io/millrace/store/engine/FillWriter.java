@@ -191,7 +191,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Writes the last block. It is shorter than the others, which is known only with the length of the body. */
+    /**
+     * Writes the last block, which may be shorter than the others. It can be identified only when the length of the
+     * body is known.
+     */
     private void flushLast(long length) {
         if (length > 0 && body.isCut()) {
             int last = (int) ((length - 1) / target.blockBytes());

@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. Loading is hottest first,
- * at a limited rate and with a limited share of the processors. It pauses while a request waits for the I/O threads, and
- * ends when the RAM tier is filled. Next to a predecessor that still reads the volumes it loads faster, because clients
- * were answered from the predecessor's RAM until now.
+ * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. It loads the hottest
+ * objects first, at a limited rate and with a limited share of the processors. It pauses while a request waits for the
+ * I/O threads, and ends when the RAM tier is filled. It loads faster while a predecessor still reads the volumes,
+ * because the predecessor's RAM has answered the clients so far.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume

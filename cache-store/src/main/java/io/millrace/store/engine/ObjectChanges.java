@@ -412,7 +412,7 @@ final class ObjectChanges<H> {
 
     /**
      * Stores an object read from disk in RAM, unless its key no longer holds it. Returns the current object of the key.
-     * Null for a partial object read from a record that is no longer the newest, because that record may lack blocks
+     * Returns null for a partial object whose record is no longer the newest, because that record may lack blocks
      * stored later.
      */
     @Nullable

@@ -152,7 +152,8 @@ final class ObjectLoader<H> {
     /** Returns a whole or partial object; null if no block of it is stored. */
     private @Nullable StoreObject<H> inBlocks(Volume volume, BodyPlace body, StoreKey key, H head, ObjectPlace place)
             throws IOException {
-        // Read before the lookup: while the index is being rebuilt, a missing block may still be found later.
+        // The state is read before the lookup. While the index is being rebuilt, a later lookup may find a block that
+        // is missing now.
         boolean opening = volume.state() == VolumeState.OPENING;
         BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
         boolean all = map.lookUp(body);

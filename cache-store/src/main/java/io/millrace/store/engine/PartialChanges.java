@@ -112,7 +112,8 @@ final class PartialChanges<H> {
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
-            // First all blocks, so that none stays readable if a revocation cannot be written.
+            // All blocks are dropped before the first revocation, so that none stays readable if a revocation cannot be
+            // written.
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 object.body().dropBlock(block);
             }

@@ -117,7 +117,7 @@ final class Removal<H> {
         });
     }
 
-    /** Records that the removal cannot be made durable. It stays pending, so that at least this process applies it. */
+    /** Records that the removal cannot be made durable. It stays pending, so that this process still applies it. */
     void refuse(IOException reason) {
         refused = true;
         failure.compareAndSet(null, reason);

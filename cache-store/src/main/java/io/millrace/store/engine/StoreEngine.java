@@ -72,7 +72,9 @@ import org.jspecify.annotations.Nullable;
 public final class StoreEngine<H> implements CacheStore<H> {
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** RAM hits per index update, once the hit counter of the object in the index is saturated; 1 before. */
+    /**
+     * RAM hits per index update after the hit counter in the index is saturated. Until then each hit updates the index.
+     */
     private static final int RAM_HITS_PER_INDEX_UPDATE = 8;
 
     private final StoreMemory memory;
@@ -429,7 +431,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (PassedChange.isRemoval(change)) {
             StoreKey key = keyOver(PassedChange.key(change));
             removing.accept(key);
-            // Not remove(): its reply may wait for the predecessor, which waits for this reply.
+            // remove() would cause a deadlock: its reply may wait for the predecessor, which waits for this reply.
             changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
@@ -523,8 +525,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 }
                 ram.clear();
                 pieces.clear();
-                // Longer-lived threads may reference entries, and entries reference the tier: do not keep the store
-                // reachable.
+                // Threads that outlive the store may reference entries, and entries reference the tier. The empty
+                // callback removes the reference from the tier to the store.
                 ram.onHit((object, hits) -> {});
                 housekeeping.close();
                 try {

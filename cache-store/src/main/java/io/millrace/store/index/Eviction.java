@@ -36,7 +36,8 @@ final class Eviction {
         long home = hashLow & table.mask;
         eviction.inTheWay(home);
         if (eviction.best < 0) {
-            // At another position: near the home slot, the gaps between runs would disappear, and the runs would merge.
+            // Searches at another position. Evictions near the home slot would close the gaps between runs, and the
+            // runs would merge.
             eviction.leavingNoMark(hashLow >>> 28 & table.mask);
         }
         return eviction.best;
@@ -64,7 +65,7 @@ final class Eviction {
         if (table.location(slot) != Location.NONE) {
             return;
         }
-        // Number of slots, backward from the current one, that later entries pass over.
+        // Number of slots before the current one that the probe sequences of later entries pass over.
         long reach = 0;
         for (int i = 0; i < Math.min(length, Probing.NEED_SLOTS_MAX) && candidates < CANDIDATES_MAX; i++) {
             slot = (slot - 1) & table.mask;

@@ -70,7 +70,8 @@ final class IndexFile implements TableSource {
         }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, boot);
-        // Otherwise a power failure might preserve the clean mark of the last close on this page.
+        // The header is forced now. Otherwise the clean mark of the last close might survive a power failure on this
+        // page.
         table.forceHead();
         return table;
     }

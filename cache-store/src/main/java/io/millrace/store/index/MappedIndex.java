@@ -246,10 +246,10 @@ public final class MappedIndex {
     }
 
     /**
-     * Like the other puts, but for an older record: an existing entry stays.
+     * Adds the entry of an older record. An existing entry of the hash is kept.
      *
-     * @return false if there is no room, or was none before: no older entry can be added any more, because it might be
-     *     older than a dropped one
+     * @return false if the table is full, or was full in an earlier call. After an entry was dropped, no older entry
+     *     may be added
      */
     public boolean putOlder(
             long hashHigh, long hashLow, long location, int expirySeconds, boolean block, boolean tombstone) {

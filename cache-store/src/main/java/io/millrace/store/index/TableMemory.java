@@ -22,7 +22,7 @@ abstract class TableMemory {
     abstract void setRelease(long word, long value);
 
     /**
-     * Sets one byte of a word, the lowest being number 0. Never a compare-and-set: see {@link MappedMemory}. A
+     * Sets one byte of a word, the lowest being number 0. Does not use compare-and-set: see {@link MappedMemory}. A
      * concurrent store of another thread into the word may lose that byte only.
      */
     abstract void setByte(long word, int number, byte value);

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * The inventory of one volume: key hash to {@link InventoryEntry}, in a Chronicle Map in a file of fixed size.
  *
  * <p>The map's locks are in its file and survive a killed process. Therefore only one thread of one process uses the
- * map, and a map that was not closed in order is deleted and rebuilt, never recovered.
+ * map, and a map that was not closed cleanly is deleted and rebuilt, never recovered.
  *
  * <p>An entry that does not fit is dropped and counted.
  *
@@ -36,7 +36,7 @@ public final class Inventory {
 
     private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
     private static final int HASH_BYTES = 16;
-    /** Expected bytes of a value: the fixed part, a URL of usual length, and the owner's text. */
+    /** Expected bytes of a value: the fixed part, a URL of usual length, and the description of the response. */
     private static final int VALUE_BYTES_EXPECTED = 200;
     /** Approximate entries per map segment; a listing processes one segment at a time. */
     private static final long ENTRIES_PER_SEGMENT = 2048;
@@ -61,8 +61,8 @@ public final class Inventory {
     @FunctionalInterface
     public interface Visitor {
         /**
-         * Called per entry, in encoded form: {@link Inventory#location} and the similar methods read it. The bytes are
-         * borrowed.
+         * Called for each entry in its encoded form. {@link Inventory#location}, {@link Inventory#key} and {@link
+         * Inventory#decode} read it. The bytes are borrowed.
          *
          * @return true to keep the entry, false to remove it
          */
@@ -99,12 +99,12 @@ public final class Inventory {
     }
 
     /**
-     * Opens the inventory that was closed in order; otherwise creates an empty one and allocates its space on the
+     * Opens the inventory if it was closed cleanly. Otherwise creates an empty one and allocates its space on the
      * device.
      *
      * @param entriesExpected minimum number of entries to have room for
      * @param goesOn called periodically; returns false to cancel
-     * @throws InventoryException if there can be none; no file is left then
+     * @throws InventoryException if no inventory can be opened or created; a partly created file is deleted
      */
     public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
             throws InventoryException {
@@ -114,7 +114,7 @@ public final class Inventory {
         if (obstacle != null) {
             throw new InventoryException(obstacle);
         }
-        // Disabled even if the analytics library is on the class path: no data is reported.
+        // Chronicle must not report usage data, even if its analytics library is on the class path.
         System.setProperty("chronicle.analytics.disable", "true");
         try {
             InventoryState state = InventoryState.take(io, directory, volumeId);
@@ -157,7 +157,7 @@ public final class Inventory {
         boolean whole = false;
         try {
             map = map(directory, entriesMax);
-            claim(io, directory, goesOn);
+            allocate(io, directory, goesOn);
             Inventory made = new Inventory(io, directory, volumeId, map, entriesMax, length(io, directory), null);
             whole = true;
             return made;
@@ -180,8 +180,8 @@ public final class Inventory {
                     .entries(entriesMax)
                     .actualSegments(segments(entriesMax))
                     .allowSegmentTiering(false)
-                    // claim() writes the whole file. Without this, Chronicle Map looks up the file's mount point, which
-                    // does not exist in a chroot whose root directory is no mount point.
+                    // allocate() writes the whole file. Without this option, Chronicle Map looks up the file's mount
+                    // point, which does not exist in a chroot whose root directory is no mount point.
                     .sparseFile(true)
                     .createPersistedTo(directory.resolve(FILE_NAME).toFile());
         } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
@@ -198,12 +198,12 @@ public final class Inventory {
      * Overwrites the new file with its own content, so that its holes get blocks. A full disk then fails here and not
      * as a fault in mapped memory.
      */
-    private static void claim(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
+    private static void allocate(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
         try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
             ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTES);
             long length = file.length();
             for (long at = 0; at < length; at += CHUNK_BYTES) {
-                expectWanted(goesOn);
+                checkNotCancelled(goesOn);
                 chunk.clear();
                 file.read(chunk, at);
                 file.write(chunk.flip(), at);
@@ -218,7 +218,7 @@ public final class Inventory {
             int length;
             long at = 0;
             do {
-                expectWanted(goesOn);
+                checkNotCancelled(goesOn);
                 chunk.clear();
                 length = file.read(chunk, at);
                 at += length;
@@ -228,7 +228,7 @@ public final class Inventory {
         return (int) crc.getValue();
     }
 
-    private static void expectWanted(BooleanSupplier goesOn) throws InventoryException {
+    private static void checkNotCancelled(BooleanSupplier goesOn) throws InventoryException {
         if (!goesOn.getAsBoolean()) {
             throw new InventoryException("the store is closing");
         }
@@ -246,8 +246,8 @@ public final class Inventory {
     }
 
     /**
-     * Returns true if the inventory was closed in order and complete, when {@code sequence} was the volume's last
-     * record.
+     * Returns true if the inventory matches the volume. It was then complete, and was cleanly closed after the record
+     * with this sequence.
      */
     public boolean isUpTo(long sequence) {
         return before != null && before.isWhole() && before.applied() == sequence;
@@ -282,7 +282,7 @@ public final class Inventory {
     public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
         try {
             if (map.put(hash(hashHigh, hashLow), entry.encode()) == null) {
-                // The map would sum over all its segments to return its size.
+                // Counting here is cheaper than the size of the map, which is a sum over all its segments.
                 long more = entries + 1;
                 entries = more;
             }
@@ -342,11 +342,11 @@ public final class Inventory {
     }
 
     /**
-     * Closes the inventory in order, so that the next open can use it.
+     * Closes the inventory cleanly, so that the next open can use it.
      *
      * @param applied sequence of the volume's last record
      * @param whole whether every stored object has an entry
-     * @param forced whether to force it to the device, so that it is valid after a reboot too
+     * @param forced whether to force the file to the device, so that it is also valid after a reboot
      */
     public void close(long applied, boolean whole, boolean forced) throws IOException {
         map.close();

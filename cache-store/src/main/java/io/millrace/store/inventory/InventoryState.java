@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mark of an inventory that was closed in order, in its own file. The map's file cannot contain it, because the
- * locks are in that file and survive a killed process.
+ * The mark of a cleanly closed inventory, in its own file. The map's file cannot contain it, because the locks are in
+ * that file and survive a killed process.
  *
  * <pre>
  *    0  8  magic "MRINVEN\0"

@@ -108,7 +108,7 @@ final class LockedFile implements HeldFile {
 
     @Override
     public void close() throws IOException {
-        // Deleted while still locked, so that no process finds an unlocked file.
+        // The file is deleted while it is locked, so that no process finds an unlocked file.
         try (channel) {
             if (channel.isOpen()) {
                 Files.deleteIfExists(path);

@@ -110,7 +110,8 @@ final class BodyArena {
     }
 
     /**
-     * Returns the region of a place in use. Only for the thread that allocated it, and threads that received it safely.
+     * Returns the region of a place in use. Call on the thread that allocated the place, or on a thread to which the
+     * place was safely published.
      */
     ByteBuf region(long place) {
         return regionOf(place);

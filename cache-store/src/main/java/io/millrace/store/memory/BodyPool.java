@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 public final class BodyPool {
     /** Minimum bytes of a region; short regions become empty sooner. */
     private static final int REGION_BYTES = 512 << 10;
-    /** Usual maximum: the allocation of a longer region would block an event loop too long. */
+    /** Usual maximum length of a region. The allocation of a longer one would block an event loop too long. */
     private static final int REGION_BYTES_USUALLY_MAX = 4 << 20;
 
     private static final int REGION_BYTES_MAX = 128 << 20;
     private static final int REGIONS_WANTED = 512;
-    /** Limit, because a Linux process has 65,530 mappings by default. */
+    /** Limit of regions, because a Linux process has 65,530 mappings by default. */
     private static final int REGIONS_MAX = 16 << 10;
 
     private static final int ARENAS_MAX = 4;

@@ -241,7 +241,7 @@ final class CountedBuffer extends AbstractByteBuf {
         return ByteOrder.BIG_ENDIAN;
     }
 
-    /** Null, so that slices retain this buffer and not the memory behind it. */
+    /** Returns null, so that slices retain this buffer and not the memory behind it. */
     @Override
     @SuppressWarnings("NullAway") // null is allowed: see ByteBuf.unwrap
     public ByteBuf unwrap() {
@@ -340,7 +340,8 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
-        // Through an NIO view: without Unsafe, Netty 4.2.18 cannot copy from the region to a composite target.
+        // Copies through an NIO view, since Netty 4.2.18 without Unsafe cannot copy from the region to a composite
+        // target.
         target.setBytes(targetIndex, nioBuffer(index, length));
         return this;
     }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  *   number := even
  * </pre>
  *
- * <p>Either the remover reads the reader's number as odd, or the reader reads that the entry is unlinked: each writes
- * its own value in full order before it reads the other one. (Epochs as in Fraser, Practical lock-freedom, 2004,
- * s5.2.3, one per reader.)
+ * <p>Each side first writes its own value in full order and then reads the value of the other side. So the remover
+ * finds an odd number, or the reader finds that the entry is unlinked. (Epochs as in Fraser, Practical lock-freedom,
+ * 2004, s5.2.3, one per reader.)
  *
  * <p>Thread-safe; no method waits.
  */
@@ -32,8 +32,8 @@ final class EpochReclamation {
     /** The read section of one thread. Confined to it, except reads of the number. */
     static final class Section {
         /**
-         * Number of longs on either side of the number, so that it shares no cache line, nor the adjacent one that is
-         * prefetched.
+         * Number of unused longs on either side of the number. The number then shares neither its cache line nor the
+         * adjacent, prefetched one with other data.
          */
         private static final int PAD = 16;
 

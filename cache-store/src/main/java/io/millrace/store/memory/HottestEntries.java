@@ -13,7 +13,7 @@ final class HottestEntries {
      * counts. Scans every entry, without a lock.
      */
     static List<RamEntry> take(RamTable table, int max) {
-        // Grouped by powers of two first, so that the number of collected entries is limited.
+        // Entries are first counted by powers of two, to limit the number of entries that are collected.
         long[] sizes = new long[Integer.SIZE + 1];
         table.forEach(entry -> sizes[magnitude(entry)]++);
         int least = Integer.SIZE;

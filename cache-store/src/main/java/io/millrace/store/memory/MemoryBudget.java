@@ -71,8 +71,8 @@ public final class MemoryBudget {
          */
         FILLING,
         /**
-         * Bodies read from disk, until they have been sent or enter the RAM tier; also those that left it and are still
-         * being sent.
+         * Bodies read from disk, until they are sent or enter the RAM tier. Also evicted bodies that are still being
+         * sent.
          */
         READING,
         /** Encoded heads being written to disk: at most one per volume, so never refused. */

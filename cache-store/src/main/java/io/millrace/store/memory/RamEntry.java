@@ -154,10 +154,7 @@ public abstract class RamEntry {
         return heapBytes;
     }
 
-    /**
-     * Unlinks the entry. Returns its heap bytes at that time to the one caller that unlinked it, otherwise
-     * {@link #NOT}.
-     */
+    /** Unlinks the entry. Returns its heap bytes if this call unlinked it, otherwise {@link #NOT}. */
     final int unlink() {
         int heapBytes = pass(LINKED, UNLINKED);
         if (heapBytes != NOT && body instanceof CountedBuffer counted) {

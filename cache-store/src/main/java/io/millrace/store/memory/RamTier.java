@@ -261,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
 
     @SuppressWarnings("unchecked") // only entries of this kind are added
     private void drain() {
-        // Reset first: a batch offered from here on requests another run.
+        // The flag is reset before the batches are read. So a batch that is offered later requests another run.
         drainQueued.set(false);
         weighAnew();
         HitListener<? super E> listener = onHit;
@@ -279,8 +279,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns true if the policy counts reads. Caffeine does not before its cache is half full; until then each read
-     * would only cost a lookup.
+     * Returns true if the policy counts reads. Caffeine counts no reads until its cache is half full, so reporting them
+     * would be wasted.
      */
     private boolean isPolicyListening() {
         if (!halfFull) {
@@ -290,8 +290,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Adds heap bytes to an entry. Counted immediately; the policy receives the change with the next hits, so that the
-     * caller does not wait for it.
+     * Adds heap bytes to an entry. The tier counts them immediately. The policy receives them with the next hits, so
+     * the caller need not wait for the policy.
      */
     public void grew(E entry, int moreBytes) {
         int counted = entry.grow(moreBytes);
@@ -309,7 +309,7 @@ public final class RamTier<E extends RamEntry> {
             return;
         }
         for (; entry != null; entry = grown.poll()) {
-            // Not put, because the entry may have been removed.
+            // replace() instead of put(), because the entry may have been removed.
             var unused = policy.asMap().replace(entry, entry);
         }
         budget.keepEntriesWithinHeap();
@@ -354,7 +354,7 @@ public final class RamTier<E extends RamEntry> {
             grown.add(entry);
         }
         if (!entry.isLinked()) {
-            // Unlinked between the two puts: the policy must not count the entry any more.
+            // Another thread has unlinked the entry between the two puts, so the policy must not count it any more.
             policy.invalidate(entry);
         }
         long limit = bytesLimit;
@@ -405,8 +405,8 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Returns the bytes of entries at which their heap reaches the limit minus a free share, assuming the current ratio
-     * of heap to bytes. Unlimited while they use less than half of the heap limit, because few entries do not predict
-     * that ratio.
+     * of heap to bytes. There is no limit while the entries use less than half of the heap limit, because few entries
+     * do not predict the ratio.
      */
     private long bytesThatHeapAllows(int freeShare) {
         long heap = heapBytes.get();

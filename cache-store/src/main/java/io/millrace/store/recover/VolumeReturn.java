@@ -11,7 +11,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volume that joins a running store: one that was offline, or a new one.
+ * A volume that joins a running store: a returning offline volume, or a new volume.
  *
  * <p>It keeps its content only if its superblock is unchanged since it went offline, so that no other store can have
  * used it. It is not yet a member: after a crash before {@link Volume#membership} it starts empty.

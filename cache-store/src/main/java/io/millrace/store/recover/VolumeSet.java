@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Volumes of one store share its id and a generation. If a member is missing, the generation of the others
  * increases. A volume that returns later and missed removals therefore has a lower generation, and starts empty. A
- * volume of another store starts empty too, and one that left the store, which is not in its own list of members. The
- * first volume in the list that is not new determines the store id.
+ * volume of another store also starts empty. So does a volume that left the store: its own list of members does not
+ * contain it. The first volume in the list that is not new determines the store id.
  *
  * <p>Confined to one thread.
  */

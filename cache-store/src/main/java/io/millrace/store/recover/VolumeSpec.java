@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * The specification of a volume to open.
  *
  * @param directory the storage path, or the directory of a device's index
- * @param device the storage path that is a device or file itself, null if the volume's file is in the directory
+ * @param device the storage path if it is a device or a file, null if the volume's file is in the directory
  * @param sizeBytes bytes for segments, 0 for the whole device
  * @param segmentBytes bytes of a segment of a new volume, 0 to choose by size
- * @param pins pins of readers from before the lease was released, null if there are none
+ * @param pins pins of readers that this process kept when it released the lease, null if there are none
  */
 public record VolumeSpec(
         Path directory,

@@ -60,7 +60,7 @@ public final class StoreCheck {
     /**
      * Checks the volume in the directory.
      *
-     * @throws IOException if there is none, a store has it open, or it cannot be read at all
+     * @throws IOException if there is no volume, a store has it open, or it cannot be read at all
      */
     public static CheckReport check(Path directory) throws IOException {
         return check(new SystemFileIo(), directory);

@@ -50,7 +50,7 @@ public final class StoreStat {
     /**
      * Returns the statistics of the volume in the directory.
      *
-     * @throws IOException if there is none, a store has it open, or it cannot be read
+     * @throws IOException if there is no volume, a store has it open, or it cannot be read
      */
     public static StoreStat of(Path directory) throws IOException {
         return of(new SystemFileIo(), directory, System.currentTimeMillis() / 1000);

@@ -2,7 +2,6 @@ package io.millrace.launcher.ats;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.remap.RemapRule;
@@ -10,10 +9,11 @@ import io.millrace.launcher.ats.settings.Certificates;
 import io.millrace.launcher.ats.settings.NameCertificates;
 import io.millrace.launcher.ats.settings.NameSettings;
 import io.millrace.launcher.ats.settings.OriginTlsImport;
-import io.millrace.launcher.ats.source.Addresses;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
@@ -170,8 +170,8 @@ final class SniImport {
     }
 
     /**
-     * Writes the settings of a name. A wildcard of a certificate matches one label, a wildcard of sni.yaml several. So
-     * the known names with more labels are added.
+     * Writes the settings of a name. A wildcard of a certificate matches one label, but a wildcard of sni.yaml matches
+     * several. So the known names with more labels are added.
      */
     private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
         Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));

@@ -89,8 +89,11 @@ public final class ConfigReader {
             }
         }
         throw new LaunchException(
-                "no configuration: there is no millrace.yaml here or in /etc/millrace;"
-                        + " name a file with --config FILE, or try --origin URL or --demo",
+                "no configuration: there is no millrace.yaml here or in /etc/millrace\n"
+                        + "  write one:       millrace init\n"
+                        + "  name a file:     millrace run --config FILE\n"
+                        + "  without a file:  millrace run --origin URL\n"
+                        + "  try it first:    millrace run --demo",
                 ExitCode.USAGE);
     }
 
@@ -116,7 +119,7 @@ public final class ConfigReader {
                 : site.yaml(listen, to);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
-        // Parsed in another way than the text, so that problems name the options of the command line.
+        // A configuration for one origin is not parsed from its text, so that problems name the command-line options.
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, to, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);

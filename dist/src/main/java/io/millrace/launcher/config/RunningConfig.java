@@ -14,6 +14,7 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ListenerSockets;
 import io.millrace.worker.control.SettingChange;
@@ -43,7 +44,7 @@ import org.slf4j.LoggerFactory;
 public final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
 
-    private static final String MAY_HAVE_IT =
+    private static final String MAY_BE_APPLIED =
             "; the worker may have applied the change, or may still apply it: replace the worker with millctl server restart";
 
     /**
@@ -71,6 +72,7 @@ public final class RunningConfig {
     private final ServingWorker worker;
     private final ConfigHistory history;
     private volatile Function<ProxyConfig, List<String>> applied = config -> List.of();
+    private volatile EventSink events = EventSink.NONE;
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();
     private volatile int socketsPerAddress;
@@ -94,12 +96,22 @@ public final class RunningConfig {
     }
 
     /**
-     * Sets the receiver of each configuration that is applied from now on.
+     * Adds a receiver of each configuration that is applied from now on.
      *
      * @param receiver returns notes for the report
      */
     public void onApplied(Function<ProxyConfig, List<String>> receiver) {
-        applied = receiver;
+        Function<ProxyConfig, List<String>> before = applied;
+        applied = config -> {
+            List<String> notes = new ArrayList<>(before.apply(config));
+            notes.addAll(receiver.apply(config));
+            return notes;
+        };
+    }
+
+    /** Sets the receiver of applied and rejected configurations. */
+    public void events(EventSink sink) {
+        events = sink;
     }
 
     /** Starts the first worker. */
@@ -208,6 +220,12 @@ public final class RunningConfig {
      * @param by the actor recorded in the history
      */
     ReloadReport apply(ConfigTarget target, String by) {
+        ReloadReport report = applied(target, by);
+        ConfigEvents.report(report, by, name(), events);
+        return report;
+    }
+
+    private ReloadReport applied(ConfigTarget target, String by) {
         ProxyConfig changed = target.config();
         if (changed == null) {
             return new ReloadReport(false, List.of(), target.problems(), target.notes());
@@ -224,9 +242,9 @@ public final class RunningConfig {
             } else if (!changes.isEmpty()) {
                 @Nullable List<SettingChange> answers = handOver(source);
                 if (answers == null) {
-                    plan = rollLate(running, changed, source, target.source());
-                    changes.forEach(change -> settings.add(late(change)));
-                } else if (hadAnother(answers, changes)) {
+                    plan = rollAfterTimeout(running, changed, source, target.source());
+                    changes.forEach(change -> settings.add(afterTimeout(change)));
+                } else if (hasOtherConfig(answers, changes)) {
                     plan = roll(running, changed, source, target.source());
                     changes.forEach(change -> settings.add(setting(change, costOf(change))));
                 } else {
@@ -256,8 +274,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Sends {@code source} to the worker, and returns the outcome of each setting. Returns null on a timeout; the
-     * worker may or may not have applied the change then.
+     * Sends {@code source} to the worker, and returns the outcome of each setting. Returns null on a timeout. It is
+     * then unknown whether the worker has applied the change.
      */
     private @Nullable List<SettingChange> handOver(ConfigSource source) {
         try {
@@ -279,13 +297,13 @@ public final class RunningConfig {
      * Replaces a worker that has not answered. If no new worker becomes ready, the old one gets the previous
      * configuration again.
      */
-    private WorkerPlan rollLate(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked) {
+    private WorkerPlan rollAfterTimeout(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked) {
         try {
             return roll(running, changed, source, asked);
         } catch (LaunchException | CompletionException e) {
             String reason = "the worker did not answer in time, and no new worker could be started: "
                     + causeOf(e).getMessage();
-            throw new CompletionException(new IOException(reason + (goesBack(running) ? "" : MAY_HAVE_IT), e));
+            throw new CompletionException(new IOException(reason + (revertWorker(running) ? "" : MAY_BE_APPLIED), e));
         }
     }
 
@@ -294,7 +312,7 @@ public final class RunningConfig {
      * False if the worker did not answer in time. Any other failure means that the worker was restarted, with
      * {@code running}.
      */
-    private boolean goesBack(Current running) {
+    private boolean revertWorker(Current running) {
         try {
             worker.reload(running.plan().config()).join();
             return true;
@@ -362,8 +380,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns {@code source} with the launcher's settings as they were at its start. They include the admin addresses,
-     * which workers protect from clients.
+     * Returns {@code source} with the launcher's settings as they were at its start. Workers need the admin addresses
+     * among them to deny clients access to these addresses.
      */
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
@@ -397,11 +415,11 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns true if the worker rejects a setting that has not changed here. Then its configuration is not the one in
-     * force: an earlier launcher started it, and its successor did not become ready. Such a worker would never get the
-     * other settings.
+     * Returns true if the worker rejects a setting that is not among the changes. Then the worker runs another
+     * configuration, so it must be replaced. This happens if an earlier launcher started the worker and its successor
+     * did not become ready.
      */
-    private static boolean hadAnother(List<SettingChange> answers, List<ConfigChange> changes) {
+    private static boolean hasOtherConfig(List<SettingChange> answers, List<ConfigChange> changes) {
         return answers.stream()
                 .filter(answer ->
                         answer.result().equals("rejected") && !answer.key().equals("*"))
@@ -438,8 +456,8 @@ public final class RunningConfig {
         return new Setting(change.key(), result, detail);
     }
 
-    /** Outcome of a setting that was sent to a worker which did not answer: the new worker runs it. */
-    private Setting late(ConfigChange change) {
+    /** Returns the outcome of a setting after a timeout of the worker. A new worker runs with the setting. */
+    private Setting afterTimeout(ConfigChange change) {
         Result result = costOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
         Setting made = setting(change, result);
         return new Setting(

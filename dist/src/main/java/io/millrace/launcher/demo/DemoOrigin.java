@@ -58,7 +58,7 @@ public final class DemoOrigin implements AutoCloseable {
                 "/stream.png", DemoPage.read("stream.png", "image/png", "public, max-age=86400, immutable"));
         now = DemoPage.read("now.html", html, "no-store");
         missing = DemoPage.read("missing.html", html, "public, max-age=10");
-        // Old enough for a heuristic freshness lifetime of a few hours.
+        // The pages are old enough for a heuristic freshness lifetime of a few hours.
         lastModified = Instant.now().minus(2, ChronoUnit.DAYS).getEpochSecond();
         server.setExecutor(threads);
         server.createContext("/", this::handle);

@@ -14,7 +14,7 @@ public final class StopSignals {
     private int waiting;
     private @Nullable Runnable hearer;
 
-    /** @param giveUp run at the second signal before {@link #hear}, since the start may hang */
+    /** @param giveUp run at a second signal before {@link #hear} is called, since the start may hang */
     StopSignals(Runnable giveUp) {
         this.giveUp = giveUp;
     }

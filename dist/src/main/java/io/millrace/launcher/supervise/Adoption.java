@@ -94,7 +94,7 @@ public final class Adoption {
         }
     }
 
-    /** Records that the worker no longer accepts. */
+    /** Records that the worker no longer accepts connections. */
     void finishes() {
         left.complete(new Left(Found.FINISHING, Map.of()));
         acceptsNoMore.complete(null);

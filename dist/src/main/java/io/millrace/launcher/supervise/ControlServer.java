@@ -115,7 +115,8 @@ public final class ControlServer {
     }
 
     /**
-     * Binds each control socket again whose file was deleted, so that later workers can connect. On the event loop.
+     * Binds each control socket again whose file was deleted, so that later workers can connect. Call on the event
+     * loop.
      *
      * @return whether a file was missing
      */

@@ -95,7 +95,7 @@ final class HandOver {
         identity.write(successor);
     }
 
-    /** Completes the hand-over without the old worker, which no longer accepts. */
+    /** Completes the hand-over without the old worker, which no longer accepts connections. */
     void completeAlone(WorkerProcess successor) {
         end();
         identity.write(successor);
@@ -103,7 +103,7 @@ final class HandOver {
             successor.send(new ControlMessage.TakenOver());
             successor.send(new ControlMessage.PredecessorClosed());
         } else if (successor.isAssigned()) {
-            // Also during its warm-up. A candidate that has not connected yet gets an assignment without standby.
+            // This ends its warm-up early. A candidate that has not connected yet gets an assignment without standby.
             successor.serve(false);
         }
     }

@@ -3,6 +3,7 @@ package io.millrace.launcher.supervise;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
@@ -46,6 +47,11 @@ public final class Supervisor implements ServingWorker {
         succession.published().onWarmUp(changed);
     }
 
+    /** Sets the receiver of rolls, deaths of workers, and events that workers report. Call before {@link #start}. */
+    public void events(EventSink sink) {
+        succession.events(sink);
+    }
+
     /**
      * Adopts a worker whose launcher has died. Call before {@link #start}.
      *
@@ -78,7 +84,7 @@ public final class Supervisor implements ServingWorker {
         loop.execute(() -> succession.start(first, drainNanos));
     }
 
-    /** Rewrites the file that identifies the current worker. On the event loop. */
+    /** Rewrites the file that identifies the current worker. Call on the event loop. */
     public void writeIdentity() {
         succession.writeIdentity();
     }

@@ -121,8 +121,8 @@ final class WorkerRegistry {
     }
 
     /**
-     * Returns true if the worker failed because of its start. True for a crash signal before the worker had run stably,
-     * and for an exit before it connected to the launcher.
+     * Returns true if the worker failed during its start. These are a crash signal before it ran stably, and an exit
+     * before it connected to the launcher.
      */
     private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
         return CRASH_SIGNALS.contains(exitValue - SIGNALLED)

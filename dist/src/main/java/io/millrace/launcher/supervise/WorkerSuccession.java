@@ -5,6 +5,9 @@ import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerProcess;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
@@ -53,6 +56,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     private final TicketKeyRotation ticketKeys = new TicketKeyRotation();
     private final PublishedStatus published = new PublishedStatus();
 
+    private volatile EventSink events = EventSink.NONE;
     private @Nullable WorkerPlan plan;
     private @Nullable WorkerProcess current;
     private @Nullable WorkerProcess candidate;
@@ -72,6 +76,15 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         ticketKeys.start(loop, message -> workers.all().stream()
                 .filter(WorkerProcess::isOfThisVersion)
                 .forEach(worker -> worker.send(message)));
+    }
+
+    /** Sets the receiver of events. Any thread. */
+    void events(EventSink sink) {
+        events = sink;
+    }
+
+    private void report(EventKind kind, String subject, String text) {
+        events.record(new Event(System.currentTimeMillis(), kind, subject, text));
     }
 
     /** Returns the callbacks for the control server. Any thread. */
@@ -239,6 +252,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
 
     private void begin(WorkerRollover requested) {
         published.rollBegan(System.nanoTime());
+        report(EventKind.ROLL_BEGUN, "worker", "a new worker starts, to replace the serving one");
         begin(requested, true);
     }
 
@@ -261,6 +275,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         roll = null;
         if (failed != null) {
             LOG.error("the new worker did not start, the previous configuration stays in use: {}", reason);
+            report(EventKind.ROLL_FAILED, "worker", "the new worker did not start: " + reason);
             failed.plan().closeSocketsExcept(plan);
             failed.done().completeExceptionally(new IOException(reason));
         }
@@ -354,6 +369,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             return;
         }
         published.restarted();
+        report(EventKind.WORKER_DIED, "worker " + worker.pid(), "the serving worker " + cause);
         if (candidate != null) {
             LOG.error("worker {} {}; new connections wait for the next worker", worker.pid(), cause);
             replaceCurrent();
@@ -414,6 +430,8 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             reloading.answered(worker, done);
         } else if (message instanceof ControlMessage.Draining) {
             acceptsNoMore(worker);
+        } else if (message instanceof ControlMessage.Happened happened) {
+            events.record(happened.event());
         }
     }
 
@@ -488,6 +506,10 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         if (finished != null && worker == current && candidate == null) {
             roll = null;
             published.rollEnded(System.nanoTime());
+            report(
+                    EventKind.ROLL_ENDED,
+                    "worker " + worker.pid(),
+                    "the new worker serves, after " + TimeUnit.NANOSECONDS.toMillis(published.lastRollNanos()) + " ms");
             replacePlan(finished.plan());
             finished.done().complete(null);
         }

@@ -1,6 +1,8 @@
 package io.millrace.worker.control;
 
 import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -55,6 +57,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int CHANGE = 21;
     private static final int CHANGE_MADE = 22;
     private static final int TICKET_KEYS = 23;
+    private static final int HAPPENED = 24;
 
     /** Appends framing and codec to {@code pipeline}; later handlers receive {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
@@ -147,7 +150,28 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         } else if (message instanceof ControlMessage.ChangeMade made) {
             out.writeByte(CHANGE_MADE).writeLong(made.number());
             writeText(made.failure(), out);
+        } else if (message instanceof ControlMessage.Happened happened) {
+            out.writeByte(HAPPENED);
+            writeEvent(happened.event(), out);
         }
+    }
+
+    private static void writeEvent(Event event, ByteBuf out) {
+        out.writeLong(event.atMillis());
+        writeText(event.kind().word(), out);
+        writeText(event.subject(), out);
+        writeText(event.text(), out);
+        out.writeLong(event.more());
+    }
+
+    private static Event readEvent(ByteBuf in) {
+        long at = in.readLong();
+        String word = readText(in);
+        EventKind kind = EventKind.of(word);
+        if (kind == null) {
+            throw new CorruptedFrameException("control message: unknown kind of event " + word);
+        }
+        return new Event(at, kind, readText(in), readText(in), in.readLong());
     }
 
     static ControlMessage read(ByteBuf in) {
@@ -176,6 +200,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             case TAKEN_OVER -> new ControlMessage.TakenOver();
             case PREDECESSOR_CLOSED -> new ControlMessage.PredecessorClosed();
             case CHANGE -> new ControlMessage.Change(in.readLong(), readBytes(in));
+            case HAPPENED -> new ControlMessage.Happened(readEvent(in));
             case CHANGE_MADE -> new ControlMessage.ChangeMade(in.readLong(), readText(in));
             default -> throw new CorruptedFrameException("control message: unknown type " + type);
         };

@@ -1,5 +1,6 @@
 package io.millrace.worker.control;
 
+import io.millrace.proxy.observe.event.Event;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public sealed interface ControlMessage {
      * {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs}, {@link Drain} and
      * {@link Draining}.
      */
-    int PROTOCOL_VERSION = 5;
+    int PROTOCOL_VERSION = 6;
 
     /**
      * First message of a worker. A worker whose launcher has died then sends {@link Ready} if it serves, or
@@ -26,7 +27,7 @@ public sealed interface ControlMessage {
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
      * @param listeners the sockets that the worker holds. Empty for a new worker, for one that binds its own sockets,
-     *     and for one that no longer accepts
+     *     and for one that no longer accepts connections
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
@@ -134,6 +135,11 @@ public sealed interface ControlMessage {
      */
     record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
 
+    /**
+     * Reports an event. Sent only to the launcher that started the worker, because another one may have another version.
+     */
+    record Happened(Event event) implements ControlMessage {}
+
     /** Orders the worker to reopen its log files, which were renamed by log rotation. */
     record ReopenLogs() implements ControlMessage {}
 
@@ -144,8 +150,8 @@ public sealed interface ControlMessage {
     record Drain(long deadlineNanos) implements ControlMessage {}
 
     /**
-     * Reports that the worker no longer accepts. Sent at once in reply to {@link Drain}, or when another process has
-     * stopped the worker.
+     * Reports that the worker no longer accepts connections. Sent immediately in reply to {@link Drain}, or when
+     * another process has stopped the worker.
      */
     record Draining() implements ControlMessage {}
 

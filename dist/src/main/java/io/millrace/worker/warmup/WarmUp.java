@@ -187,7 +187,8 @@ public final class WarmUp implements AutoCloseable {
         }
         proxy = null;
         origin = null;
-        // Direct buffers are freed when their owners are collected; these may be in the old generation by now.
+        // Direct buffers are freed when their owners are collected. The owners may be in the old generation, which is
+        // collected rarely.
         System.gc();
         clear(plan.directory());
     }

@@ -123,7 +123,8 @@ final class WarmUpClient {
             }
             from = Math.max(start, end - mark.length + 1);
             if (end == input.length) {
-                // A chunked body is longer than the buffer. Of the searched bytes only the end may belong to the mark.
+                // A chunked body is longer than the buffer. Only the last searched bytes may be the beginning of the
+                // mark.
                 int kept = Math.min(end - start, mark.length - 1);
                 System.arraycopy(input, end - kept, input, 0, kept);
                 start = 0;

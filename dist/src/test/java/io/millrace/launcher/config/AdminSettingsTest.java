@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.TestKeys;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.access.AdminToken;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AdminSettingsTest extends ConfigChangesFixture {
     @BeforeEach
     void writeFiles() throws Exception {
-        TestKeys.write(Files.createDirectory(directory.resolve("keys")));
+        TestKeys.ofLocalhost(Files.createDirectory(directory.resolve("keys")));
         secret("t1");
         secret("t2");
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.process.WorkerCommand;
 import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.TestKeys;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.config.ConfigControl.Result;
 import io.millrace.proxy.admin.config.ConfigControl.Setting;
@@ -129,7 +130,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     /** The worker has the address of this launcher, and neither its tokens nor its TLS any more. */
     @Test
     void anAdminSectionThatIsRemovedIsPending() throws Exception {
-        TestKeys keys = TestKeys.write(Files.createDirectory(directory.resolve("keys")));
+        TestKeys keys = TestKeys.ofLocalhost(Files.createDirectory(directory.resolve("keys")));
         Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
         Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
         run(FILE + "admin: {listen: ':8011', token_file: " + token + ", tls: {certificate: " + keys.certificate()

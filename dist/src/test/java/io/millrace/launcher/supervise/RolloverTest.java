@@ -13,6 +13,8 @@ import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.sockets.ListeningSockets;
 import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlPaths;
@@ -27,6 +29,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -88,6 +91,12 @@ class RolloverTest {
         }
     }
 
+    private final Queue<Event> events = new ConcurrentLinkedQueue<>();
+
+    private List<EventKind> kinds() {
+        return events.stream().map(Event::kind).toList();
+    }
+
     @BeforeAll
     static void loadNativeSockets() {
         Epoll.ensureAvailability();
@@ -96,6 +105,7 @@ class RolloverTest {
     @BeforeEach
     void serve() throws Exception {
         supervisor = new Supervisor(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), ready -> {});
+        supervisor.events(events::add);
         ConfigSource source =
                 new ConfigSource(new ConfigDocument("m.yaml", Path.of("/"), "", Map.of()), Map.of(), Map.of());
         plan = new WorkerPlan(source, this::launch, ListeningSockets.open(Map.of(), 1, Map.of()));
@@ -184,6 +194,22 @@ class RolloverTest {
         assertEquals(new ControlMessage.PredecessorClosed(), candidate.told());
         done.get();
         assertTrue(supervisor.lastRollNanos().isPresent());
+        assertEquals(List.of(EventKind.ROLL_BEGUN, EventKind.ROLL_ENDED), kinds());
+        assertEquals(
+                "worker " + candidate.pid(), events.stream().toList().get(1).subject());
+    }
+
+    @Test
+    void eventsOfWorkersAndTheirDeathsAreReported() throws Exception {
+        Event purge = new Event(1, EventKind.PURGE, "a.example", "purge by host", 2);
+        old.says(new ControlMessage.Happened(purge));
+        assertEquals(List.of(purge), List.copyOf(events));
+        CompletableFuture<Void> done = roll();
+        warming();
+        old.process.destroyForcibly();
+        await().until(() -> kinds().contains(EventKind.WORKER_DIED));
+        assertEquals(List.of(EventKind.PURGE, EventKind.ROLL_BEGUN, EventKind.WORKER_DIED), kinds());
+        assertFalse(done.isDone());
     }
 
     @Test

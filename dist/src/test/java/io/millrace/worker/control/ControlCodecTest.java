@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -54,6 +56,7 @@ class ControlCodecTest {
                 new ControlMessage.TicketKeys("AAAA"),
                 new ControlMessage.GiveBack(),
                 new ControlMessage.Drain(30_000_000_000L),
+                new ControlMessage.Happened(new Event(-5, EventKind.PURGE, "a.example", "purge by host", 3)),
                 new ControlMessage.Draining());
     }
 

@@ -168,8 +168,8 @@ public final class AccessRules {
 
     /**
      * Returns true if the field names a URL that differs from the origin request, because the rule's cache keys contain
-     * another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise one client's URL would determine
-     * the response for all others.
+     * another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one client would
+     * determine the response for all other clients.
      *
      * @param otherHost whether the origin receives another host than the client's
      */

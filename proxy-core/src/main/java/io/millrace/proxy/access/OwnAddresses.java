@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 
 /** The addresses of this machine as of the last read. They may change while the proxy runs. Thread-safe. */
 public final class OwnAddresses {
-    private final Supplier<Set<IpAddress>> machine;
+    private final Supplier<Set<IpAddress>> source;
     private volatile Set<IpAddress> addresses = Set.of();
 
     /** Uses the addresses of the network interfaces. */
@@ -18,13 +18,13 @@ public final class OwnAddresses {
         this(OwnAddresses::ofInterfaces);
     }
 
-    OwnAddresses(Supplier<Set<IpAddress>> machine) {
-        this.machine = machine;
+    OwnAddresses(Supplier<Set<IpAddress>> source) {
+        this.source = source;
     }
 
     /** Reads the addresses again from the system. Must not run on event loops. */
     public void read() {
-        addresses = machine.get();
+        addresses = source.get();
     }
 
     boolean contains(IpAddress address) {

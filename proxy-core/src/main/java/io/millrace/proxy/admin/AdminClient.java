@@ -68,7 +68,7 @@ final class AdminClient {
         return send(socket, new AdminRequest(method, target, target, body, false), timeout);
     }
 
-    /** Sends a request on behalf of its client, which the server is told. */
+    /** Forwards a request. A header field tells the other server who the client is. */
     CompletionStage<AdminReply> send(@Nullable Path socket, AdminRequest forwarded, Duration timeout) {
         CompletableFuture<AdminReply> reply = new CompletableFuture<>();
         if (socket == null) {

@@ -3,6 +3,7 @@ package io.millrace.proxy.admin;
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessSource;
@@ -61,10 +62,14 @@ public final class AdminServer implements AutoCloseable {
     private final AdminTransport transport;
     private final EventLoopGroup group;
     private final ThreadPoolExecutor worker;
+    private final AdminClient client;
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
-    /** Connections of clients, and those to the other server. A connection that is added after the end is closed at once. */
+    /**
+     * Connections of clients, and those to the other server. A connection that is added after the end is closed at
+     * once.
+     */
     private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
@@ -85,13 +90,13 @@ public final class AdminServer implements AutoCloseable {
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_WAITING),
                 new DefaultThreadFactory("millrace-admin-worker", true));
-        AdminClient client = new AdminClient(group, transport, open);
+        client = new AdminClient(group, transport, open);
         List<AdminResource> resources = new ArrayList<>(builder.resources);
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
         }
         List<Supplier<String>> own = new ArrayList<>(builder.metrics);
-        if (builder.tcpAddress != null) {
+        if (builder.tcpAddress != null || builder.hasDashboard) {
             own.add(refusals::prometheusText);
         }
         if (!own.isEmpty()) {
@@ -110,7 +115,7 @@ public final class AdminServer implements AutoCloseable {
         AdminAccess access = tokens == null ? AdminAccess.none() : tokens;
         LoopbackPorts ports = new LoopbackPorts(
                 () -> bootstrap(transport.tcpServer(), TcpGuard.ofLoopback(access, dashboard)), group, listeners);
-        return new Dashboard(access, ports, refusals::wrongToken, System::nanoTime);
+        return new Dashboard(access, ports, refusals::atLimit, System::nanoTime);
     }
 
     /** The metrics a second time, shared by all viewers of the dashboard. */
@@ -221,13 +226,22 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /**
-     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login within two
-     * minutes. Fails if the server has no dashboard.
+     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login
+     * within two minutes. Fails if the server has no dashboard.
      */
     public CompletionStage<String> openDashboard() {
         return dashboard == null
                 ? CompletableFuture.failedFuture(new IllegalStateException("this server has no dashboard"))
                 : dashboard.open();
+    }
+
+    /**
+     * Sends a GET to the admin server on another Unix domain socket.
+     *
+     * @return the answer with any status; fails if no server answers within the time
+     */
+    public CompletionStage<AdminReply> get(Path socket, String path, Duration timeout) {
+        return client.send(socket, "GET", path, new byte[0], timeout);
     }
 
     /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */

@@ -28,7 +28,7 @@ final class ForwardedStatusResource implements AdminResource {
     /** Members from the launcher, which owns the processes and reads the configuration. */
     private static final Set<String> OWN_MEMBERS = Set.of("process", "config");
 
-    /** Short, because a person waits for the status, also if the worker hangs. */
+    /** The time limit is short, because a person waits for the status even if the worker hangs. */
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     private final AdminClient client;

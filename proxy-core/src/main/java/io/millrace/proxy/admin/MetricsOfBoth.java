@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** {@code GET /metrics} of the worker, followed by those of this process. Thread-safe. */
+/** {@code GET /metrics} of the launcher: the metrics of the worker, followed by those of this process. Thread-safe. */
 final class MetricsOfBoth implements AdminResource {
     private final AdminResource metrics;
     private final List<Supplier<String>> own;

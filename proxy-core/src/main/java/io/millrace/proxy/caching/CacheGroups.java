@@ -69,7 +69,7 @@ public final class CacheGroups {
     }
 
     /**
-     * Returns a 64-bit hash of a group of an origin. A cryptographic digest, so that the owner of one origin cannot
+     * Returns a 64-bit hash of a group of an origin. The hash is cryptographic, so that the owner of one origin cannot
      * construct a name that collides with another origin's group.
      *
      * @param origin any URL of the origin

@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the tag fields. It also lacks the fields
- * listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless it may be
- * reused without validation. The writer appends Age, Via, Cache-Status and Connection.
+ * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the fields with cache tags. It also lacks
+ * the fields listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless
+ * it may be reused without validation. The writer appends Age, Via, Cache-Status and Connection.
  *
  * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
  */
@@ -87,11 +87,11 @@ public final class StoredHead {
      * same result.
      */
     private int contentTypeStart = NOT_COMPUTED;
-    /** Cached result of {@link #contentTypeEnd}; 0 before. */
+    /** Cached result of {@link #contentTypeEnd}; 0 until it is computed. */
     private int contentTypeEnd;
-    /** Cached result of {@link #hasUrlFields}, 1 or 0; negative before. */
+    /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
-    /** Number of the latest list of purged patterns of which none covers this head; 0 before. Races are harmless. */
+    /** Number of the last list of purged patterns without a match for this head. 0 for none. Races are harmless. */
     private int patternEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
@@ -193,9 +193,9 @@ public final class StoredHead {
     }
 
     /**
-     * Returns a copy that was purged softly: its lifetime has ended at a time, and it is validated before its next use.
+     * Returns a copy that was purged softly. Its lifetime has ended, so it is validated before its next use.
      *
-     * @param millis the time, in epoch milliseconds
+     * @param millis end of the lifetime, in epoch milliseconds
      */
     public StoredHead withSoftPurge(long millis) {
         long age = Math.max(0, CurrentAge.seconds(this, millis));
@@ -210,7 +210,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns whether no pattern of a list of purged patterns covers this head, according to {@link #noteUnmatchedBy}.
+     * Returns whether no pattern of this list of purged patterns covers this head. False if {@link #noteUnmatchedBy}
+     * was last called for another list.
      *
      * @param epoch the number of the list
      */

@@ -75,7 +75,7 @@ public record StoredSummary(
         try {
             status = lines[0].isEmpty() ? 0 : Integer.parseInt(lines[0]);
         } catch (NumberFormatException e) {
-            // Written by a later version: the status is shown as 0.
+            // A later version has written the summary; the status is shown as 0.
             status = 0;
         }
         return new StoredSummary(

@@ -121,8 +121,8 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
 
     /**
      * Returns the shortest time to live among the records of a name, including aliases, in seconds; 0 if there were
-     * none. If the name itself has records, only they count. Otherwise the records were found with a search domain, and
-     * are kept if another lookup is for that name.
+     * none. If the name itself has records, only they count. Otherwise the records were found with a search domain.
+     * They are kept if another lookup queries that name.
      */
     long takeSeconds(String name) {
         long itself = shortest(asked -> isFor(name, asked) && asked.length() <= name.length() + 1);

@@ -36,7 +36,10 @@ public final class HostAddresses implements AutoCloseable {
      */
     static final long STALE_WAIT_MILLIS = 1_800;
 
-    /** Time after that in which callers do not wait: the failure recheck timer of RFC 8767 s5. */
+    /**
+     * Time after a failed query during which stale answers are used immediately. This is the failure recheck timer of
+     * RFC 8767 s5.
+     */
     static final long RECHECK_SECONDS = 30;
 
     /** Minimum interval of log messages about unresponsive name servers. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The content of a fetch's response. It goes through a tee to all readers and the store, or into blocks of the store,
- * from where it is read. Content that arrives before {@link #open} is dropped.
+ * from which it is read. Content that arrives before {@link #open} is dropped.
  *
  * <pre>
  * whole, or a part that is stored as one   origin -> tee -> readers, store

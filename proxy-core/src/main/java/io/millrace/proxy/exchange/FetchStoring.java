@@ -159,8 +159,8 @@ final class FetchStoring {
     }
 
     /**
-     * Returns true if the received part of a response is worth keeping when the fetch breaks off. It is if a later
-     * fetch can recognize the same representation by a strong validator.
+     * Returns true if the received part of a response is worth keeping when the fetch breaks off. This requires a
+     * strong validator, by which a later fetch can recognize the same representation.
      */
     private boolean mayKeepPart(FetchedResponse response) {
         StoredHead head = response.selectable();

@@ -252,7 +252,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            respond(home.settings().server().applyTo(head), framing);
+            respond(plan.received(home.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
             fault(e);
         }
@@ -309,7 +309,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 }
             });
             if (current) {
-                // The invalidation by this request itself must not prevent the storing of its own response.
+                // The invalidation by this request must not prevent the storing of its own response.
                 storage.begin();
             }
         } else {

@@ -4,7 +4,7 @@ import java.net.InetAddress;
 
 /**
  * Decides to which addresses a request may be sent. Called for every resolved address of a name, immediately before the
- * connection is made. So another DNS answer at another time cannot bypass it.
+ * connection is made. So a changed DNS answer cannot bypass the check (DNS rebinding).
  *
  * <p>Called on event loops; never blocks. Requests with the same check share connections.
  */

@@ -104,8 +104,8 @@ public record FetchSettings(
         private long firstByteTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long responseIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long requestIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
-        // Shorter than the common 60 s and 75 s of origins. So this proxy usually closes first, and no request is sent
-        // on a connection that the origin is closing.
+        // This is shorter than the usual 60 s and 75 s of origins. So this proxy usually closes first, and no request
+        // is sent on a connection that the origin is closing.
         private long keepAliveIdleNanos = TimeUnit.SECONDS.toNanos(50);
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;

@@ -48,6 +48,7 @@ public final class OriginClientBuilder {
     private @Nullable RecvByteBufAllocator receiveBuffers;
     private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
+    private OriginFaults faults = new OriginFaults(System::currentTimeMillis);
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
@@ -102,7 +103,8 @@ public final class OriginClientBuilder {
     }
 
     /**
-     * Sets a callback for the number of bytes of each write to a connection, TLS records included. Run on the event loop.
+     * Sets a callback for the number of bytes of each write to a connection, TLS records included. The callback runs on
+     * the event loop.
      */
     public OriginClientBuilder onSent(IntConsumer listener) {
         onSent = listener;
@@ -114,6 +116,12 @@ public final class OriginClientBuilder {
      */
     public OriginClientBuilder onWaiting(Runnable listener) {
         onWaiting = listener;
+        return this;
+    }
+
+    /** Sets the log of failed connections; a separate one if not called. Clients share it. */
+    public OriginClientBuilder faults(OriginFaults shared) {
+        faults = shared;
         return this;
     }
 
@@ -137,6 +145,7 @@ public final class OriginClientBuilder {
                 contexts,
                 receiveBuffers,
                 new CountedWrites(onSent),
-                onWaiting);
+                onWaiting,
+                faults);
     }
 }

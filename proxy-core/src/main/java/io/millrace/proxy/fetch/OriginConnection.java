@@ -339,7 +339,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         } else if (root instanceof IOException) {
             fail(OriginFailure.Reason.RESET, text(root));
         } else if (root instanceof OutOfMemoryError) {
-            // Counted and logged where the allocation failed.
+            // The failed allocation was already counted and logged.
             fail(OriginFailure.Reason.MEMORY, "no memory to receive the response");
         } else {
             LOG.warn("{}: the fetch was aborted after an internal error", channel, root);
@@ -444,8 +444,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     }
 
     /**
-     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
-     * content.
+     * Sets the deadline for the currently awaited event. The time restarts when the event changes, and at every piece
+     * of content.
      */
     private void armDeadline() {
         PooledCall current = call;

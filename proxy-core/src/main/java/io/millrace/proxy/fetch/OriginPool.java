@@ -301,6 +301,7 @@ final class OriginPool {
         connecting--;
         statistics.connectionsConnecting--;
         statistics.connectFailures++;
+        client.faults().report(reason, message);
         if (call != null) {
             call.failed(reason, message, true);
         }
@@ -421,7 +422,7 @@ final class OriginPool {
         }
         if (!hasRoom(connection.settings())) {
             // The limit was lowered since the connection was made, or the request has a lower limit than others.
-            // Waiting calls may still use its place.
+            // Waiting calls may still use the place of this connection.
             connection.closeUnused();
             afterClose();
             return;

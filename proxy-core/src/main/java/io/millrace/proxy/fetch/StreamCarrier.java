@@ -258,8 +258,8 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     }
 
     /**
-     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
-     * content.
+     * Sets the deadline for the currently awaited event. The time restarts when the event changes, and at every piece
+     * of content.
      */
     private void armDeadline() {
         if (over) {
@@ -301,8 +301,8 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (armed) {
             case CALLER -> {}
             case TAKING -> {
-                // An origin that sends its response meanwhile may take the rest later, as in a stream of messages both
-                // ways.
+                // An origin that is sending its response may accept the rest of the request later, as in a
+                // bidirectional stream of messages.
                 if (!stream.hasUnsent() || stream.sentBytes() > sentBefore || receivedSince) {
                     armed = Awaited.CALLER;
                     armDeadline();

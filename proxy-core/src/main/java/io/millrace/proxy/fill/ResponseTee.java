@@ -299,7 +299,7 @@ public final class ResponseTee {
 
     /**
      * Serves the waiting readers after the loop has read all available bytes of the origin. So each reader gets many
-     * pieces in a row. Otherwise all readers would receive their last byte only at the end of all sending.
+     * pieces in a row. Otherwise every reader would finish only near the end of all sending.
      */
     private void serveSoon(long position) {
         dueFrom = Math.min(dueFrom, position);
@@ -321,7 +321,8 @@ public final class ResponseTee {
         try {
             for (long limit = handed + IN_A_ROW_BYTES; left > 0 && handed < limit; left--) {
                 Reader reader = waiting.poll();
-                // Null if serving a reader caused more content to arrive, which was then served recursively.
+                // The queue may be empty: serving a reader may let more content arrive, which is then served
+                // recursively.
                 if (reader != null) {
                     serve(reader);
                 }

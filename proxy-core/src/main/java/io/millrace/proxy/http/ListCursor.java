@@ -22,8 +22,7 @@ public final class ListCursor {
     private int start;
     private int end;
     /**
-     * Set after the first quote in the line that is not closed. To search the end of each further quote would take
-     * quadratic time.
+     * True after an unclosed quote in the line. A search for the end of each further quote would take quadratic time.
      */
     private boolean isUnclosed;
 

@@ -138,12 +138,12 @@ final class ConnectionOutput {
         return watch.silentNanos(ctx.channel(), nowNanos);
     }
 
-    /** Time for which bytes have been waiting for the client. */
+    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
     long behindNanos(long nowNanos) {
         return watch.behindNanos(nowNanos);
     }
 
-    /** The rate in bytes per second at which the client accepted bytes in that time. */
+    /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */
     long bytesPerSecond(long nowNanos) {
         return watch.bytesPerSecond(nowNanos);
     }

@@ -53,7 +53,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private ConnectionOutput output;
     private ClientConnection facts;
     private @Nullable Http1Stream stream;
-    /** Owns the connection after it has left HTTP; null before. */
+    /** Owns the connection after a switch to another protocol; null while it uses HTTP. */
     private @Nullable ClientTunnel tunnel;
 
     private int slot = -1;

@@ -201,7 +201,10 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Decodes the buffered bytes. Not through the pipeline, since the TLS handler would have nothing to decrypt. */
+    /**
+     * Decodes the buffered bytes. They must not pass the TLS handler of the pipeline again, since they are already
+     * decrypted.
+     */
     private void decodeKept(ChannelHandlerContext ctx) {
         if (ctx.isRemoved()) {
             return;

@@ -29,7 +29,7 @@ final class InputShutdown {
     }
 
     /**
-     * Closes the connection if all requests received before the shutdown are answered. Checked later, after the
+     * Closes the connection if all requests received before the shutdown are answered. The check runs later, after the
      * requests that the decoder still buffers.
      */
     static void closeWhenAnswered(Http1Connection connection) {

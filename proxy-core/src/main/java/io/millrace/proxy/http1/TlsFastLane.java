@@ -20,7 +20,7 @@ public final class TlsFastLane {
     private static final int READ_BYTES = 32 * 1024;
     /** Answers to pipelined requests are sent from this many bytes on. */
     private static final int SEND_BYTES = 64 * 1024;
-    /** Enough for a head and a small content; the buffer grows once for more. */
+    /** Initial size of the buffer: enough for a head and a small content. It grows once for more. */
     private static final int ANSWER_BYTES = 2048;
 
     private final ByteBufAllocator allocator;

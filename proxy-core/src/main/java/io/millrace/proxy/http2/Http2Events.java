@@ -10,7 +10,7 @@ public interface Http2Events {
     /** A request was received. */
     void onRequest();
 
-    /** A request was answered without an exchange. */
+    /** The fast lane answered a request from RAM, without an exchange object. */
     void onAnswered();
 
     /** A client violated the protocol or a limit. */

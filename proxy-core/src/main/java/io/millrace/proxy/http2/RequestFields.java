@@ -239,8 +239,14 @@ final class RequestFields implements HpackDecoder.Receiver {
         length = valueEnd + 2;
     }
 
-    /** Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). */
+    /**
+     * Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). Empty ones
+     * are left out: a last one would make the line end with a space, which HTTP/2 origins refuse.
+     */
     private void addCookie(byte[] value, int valueStart, int valueLength) {
+        if (valueLength == 0) {
+            return;
+        }
         if (cookiesLength + valueLength + 2 > cookies.length) {
             cookies = Arrays.copyOf(cookies, Math.max(2 * cookies.length, cookiesLength + valueLength + 2));
         }

@@ -49,7 +49,7 @@ public final class SlowClients {
         /** Time for which the client has had unsent bytes without a break, in ns. */
         long behindNanos(long nowNanos);
 
-        /** Receive rate of the client in that time, in bytes per second. */
+        /** Receive rate of the client since bytes began to wait for it, in bytes per second. */
         long bytesPerSecond(long nowNanos);
 
         /** Demand of other requests for the origin connection of the response. */

@@ -96,7 +96,7 @@ public final class ConnectionEnd {
                 || cause.getCause() instanceof SSLException) {
             log.debug("{}: connection failed", channel, cause);
         } else if (cause instanceof OutOfMemoryError) {
-            // Counted and logged where the allocation failed.
+            // The failed allocation was already counted and logged.
             log.debug("{}: connection closed, because no memory is available", channel);
         } else {
             log.warn("{}: connection closed after an internal error", channel, cause);

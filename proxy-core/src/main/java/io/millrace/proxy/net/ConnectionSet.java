@@ -68,7 +68,10 @@ public final class ConnectionSet {
         /** Adds the connection to {@code slow} if bytes wait for its client. */
         default void addIfBehind(SlowClients slow, long nowNanos) {}
 
-        /** The facts about the connection; null before its client is known, and then not counted by client. */
+        /**
+         * The client of the connection; null until it is known. Connections without a known client are not counted by
+         * client.
+         */
         default @Nullable ClientConnection client() {
             return null;
         }
@@ -133,7 +136,7 @@ public final class ConnectionSet {
         return slowClients;
     }
 
-    /** Closes slow clients as far as a resource is scarce. Call on the loop, but not within a connection's event. */
+    /** Closes slow clients if a resource is scarce. Call on the loop, but not within a connection's event. */
     public void closeSlowNow() {
         SlowClients slow = slowClients;
         if (slow == null) {
@@ -196,7 +199,7 @@ public final class ConnectionSet {
             clients.left(client);
         }
         if (draining && members.isEmpty()) {
-            // Not immediately: a connection may leave as one member and return at once as another.
+            // The check is deferred, because a connection may leave as one member and immediately return as another.
             loop.execute(this::tellWhenEmpty);
         }
     }

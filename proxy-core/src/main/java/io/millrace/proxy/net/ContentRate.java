@@ -3,9 +3,9 @@ package io.millrace.proxy.net;
 /**
  * The rate at which a client sends the content of one request, measured in windows.
  *
- * <p>Time counts only while the proxy reads and it is the client's turn to send. A pause by the proxy, because the
- * origin accepts no more, does not count. All bytes of the content's framing count, so chunk extensions and trailers
- * are measured too.
+ * <p>Time counts only while the proxy reads and it is the client's turn to send. A pause by the proxy does not count,
+ * such as a pause because the origin is slow. All bytes of the content's framing count, so chunk extensions and
+ * trailers are measured too.
  *
  * <p>Sampled by the connection's tick. Confined to one event loop.
  */

@@ -136,7 +136,7 @@ final class PlainAcceptor implements EpollIoHandle {
                 if (!registered.isSuccess()) {
                     channel.unsafe().closeForcibly();
                 } else if (!channel.isActive()) {
-                    // Reset before it was accepted: it would never get an event.
+                    // The connection was reset before it was accepted, so the channel would never get an event.
                     channel.close();
                 }
             });

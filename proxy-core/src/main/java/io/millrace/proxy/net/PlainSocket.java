@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A client's TCP connection registered with an event loop's epoll, without channel, pipeline or buffer.
  *
- * <p><b>Ownership of the descriptor.</b> There is always one owner. First the accepted socket, until {@link #close}
- * closes it or {@link #toChannel} passes it to a channel. Then that channel, until it is closed or, after its
- * deregistration, passes it to the next socket by {@link #of}. A former owner never uses the descriptor again, since
- * its number may belong to another connection by then.
+ * <p><b>Ownership of the descriptor.</b> There is always one owner. A socket owns the descriptor until {@link #close}
+ * closes it or {@link #toChannel} passes it to a channel. The channel owns it until the channel is closed, or until
+ * {@link #of} passes it to a new socket after deregistration. A former owner never uses the descriptor again, since its
+ * number may belong to another connection by then.
  *
  * <p>Confined to its event loop.
  */
@@ -48,7 +48,10 @@ public final class PlainSocket implements EpollIoHandle {
 
     private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
 
-    /** Edge-triggered: with level triggering, the kernel would check each connection once more after the read. */
+    /**
+     * Events of a connection that is read. They are edge-triggered, since with level triggering the kernel would check
+     * each connection again after the read.
+     */
     private static final EpollIoOps READING =
             EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
 

@@ -8,11 +8,11 @@ import io.netty.channel.epoll.EpollTcpInfo;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures whether and how fast a client accepts the written bytes. Sampled once a tick.
+ * Measures whether and how fast a client accepts the written bytes. The owner samples it periodically.
  *
- * <p>The kernel buffers up to some MiB for a client, and accepts more only when a third of that was sent. So this
- * process may see no progress of a slow client for up to a minute. In that case the time of the last sent data is
- * queried from the kernel.
+ * <p>The kernel buffers up to some MiB for a client, and accepts more only when a third of the buffer was sent. So this
+ * process may see no progress of a slow client for up to a minute. In that case this class queries the kernel for the
+ * time of the last sent data.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -31,7 +31,7 @@ public final class SendWatch {
     private long windowTakenBytes;
 
     private long windowNanos;
-    /** Bytes that the client had accepted when bytes began to wait for it. */
+    /** Total bytes that the client had accepted at the time {@link #behindSinceNanos}. */
     private long behindTakenBytes;
 
     /** Bytes that wait for the client's flow control and are not written to the channel yet. */
@@ -88,7 +88,10 @@ public final class SendWatch {
         return Math.max(0, writtenBytes + heldBytes - unsent);
     }
 
-    /** Returns the bytes that the kernel may have accepted before the client received any of them. */
+    /**
+     * Returns the size of the kernel's send buffer. The kernel may hold this many bytes before the client receives
+     * them.
+     */
     private static long kernelBytes(Channel channel) {
         Integer bytes = channel.config().getOption(ChannelOption.SO_SNDBUF);
         return bytes == null ? 0 : bytes;
@@ -122,12 +125,12 @@ public final class SendWatch {
                 : nowNanos - TimeUnit.MILLISECONDS.toNanos(tcp.lastDataSent());
     }
 
-    /** Time for which bytes waited at every sample. */
+    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
     public long behindNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
 
-    /** Rate in bytes per second in that time, as visible to this process. */
+    /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */
     public long bytesPerSecond(long nowNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(behindNanos(nowNanos));
         return millis == 0 ? Long.MAX_VALUE : (takenBytes(unsentBytes) - behindTakenBytes) * 1000 / millis;

@@ -22,7 +22,10 @@ public enum Transport {
     /** The JDK's selector: portable, but with one listening socket and no adopted descriptors. */
     NIO("nio");
 
-    /** More than a typical write of a large body, so that a client that keeps up is not affected. */
+    /**
+     * Limit of {@link #limitUnsent}. It exceeds a typical write of a large body, so it does not slow down a fast
+     * client.
+     */
     private static final long UNSENT_BYTES_MAX = 256 * 1024;
 
     private final String text;

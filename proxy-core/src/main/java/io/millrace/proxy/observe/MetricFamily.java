@@ -136,8 +136,15 @@ public enum MetricFamily implements Metric {
             "millrace_redirects_total",
             Kind.COUNTER,
             "requests",
-            "Requests that remap redirected without an origin request; the access log has the reason in detail.",
+            "Requests that remap or a rule redirected without an origin request; the access log has the reason in"
+                    + " detail.",
             "reason"),
+    RULE_ANSWERS(
+            "millrace_rule_answers_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+                    + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
@@ -348,6 +355,22 @@ public enum MetricFamily implements Metric {
             "records",
             "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
+    LOG_LINES(
+            "millrace_log_lines_total",
+            Kind.COUNTER,
+            "lines",
+            "Lines of each log of the list log.access. If dropped grows, the target is down or slow; filtered and"
+                    + " sampled_out are requests that filter and sample left out.",
+            "log",
+            "result"),
+    LOG_BYTES("millrace_log_bytes_total", Kind.COUNTER, "bytes", "Bytes written to each log of log.access.", "log"),
+    LOG_ERRORS(
+            "millrace_log_errors_total",
+            Kind.COUNTER,
+            "errors",
+            "Failed attempts to open or write the target of a log; the program log has the reason.",
+            "log"),
+    LOG_UP("millrace_log_up", Kind.GAUGE, "", "1 if the target of a log took its last lines, else 0.", "log"),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,
@@ -427,6 +450,14 @@ public enum MetricFamily implements Metric {
             Kind.GAUGE,
             "seconds",
             "Time at which the configuration in use was loaded, in seconds since 1970."),
+    EVENTS(
+            "millrace_events_total",
+            Kind.COUNTER,
+            "events",
+            "Events since the start of the launcher, by kind, including those that millctl events does not list"
+                    + " because there were too many; errors are roll-failed, worker-died, disk-offline,"
+                    + " config-rejected and certificate-failed.",
+            "kind"),
     DRAINING(
             "millrace_draining",
             Kind.GAUGE,

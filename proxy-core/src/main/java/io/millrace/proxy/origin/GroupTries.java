@@ -66,7 +66,10 @@ public final class GroupTries {
         return new Try(chosen);
     }
 
-    /** Selects a host again after all were tried: one that did not respond may be up by now, except the last one. */
+    /**
+     * Selects a host again after all hosts were tried. A host that did not respond may have recovered. Excludes the
+     * last host.
+     */
     private int chooseAgain(long nowMillis) {
         BitSet out = (BitSet) refused.clone();
         out.set(last);
@@ -94,7 +97,7 @@ public final class GroupTries {
         private final int term;
 
         private boolean ended;
-        /** The host's consecutive failures when the head of a successful response was received; -1 before. */
+        /** The host's consecutive failures when the head of a successful response arrived; -1 until it arrives. */
         private int failuresAtHead = -1;
 
         private Try(int index) {

@@ -261,8 +261,8 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            // Even if an operator has put it down: siblings regard this proxy as the owner, and would send a forwarded
-            // request back.
+            // This proxy stays the owner even if an operator has marked it down. Siblings regard it as the owner and
+            // would send a forwarded request back.
             return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();

@@ -61,7 +61,7 @@ public final class HealthChecks {
         });
     }
 
-    /** Ends the checks. On the event loop. */
+    /** Ends the checks. Call on the event loop. */
     public void close() {
         if (ticking != null) {
             ticking.cancel(false);

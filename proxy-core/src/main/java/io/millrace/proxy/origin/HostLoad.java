@@ -71,7 +71,7 @@ public final class HostLoad {
         return read(FAILURES);
     }
 
-    /** Smoothed time from a request to its response head; 0 before the first. */
+    /** Smoothed time from a request to its response head; 0 until the first response. */
     public long latencyNanos() {
         return read(LATENCY);
     }

@@ -2,6 +2,7 @@ package io.millrace.proxy.origin;
 
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.observe.event.EventSink;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -30,6 +31,12 @@ public final class OriginGroups {
     private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
     private volatile Generation generation = new Generation(Map.of(), Map.of());
+    private volatile EventSink events = EventSink.NONE;
+
+    /** Sets the receiver of changes of hosts between up and down, also of existing hosts. */
+    public void events(EventSink sink) {
+        events = sink;
+    }
 
     /**
      * Applies the groups of a configuration. An unchanged group is kept, with its round-robin state. A group with a new
@@ -91,7 +98,7 @@ public final class OriginGroups {
         return selves;
     }
 
-    private static OriginGroup group(
+    private OriginGroup group(
             OriginGroupConfig config, @Nullable OriginGroup old, Map<RuleUrl, OriginHost> left, BitSet selves) {
         Map<RuleUrl, OriginHost> known = new HashMap<>();
         if (old != null) {
@@ -101,7 +108,10 @@ public final class OriginGroups {
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
-            hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed) : stays);
+            hosts.add(
+                    stays == null
+                            ? new OriginHost(config.name(), host.url(), renamed, event -> events.record(event))
+                            : stays);
         }
         return new OriginGroup(config, hosts, selves);
     }

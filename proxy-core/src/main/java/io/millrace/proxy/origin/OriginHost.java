@@ -4,6 +4,9 @@ import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.fetch.Origin;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import io.netty.util.NetUtil;
 import java.util.List;
 import java.util.Objects;
@@ -30,13 +33,22 @@ public final class OriginHost {
     private final boolean address;
     private final long hash;
     private final AtomicReference<OriginHealth> health;
+    private final EventSink events;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
     /** History from before this instance existed. */
     private volatile HostHistory past;
 
-    /** @param renamed the same host in the group that the new one replaces; null for none */
     OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
+        this(group, url, renamed, EventSink.NONE);
+    }
+
+    /**
+     * @param renamed the same host in the group that the new one replaces; null for none
+     * @param events receives changes between up and down
+     */
+    OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed, EventSink events) {
         this.group = group;
+        this.events = events;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
         // A trial in progress belongs to the other instance, and would never end here.
@@ -165,6 +177,27 @@ public final class OriginHost {
             after = Objects.requireNonNull(change.apply(before));
         } while (!health.compareAndSet(before, after));
         logChange(before, after, nowMillis);
+        reportChange(before, after, nowMillis);
+    }
+
+    /** Reports whether the host receives requests, by its own state and the operator's override together. */
+    private void reportChange(OriginHealth before, OriginHealth after, long nowMillis) {
+        boolean wasDown = before.state() != OriginHealth.State.UP || before.put() != null;
+        boolean isDown = after.state() != OriginHealth.State.UP || after.put() != null;
+        if (wasDown == isDown) {
+            return;
+        }
+        OriginHealth.Put put = after.put();
+        String text = "group " + group + ": ";
+        if (!isDown) {
+            text += "up again";
+        } else if (put == null) {
+            text += "down, " + after.reason() + " (" + after.failures() + " failures in a row)";
+        } else {
+            text += "marked down by an operator, " + put.reason();
+        }
+        events.record(
+                new Event(nowMillis, isDown ? EventKind.ORIGIN_DOWN : EventKind.ORIGIN_UP, url.authority(), text));
     }
 
     private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {

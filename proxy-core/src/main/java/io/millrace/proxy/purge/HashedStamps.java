@@ -69,8 +69,8 @@ final class HashedStamps {
     }
 
     /**
-     * Removes the stamps that wider stamps cover. The wider stamps must be set before, so that a reader finds one of
-     * both.
+     * Removes the stamps that wider stamps cover. The wider stamps must be set before, so that a reader always finds
+     * one of the two.
      *
      * @param hardUpTo highest hard stamp to remove; 0 for none
      * @param softUpTo highest soft stamp to remove; 0 for none

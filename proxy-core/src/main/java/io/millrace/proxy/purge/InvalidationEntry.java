@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
  *  4  identifier of the key with which the tag is hashed (4); 0 for other kinds
- *  8  hash of the host, group, tag or URL (8); for many tags 1 if some are of every site; for an undo and a
+ *  8  hash of the host, group, tag or URL (8); for many tags 1 if they apply to every site, else 0; for an undo and a
  *     retired pattern the stamp of that purge; 0 for other kinds
  * 16  for a prefix the beginning of the path; for a key its bytes; for many tags hash (8) and stamp (8) of each;
  *     for a pattern its expression in UTF-8
@@ -108,7 +108,7 @@ public final class InvalidationEntry {
         return out.array();
     }
 
-    /** The scope; wider than requested if a table was full. */
+    /** The kind of scope. If a table was full, the scope is wider than requested. */
     public InvalidationKind kind() {
         return kind;
     }
@@ -131,7 +131,7 @@ public final class InvalidationEntry {
         return keyId;
     }
 
-    /** The prefix of the path, or the other bytes after the hash; borrowed. */
+    /** The bytes after the hash, such as the prefix of the path; borrowed. */
     byte[] prefix() {
         return prefix;
     }

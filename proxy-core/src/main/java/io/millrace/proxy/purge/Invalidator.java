@@ -125,7 +125,8 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Undoes a soft purge. Responses that only this purge made stale are as before, unless validated meanwhile.
+     * Undoes a soft purge. Responses that only this purge made stale get their previous state, unless they were
+     * validated meanwhile.
      *
      * @param reply called once, with null when the undo is durable, else with the failure
      * @return false if the purge cannot be undone; then nothing was changed, and there is no reply

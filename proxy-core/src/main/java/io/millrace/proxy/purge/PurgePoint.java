@@ -6,7 +6,7 @@ package io.millrace.proxy.purge;
  * <p>Thread-safe.
  */
 public final class PurgePoint {
-    /** The point before all purges. */
+    /** The point of a slot without purges. */
     static final PurgePoint START = new PurgePoint(0);
     /** Replaces the purges that are no longer kept. */
     static final PurgePoint FORGOTTEN = new PurgePoint(0);

@@ -78,8 +78,8 @@ public sealed interface PurgeRequest {
     record Unsupported(String what) implements PurgeRequest {}
 
     /**
-     * Fields with the scope: the first of Proxy Cache Purge and WP Rocket, the second of plugins derived from Varnish
-     * Caching.
+     * Fields that contain the scope. Proxy Cache Purge and WP Rocket send the first one, plugins derived from Varnish
+     * Caching the second one.
      */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 

@@ -50,7 +50,7 @@ public final class Purger {
 
     /**
      * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is
-     * durable, and has whether a response was stored.
+     * durable, and tells whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
@@ -64,7 +64,10 @@ public final class Purger {
         }
     }
 
-    /** Detaches fetches in flight of a key that was purged elsewhere from later requests and from the store. */
+    /**
+     * Handles a purge of a key by another process. Fetches in flight are not shared with later requests, and their
+     * responses are not stored.
+     */
     public void detach(StoreKey key) {
         recent.add(key.bytes());
         times.removed(key.bytes());
@@ -98,8 +101,8 @@ public final class Purger {
     }
 
     /**
-     * Returns the latest purge that a fetch of a key must remember at its start. A response from before a later purge
-     * must not be stored.
+     * Returns the latest purge at the start of a fetch, for {@link #isPurgedSince}. If a later purge covers the key,
+     * the response of the fetch must not be stored.
      *
      * @param keyHash {@link #keyHash} of a URL's primary key
      */

@@ -4,9 +4,8 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys. A fetch finds out from them whether its key was purged since its start. If more
- * than {@value #KEPT} other keys of the same slot were purged meanwhile, the answer is yes, because not storing is
- * safe.
+ * The latest purges of single keys. A fetch uses them to detect a purge of its key since its start. After more than
+ * {@value #KEPT} purges of other keys in the same slot, the fetch assumes a purge of its key and stores nothing.
  *
  * <pre>
  * slot (of {@value #SLOTS})   newest → … → oldest kept → FORGOTTEN

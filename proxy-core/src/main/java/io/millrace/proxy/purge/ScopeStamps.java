@@ -269,7 +269,10 @@ final class ScopeStamps {
         }
     }
 
-    /** Removes the stamps that wide stamps cover; call after raising those, so that a reader finds one of both. */
+    /**
+     * Removes the stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
+     * finds one of the two.
+     */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
         long settled = undos.settled(soft);

@@ -120,7 +120,8 @@ final class UndoLog {
     }
 
     /**
-     * Removes a purge. A later purge that has replaced an entry of it inherits the stamps that this entry had replaced.
+     * Removes a purge. If a later purge has replaced an entry of this purge, it inherits the stamps that the entry had
+     * replaced.
      *
      * @return its entries that no later purge has replaced, with their replaced stamps; null for an unknown purge
      */

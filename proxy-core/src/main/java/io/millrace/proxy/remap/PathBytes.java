@@ -5,17 +5,17 @@ import java.util.Arrays;
 
 /** Reads paths byte by byte in the normalized form of cache keys, without copying them (RFC 3986 s6.2.2). */
 final class PathBytes {
-    /** Result for a percent sign whose encoding stays encoded. Its digits are compared in upper case. */
+    /** Result for a percent-encoding that cache keys keep. The caller compares its hex digits in upper case. */
     static final int ENCODED = -1;
 
     private PathBytes() {}
 
-    /** Returns the byte of the well-formed encoding at {@code i} if keys decode it, else {@link #ENCODED}. */
+    /** Decodes the percent-encoding at {@code i}. Returns {@link #ENCODED} if cache keys keep the encoding. */
     static int unreservedAt(byte[] bytes, int i) {
         int high = Character.digit(bytes[i + 1], 16);
         int low = Character.digit(bytes[i + 2], 16);
         byte decoded = (byte) (high << 4 | low);
-        // An encoded dot stays encoded, as in keys.
+        // Cache keys keep an encoded dot.
         return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
     }
 
@@ -28,7 +28,7 @@ final class PathBytes {
         return Arrays.copyOf(normal, UriBytes.normalizePath(path, 0, path.length, normal, 0));
     }
 
-    /** Returns the position in the raw path after its first {@code length} bytes in normalized form. */
+    /** Returns the position in the raw path after {@code length} bytes of its normalized form. */
     static int skip(byte[] bytes, int from, int to, int length) {
         if (!UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
             return Math.min(to, from + length);
@@ -45,7 +45,8 @@ final class PathBytes {
      * slashes, dots and backslashes, are decoded first, because some origins do so. Empty segments do not count,
      * because some origins merge them.
      *
-     * @param atSegmentStart whether the range begins a segment, else its first segment is the end of another
+     * @param atSegmentStart whether the range begins at the start of a segment; otherwise its bytes up to the first
+     *     slash are ignored
      */
     static boolean climbs(byte[] bytes, int from, int to, boolean atSegmentStart) {
         int depth = 0;

@@ -27,9 +27,8 @@ public final class StoredBody implements ContentSource {
     /** Limit of bytes delivered from RAM in one piece or in a row: the size of the largest common objects there. */
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
     /**
-     * Bytes that a client must accept without delay, after a delay, before pieces are joined again. More than the
-     * kernel buffers (4 MiB by default), so that a lagging client cannot accept them at once when the kernel has room
-     * again.
+     * Bytes that a client must accept without delay, after a delay, before pieces are joined again. It is not less than
+     * the kernel's buffer (4 MiB by default). So bytes that only the kernel accepts do not count as progress.
      */
     private static final int TAKEN_BYTES = 4 << 20;
 

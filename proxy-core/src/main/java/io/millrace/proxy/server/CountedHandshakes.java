@@ -10,16 +10,16 @@ import io.millrace.proxy.tls.HandshakeListener;
  */
 final class CountedHandshakes implements HandshakeListener {
     private final LoopCounters counters;
-    private final ClientConnection facts;
+    private final ClientConnection client;
 
-    CountedHandshakes(LoopCounters counters, ClientConnection facts) {
+    CountedHandshakes(LoopCounters counters, ClientConnection client) {
         this.counters = counters;
-        this.facts = facts;
+        this.client = client;
     }
 
     @Override
     public void succeeded(ClientConnection.Tls agreed) {
-        facts.tls(agreed);
+        client.tls(agreed);
         counters.increment(
                 agreed.version().equals("TLSv1.3") ? Counter.TLS_HANDSHAKES_1_3 : Counter.TLS_HANDSHAKES_1_2);
     }

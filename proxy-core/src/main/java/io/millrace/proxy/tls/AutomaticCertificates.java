@@ -32,7 +32,10 @@ final class AutomaticCertificates {
 
     private static final int ALPN_EXTENSION = 16;
 
-    /** Longer than the time limit of the TLS handshake itself, which ends when the certificate is selected. */
+    /**
+     * Time added to the wait for a certificate, so that the time limit does not end the connection before the wait
+     * ends.
+     */
     private static final long MARGIN_MILLIS = 5000;
 
     private final ScheduledExecutorService executor;

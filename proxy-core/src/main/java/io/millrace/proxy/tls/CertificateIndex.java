@@ -59,8 +59,8 @@ final class CertificateIndex {
     /**
      * Creates an index.
      *
-     * @param candidates earlier ones precede later ones with the same name and key type, except that expired ones are
-     *     last
+     * @param candidates the certificates in order of precedence for the same name and key type; expired certificates
+     *     are used last
      * @param defaultName name whose certificate is sent to clients without a server name; null for the first candidate
      * @param previous sets with equal certificates are taken from it, together with their contexts
      */

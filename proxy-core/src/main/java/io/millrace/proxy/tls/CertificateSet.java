@@ -46,7 +46,7 @@ final class CertificateSet {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }
 
-    /** Returns true if clients refuse the certificate that can be stapled if they receive no staple. */
+    /** Returns true if the last certificate has the must-staple extension. Clients refuse it without a staple. */
     boolean isMustStaple() {
         return certificates.get(certificates.size() - 1).facts().ocsp().mustStaple();
     }

@@ -4,6 +4,9 @@ import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig.Certificates;
 import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.CertificateIndex.Candidate;
 import io.millrace.proxy.tls.ocsp.OcspTarget;
@@ -38,11 +41,14 @@ import org.slf4j.helpers.NOPLogger;
 final class CertificateStore {
     private static final Logger log = LoggerFactory.getLogger(CertificateStore.class);
 
-    /** A file that fails within this time after a change may be incomplete. The next check decides. */
+    /**
+     * A file that was changed within this time may still be incomplete. If it cannot be read, the next check reads it
+     * again.
+     */
     private static final long SETTLE_MILLIS = 2000;
 
     /** Above this number of certificates, the TLS library checks each one only when a client first requests it. */
-    private static final int TRIED_AT_START_MAX = 256;
+    private static final int CHECKED_AT_LOAD_MAX = 256;
 
     private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
 
@@ -83,7 +89,9 @@ final class CertificateStore {
 
     private record Key(CertificateFiles files, List<String> names, NameSettings settings) {}
 
-    private final Logger journal;
+    /** Log of findings about files; logs nothing in a store that only checks files. */
+    private final Logger fileLog;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final LongSupplier clockMillis;
     private final CertificateReader reader = new CertificateReader();
@@ -94,6 +102,7 @@ final class CertificateStore {
     private TlsConfig config;
     private @Nullable CertificateCopies copies;
     private boolean loaded;
+    private EventSink events = EventSink.NONE;
     private volatile CertificateIndex index = CertificateIndex.EMPTY;
     private volatile TlsReport report = TlsReport.EMPTY;
 
@@ -101,10 +110,15 @@ final class CertificateStore {
         this(config, clockMillis, log);
     }
 
-    CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger journal) {
+    CertificateStore(TlsConfig config, LongSupplier clockMillis, Logger fileLog) {
         this.config = config;
         this.clockMillis = clockMillis;
-        this.journal = journal;
+        this.fileLog = fileLog;
+    }
+
+    /** Sets the receiver of certificates that expire soon. Call before the first look. */
+    void events(EventSink sink) {
+        events = sink;
     }
 
     /** Creates a store that only checks files. Its findings are in its report and are not logged. */
@@ -152,7 +166,7 @@ final class CertificateStore {
         try {
             boolean same = config.equals(next);
             config = next;
-            look(!same);
+            check(!same);
         } finally {
             lock.unlock();
         }
@@ -162,23 +176,23 @@ final class CertificateStore {
     void look() {
         lock.lock();
         try {
-            look(false);
+            check(false);
         } finally {
             lock.unlock();
         }
     }
 
-    private void look(boolean publishAnyway) {
+    private void check(boolean publishAnyway) {
         long nowMillis = clockMillis.getAsLong();
         Map<Key, Entry> next = expand(nowMillis);
         boolean changed = publishAnyway || !loaded || !next.keySet().equals(entries.keySet());
         entries = next;
-        boolean tries = next.size() <= TRIED_AT_START_MAX;
+        boolean checksAll = next.size() <= CHECKED_AT_LOAD_MAX;
         List<Entry> fresh = next.values().parallelStream()
                 .filter(CertificateStore::isChanged)
                 .toList();
         long read = fresh.parallelStream()
-                .filter(entry -> read(entry, nowMillis, tries))
+                .filter(entry -> read(entry, nowMillis, checksAll))
                 .count();
         fresh.forEach(this::announce);
         copy(fresh);
@@ -245,7 +259,7 @@ final class CertificateStore {
         } catch (IOException | RuntimeException e) {
             if (brokenDirectories.put(directory, String.valueOf(e)) == null) {
                 faultsSeen.merge(Kind.UNREADABLE, 1L, Long::sum);
-                journal.error(
+                fileLog.error(
                         "TLS: directory {} cannot be read; the certificates loaded before stay in use: {}",
                         directory,
                         e);
@@ -280,7 +294,7 @@ final class CertificateStore {
     }
 
     /** Reads the files of an entry. Returns whether a new version was read. */
-    private boolean read(Entry entry, long nowMillis, boolean tries) {
+    private boolean read(Entry entry, long nowMillis, boolean checksAll) {
         // The stamps are taken before the content is read, so that the next check detects a change in between.
         FileStamp certificateStamp = FileStamp.of(entry.files.certificate());
         FileStamp keyStamp = FileStamp.of(entry.files.key());
@@ -295,8 +309,8 @@ final class CertificateStore {
             } else {
                 entry.fault = null;
             }
-            if (before != null || tries) {
-                tryOut(now, entry.settings);
+            if (before != null || checksAll) {
+                checkWithTls(now, entry.settings);
             }
             entry.good = now;
             entry.alarmedMillis = 0;
@@ -321,7 +335,7 @@ final class CertificateStore {
     }
 
     /** Checks a certificate with the TLS library before clients can receive it. */
-    private static void tryOut(ServerCertificate certificate, NameSettings settings) throws CertificateFault {
+    private static void checkWithTls(ServerCertificate certificate, NameSettings settings) throws CertificateFault {
         try {
             SslContext context =
                     ServerContexts.build(List.of(certificate), settings.over(ServerTlsConfig.DEFAULTS), false);
@@ -345,12 +359,12 @@ final class CertificateStore {
         CertificateFault fault = entry.fault;
         if (entry.certificateStamp == null || fault == null) {
             if (loaded && fault == null && entry.good != null) {
-                journal.info("TLS: loaded {}", entry.files.certificate());
+                fileLog.info("TLS: loaded {}", entry.files.certificate());
             }
             return;
         }
         faultsSeen.merge(fault.kind(), 1L, Long::sum);
-        journal.error("TLS: {}: {}; {}", fault.file(), fault.getMessage(), consequence(entry, clockMillis.getAsLong()));
+        fileLog.error("TLS: {}: {}; {}", fault.file(), fault.getMessage(), consequence(entry, clockMillis.getAsLong()));
     }
 
     private static String consequence(Entry entry, long nowMillis) {
@@ -388,7 +402,7 @@ final class CertificateStore {
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
             if (good.facts().endsSoon(nowMillis / 1000)) {
                 entry.alarmedMillis = nowMillis;
-                journal.warn(
+                fileLog.warn(
                         "TLS: certificate {} for {} {} on {}; renew it",
                         entry.files.certificate(),
                         entry.usedFor(good).isEmpty()
@@ -396,8 +410,20 @@ final class CertificateStore {
                                 : entry.usedFor(good).get(0),
                         leftMillis <= 0 ? "expired" : "expires in " + leftMillis / DAY_MILLIS + " days,",
                         Instant.ofEpochSecond(good.facts().expirySeconds()));
+                events.record(expiring(entry, good, nowMillis, leftMillis));
             }
         }
+    }
+
+    private static Event expiring(Entry entry, ServerCertificate good, long nowMillis, long leftMillis) {
+        List<String> names = entry.usedFor(good);
+        String file = entry.files.certificate().toString();
+        return new Event(
+                nowMillis,
+                EventKind.CERTIFICATE_EXPIRING,
+                names.isEmpty() ? file : names.get(0),
+                (leftMillis <= 0 ? "expired" : "expires in " + leftMillis / DAY_MILLIS + " days,") + " on "
+                        + Instant.ofEpochSecond(good.facts().expirySeconds()) + ": " + file);
     }
 
     private void publish(long nowMillis) {
@@ -416,7 +442,7 @@ final class CertificateStore {
                 index);
         String name = config.defaultName();
         if (name != null && next.findExactly(name) == null && !candidates.isEmpty()) {
-            journal.warn(
+            fileLog.warn(
                     "TLS: tls.default_certificate: no certificate has the name {}; the first certificate is used",
                     name);
         }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the connection's event loop, which never blocks while a context is being created.
  */
 final class NameSelector extends SniHandler {
-    /** Larger than any hello with post-quantum key shares; the other extensions are small. */
+    /** Limit of a client hello. It exceeds any hello with post-quantum key shares; the other extensions are small. */
     private static final int HELLO_BYTES_MAX = 64 * 1024;
 
     private static final long HELLO_TIMEOUT_MILLIS = 10_000;

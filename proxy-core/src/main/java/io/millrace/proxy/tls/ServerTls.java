@@ -7,6 +7,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.tls.ocsp.OcspFault;
 import io.millrace.proxy.tls.ocsp.StapleStatus;
 import io.millrace.proxy.tls.ocsp.Stapling;
@@ -45,12 +46,13 @@ public final class ServerTls implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
-    /** After a check, the next one waits this many times its duration: one second of checking, then 20 of pause. */
+    /** Length of the pause after a check, as a multiple of the check's duration. */
     private static final int PAUSE_FACTOR = 20;
 
     /** Changes are detected within this time, however long a check takes. */
     private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    private volatile EventSink events = EventSink.NONE;
     private final ReentrantLock lock = new ReentrantLock();
     private final LongSupplier clockMillis;
     private final List<CertificateStore> stores = new ArrayList<>();
@@ -82,6 +84,11 @@ public final class ServerTls implements AutoCloseable {
         this.clockMillis = clockMillis;
     }
 
+    /** Sets the receiver of certificates that expire soon. Call before {@link #listener}. */
+    public void events(EventSink sink) {
+        events = sink;
+    }
+
     /**
      * Returns TLS for one address. Loads its certificates unless another address has loaded them. Blocks.
      *
@@ -110,6 +117,7 @@ public final class ServerTls implements AutoCloseable {
             ServerContexts known = sharedContexts.get(key);
             if (all == null) {
                 all = new CertificateStore(config, clockMillis);
+                all.events(events);
                 shared = all;
                 stores.add(all);
                 all.copies(CertificateCopies.of(acme, state));
@@ -125,6 +133,7 @@ public final class ServerTls implements AutoCloseable {
             return new ListenerTls(all, known, true, automatic);
         }
         CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
+        own.events(events);
         ServerContexts made = contexts(executor, tls, http2);
         own.attach(made);
         stores.add(own);

@@ -33,6 +33,10 @@ import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.history.EventSource;
+import io.millrace.proxy.admin.history.EventsResource;
+import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
@@ -71,6 +75,8 @@ import io.millrace.proxy.admin.vendor.SiteSource;
 import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
@@ -332,6 +338,27 @@ class AdminApiReferenceTest {
             new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"),
             "done");
 
+    private static final EventSource EVENTS = (since, after, kinds, limit) ->
+            List.of(new EventSource.Numbered(1, new Event(1, EventKind.PURGE, "s", "t")));
+
+    private static final HistorySource HISTORY = new HistorySource() {
+        @Override
+        public List<Archive> archives() {
+            return List.of(new Archive(10, 400));
+        }
+
+        @Override
+        public List<Point> read(long step, long from, long to) {
+            long[] buckets = {1, 1};
+            return List.of(new Point(990, 10_000, 1, 2, 3, 4, 5, 6, 7, buckets, buckets, buckets));
+        }
+
+        @Override
+        public List<Long> boundsMicros() {
+            return List.of(10L);
+        }
+    };
+
     private static final PurgeControl PURGES = new PurgeControl() {
         @Override
         public List<PurgeView> latest(String before, int limit) {
@@ -414,7 +441,7 @@ class AdminApiReferenceTest {
             @Override
             public void schedule(Runnable task, Duration delay) {}
         };
-        return new Dashboard(AdminAccess.none(), listeners, address -> {}, () -> 0)
+        return new Dashboard(AdminAccess.none(), listeners, limit -> {}, () -> 0)
                 .resources().stream()
                         .filter(resource -> !resource.path().startsWith("/ui")
                                 || resource.path().equals("/ui/"))
@@ -450,6 +477,13 @@ class AdminApiReferenceTest {
                 new Documented("ReloadReport", ConfigChangeResource.reset(CHANGER), "", "{\"keys\":[\"k\"]}"),
                 new Documented("ReloadReport", ConfigChangeResource.rollback(CHANGER), "", "{\"to\":1}"),
                 new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
+                new Documented("EventList", new EventsResource(EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
+                new Documented(
+                        "History",
+                        new HistoryResource(HISTORY, () -> 1_000_000),
+                        "?step=10s&series="
+                                + "requests,hits,sent_bytes,origin_bytes,origin_requests,origin_failures,errors,latency,buckets",
+                        ""),
                 new Documented("DiffReport", new ConfigDiffResource(INSPECTOR), "?from=1&to=2", ""),
                 new Documented("HistoryReport", new ConfigHistoryResource(INSPECTOR), "", ""),
                 new Documented("", new ConfigSchemaResource(), "", ""),

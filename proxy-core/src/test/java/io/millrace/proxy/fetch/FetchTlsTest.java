@@ -4,6 +4,7 @@ import static io.millrace.proxy.fetch.ScriptedOrigin.OK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.TestKeys;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import io.millrace.proxy.fetch.tls.OriginTls;
 import io.millrace.proxy.http.ResponseHead;
@@ -16,21 +17,18 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.ExtendedSSLSession;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -41,8 +39,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests origins with TLS, with a certificate for {@code origin.test} created by the JDK's keytool. */
 class FetchTlsTest extends FetchFixture {
 
-    private static final char[] PASSWORD = "changeit".toCharArray();
-
     static byte[] certificate;
     private static SSLContext serverContext;
 
@@ -51,58 +47,9 @@ class FetchTlsTest extends FetchFixture {
 
     @BeforeAll
     static void makeCertificate(@TempDir Path directory) throws Exception {
-        Path store = directory.resolve("origin.p12");
-        Path pem = directory.resolve("origin.pem");
-        keytool(
-                "-genkeypair",
-                "-alias",
-                "origin",
-                "-keyalg",
-                "EC",
-                "-groupname",
-                "secp256r1",
-                "-validity",
-                "365",
-                "-dname",
-                "CN=origin.test",
-                "-ext",
-                "SAN=dns:origin.test,dns:www.origin.test",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                store.toString());
-        keytool(
-                "-exportcert",
-                "-rfc",
-                "-alias",
-                "origin",
-                "-storepass",
-                "changeit",
-                "-keystore",
-                store.toString(),
-                "-file",
-                pem.toString());
-        certificate = Files.readAllBytes(pem);
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, PASSWORD);
-        }
-        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        managers.init(keys, PASSWORD);
-        serverContext = SSLContext.getInstance("TLS");
-        serverContext.init(managers.getKeyManagers(), null, null);
-    }
-
-    private static void keytool(String... arguments) throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        builder.command().addAll(List.of(arguments));
-        Process process = builder.redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
-        assertEquals(0, process.exitValue(), output);
+        TestKeys keys = TestKeys.in(directory, "origin.test", "dns:origin.test,dns:www.origin.test");
+        certificate = Files.readAllBytes(keys.certificate());
+        serverContext = keys.server();
     }
 
     /** Trusts the certificate, and verifies host names. */

@@ -137,6 +137,15 @@ class HpackTest {
                 head.fields().toString());
     }
 
+    /** A line that ends with a space is refused by HTTP/2 origins. */
+    @Test
+    void leavesOutEmptyCookies_rfc9113_s8_2_1() throws Exception {
+        RequestHead head =
+                decode(Http2Client.request("GET", "/", "cookie", "", "cookie", "a=1", "cookie", "", "cookie", ""));
+        assertNotNull(head);
+        assertEquals("host: test.example\ncookie: a=1\n", head.fields().toString());
+    }
+
     @Test
     void grownSectionsKeepTheirLines() throws Exception {
         String[] all = Http2Client.request("GET", "/", "first", "1");

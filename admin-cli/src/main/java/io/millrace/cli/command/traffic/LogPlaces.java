@@ -23,7 +23,7 @@ final class LogPlaces {
     /** Returns the access log of the given instance, else the only access log in the standard locations. */
     static Path accessLog(Invocation invocation) throws CommandFailure {
         if (invocation.namedAddress() instanceof AdminAddress.UnixSocket named) {
-            Path beside = besides(named.path());
+            Path beside = logBeside(named.path());
             if (beside != null) {
                 return beside;
             }
@@ -35,7 +35,7 @@ final class LogPlaces {
         Surroundings surroundings = invocation.surroundings();
         for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
                 .looked()) {
-            Path log = besides(candidate.socket());
+            Path log = logBeside(candidate.socket());
             if (log != null) {
                 found.add(log);
             }
@@ -51,7 +51,7 @@ final class LogPlaces {
                 next.toArray(String[]::new));
     }
 
-    private static @Nullable Path besides(Path socket) {
+    private static @Nullable Path logBeside(Path socket) {
         Path directory = Files.isDirectory(socket) ? socket : socket.getParent();
         Path log = directory == null ? null : directory.resolve("log").resolve("access.log");
         return log != null && Files.isReadable(log) ? log : null;

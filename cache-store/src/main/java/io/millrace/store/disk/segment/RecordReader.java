@@ -23,7 +23,8 @@ public final class RecordReader {
     /** Bytes of the first read if the location does not contain the exact length. */
     private static final int FIRST_READ_BYTES = 64 * 1024;
     /**
-     * Bytes of the header and the longest checksum table of the usual block length; longer tables need a second read.
+     * Bytes of a first read for the header and the checksum table. Content of more than 1 MiB has a longer table and
+     * needs a second read.
      */
     private static final int TABLE_READ_BYTES = RecordHeader.BYTES + 16 * Integer.BYTES;
 
@@ -54,7 +55,10 @@ public final class RecordReader {
         return read(segment, offset, tag, length);
     }
 
-    /** Like {@link #read(long, long)}, for the place in a {@link BodyPlace}; usually without the content. */
+    /**
+     * Like {@link #read(long, long)}, for a position such as that in a {@link BodyPlace}. Reads only header, checksum
+     * table, key and head; the content is included only if it is short.
+     */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
         return read(segment, offset, tag, TABLE_READ_BYTES);
     }
@@ -151,8 +155,8 @@ public final class RecordReader {
 
     /**
      * Returns true if the record is an object that was only partly written: its header reached the disk, but not all of
-     * the rest. Only for a COMPLETE record, or a HEAD for the body of one, which no other record represents. False for
-     * an intact record and for a record of another type.
+     * the rest. Checks only objects whose body is in one record: a COMPLETE record, or a HEAD record that refers to
+     * one. False for an intact record and for other types.
      */
     public boolean isTornObject(int segment, long offset, long tag) throws IOException {
         ByteBuf start = allocator.directBuffer(RecordHeader.BYTES);

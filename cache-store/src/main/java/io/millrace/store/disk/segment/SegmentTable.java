@@ -257,7 +257,8 @@ public final class SegmentTable {
     public int begunAfter(long after) {
         int first = -1;
         long begun = Long.MAX_VALUE;
-        // Descending, because segments are moved to lower numbers: a moved segment is then found at its new place.
+        // The search is descending, because segments are moved to lower numbers. So it finds a moved segment at its new
+        // place.
         for (int segment = tags.length() - 1; segment >= 0; segment--) {
             // The tag is read first, so that the sequence is at least as new.
             if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {

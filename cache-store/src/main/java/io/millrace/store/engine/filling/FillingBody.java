@@ -343,10 +343,10 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Copies the bytes into a block that were not present yet; borrows the content.
+     * Copies the bytes that are not present yet into a block; borrows the content.
      *
-     * @return the number of bytes of the block that are present now, 0 if none of these was new; {@link #NO_MEMORY} if
-     *     no memory is left for them
+     * @return the number of bytes of the block that are present now. 0 if all bytes were present before; {@link
+     *     #NO_MEMORY} if the memory budget is exhausted
      */
     public int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count) {
         lock.lock();

@@ -65,7 +65,7 @@ final class VolumeInventory<H> {
     private long filledTo = -1;
 
     private long droppedBeforeFill;
-    /** True if a sweep since the begin of the fill made room for entries that did not fit. */
+    /** True if a sweep since the start of the fill made room for entries that did not fit. */
     private boolean roomMade;
 
     private @Nullable SegmentSummary filling;
@@ -244,7 +244,7 @@ final class VolumeInventory<H> {
         try {
             return entry(known.key(), known.header(), known.head(), location);
         } catch (RuntimeException e) {
-            // Like a head that is read: a failed description affects no other entry.
+            // A head that cannot be described affects no other entry, like a head that cannot be read.
             LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
             return null;
         }
@@ -444,7 +444,7 @@ final class VolumeInventory<H> {
             return;
         }
         try {
-            // Otherwise the segment was restarted before it was pinned.
+            // If the segment is another one now, it was reclaimed before it was pinned.
             if (volume.segmentBegunAfter(filledTo) != segment) {
                 return;
             }
@@ -473,7 +473,7 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Closes the inventory in order.
+     * Closes the inventory cleanly.
      *
      * @param forced whether to force it to the device
      */

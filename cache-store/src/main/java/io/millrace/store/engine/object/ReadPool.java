@@ -26,7 +26,10 @@ public final class ReadPool {
     private final MemoryBudget budget;
     private final ArrayBlockingQueue<Read> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
 
-    /** Number of {@link #resume} calls since one of them began to work; that call repeats its work for the others. */
+    /**
+     * Number of concurrent {@link #resume} calls. The first one does the work, and repeats it for the calls that
+     * arrived meanwhile.
+     */
     private final AtomicInteger resuming = new AtomicInteger();
 
     /** A read that allocates this many bytes. */
@@ -121,7 +124,7 @@ public final class ReadPool {
     }
 
     /**
-     * Starts waiting reads while memory is available. A start that is refused releases its memory, which calls this
+     * Starts waiting reads while memory is available. A refused read releases its memory, and the release calls this
      * method again.
      */
     private void resume() {

@@ -44,7 +44,7 @@ public final class OfflineVolume {
         return left;
     }
 
-    /** Records that the volume was closed in order with this superblock. */
+    /** Records the superblock of the cleanly closed volume. */
     void left(Superblock superblock) {
         left = superblock;
     }

@@ -96,7 +96,8 @@ public final class VolumeSwitch {
      * the life cycle lock held. Blocks.
      *
      * @return the paths of the volumes brought back
-     * @throws IOException if all work already, or if one cannot be opened; the others are then still brought back
+     * @throws IOException if all volumes already work, or if a volume cannot be opened; the other volumes are still
+     *     brought back
      */
     public List<Path> bringBack(Path path) throws IOException {
         List<Slot> found = withShares(path);
@@ -178,7 +179,7 @@ public final class VolumeSwitch {
     /** Applies the missed changes to a volume and makes it a member; false if that is not possible. */
     private boolean join(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         Volume volume = returned.volume();
-        // Announce it to the others first: if it is missing at the next start, they know of it.
+        // The other members record the new member first, so that they detect its absence at the next start.
         group.announce(volume);
         group.drain();
         boolean empty = !returned.kept();

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -139,8 +139,8 @@ final class RemapFilter {
 
     /** Returns the conditions of the filter. */
     FilterTerms terms() {
-        // Old filters do not match methods unknown to Traffic Server, so an allow filter must not allow them here
-        // either.
+        // Old filters do not match methods that Traffic Server does not know. So an imported allow filter must not
+        // allow them.
         List<String> met =
                 old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
         FilterTerms named = met.isEmpty() && !methods.isEmpty()

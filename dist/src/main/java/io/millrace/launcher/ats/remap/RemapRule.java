@@ -1,7 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A rule of remap.config during the import. Confined to one thread. */
 public final class RemapRule {
+    private final List<String> rewrites = new ArrayList<>();
     private final Entry entry;
     private final String verb;
     private final String from;
@@ -38,7 +40,7 @@ public final class RemapRule {
         return verb;
     }
 
-    /** The pattern: the URL for clients. */
+    /** The pattern: the URL that clients request. */
     public String from() {
         return from;
     }
@@ -60,7 +62,7 @@ public final class RemapRule {
         return refused;
     }
 
-    /** Marks the rule as protected by a plugin that denies clients, which Millrace does not have. */
+    /** Marks the rule as protected by a plugin that denies clients. Millrace has no such plugin. */
     void guard() {
         guarded = true;
     }
@@ -82,7 +84,7 @@ public final class RemapRule {
         strategy = name;
     }
 
-    /** The rule's own settings by key; a list is in brackets. */
+    /** The settings of this rule by key. The value of a list is in square brackets. */
     Map<String, String> settings() {
         return settings;
     }
@@ -136,6 +138,11 @@ public final class RemapRule {
         String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
         int slash = rest.indexOf('/');
         return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
+    }
+
+    /** The files of header_rewrite whose rules apply to this rule. */
+    List<String> rewrites() {
+        return rewrites;
     }
 
     /** Returns true if the rule has a regular expression. */

@@ -1,11 +1,12 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Draft;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.OpenSslNames;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -98,8 +99,8 @@ public final class ServerTlsImport {
         }
         boolean old = isOn(TLS_1_2);
         boolean recent = isOn(TLS_1_3);
-        single(TLS_1_2, bounded, old, "tls.min_version", recent ? "TLSv1.3" : null);
-        single(TLS_1_3, bounded, recent, "tls.max_version", old ? "TLSv1.2" : null);
+        singleVersion(TLS_1_2, bounded, old, "tls.min_version", recent ? "TLSv1.3" : null);
+        singleVersion(TLS_1_3, bounded, recent, "tls.max_version", old ? "TLSv1.2" : null);
     }
 
     private void bound(String record, String key, long version, boolean bounded) {
@@ -120,7 +121,7 @@ public final class ServerTlsImport {
     }
 
     /** @param other the version that remains if this one is off; null if none remains */
-    private void single(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
+    private void singleVersion(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
         for (String name : records) {
             with(name, rec -> {
                 if (bounded) {

@@ -40,7 +40,7 @@ public final class ListResource implements AdminResource {
         return PATH;
     }
 
-    /** Long, because a page of millions of objects takes time. */
+    /** The time limit is long, because a search through millions of objects takes time. */
     @Override
     public Duration timeout() {
         return TIMEOUT;

@@ -35,7 +35,7 @@ public interface PurgeService {
      * @param objects objects covered, -1 when not counted
      */
     record PurgeReport(String url, boolean purged, String detail, String id, long objects) {
-        /** Creates a report whose count is known only if nothing was stored. */
+        /** Creates a report of a purge without counting. It has 0 objects if nothing was stored, otherwise -1. */
         public PurgeReport(String url, boolean purged, String detail, String id) {
             this(url, purged, detail, id, purged ? -1 : 0);
         }

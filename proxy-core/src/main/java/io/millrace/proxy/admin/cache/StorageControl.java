@@ -20,7 +20,8 @@ public interface StorageControl {
     CompletionStage<List<Volume>> offline(String path, String reason);
 
     /**
-     * Takes the offline volumes of a storage path and its shares online, for any cause of their absence.
+     * Takes the offline volumes of a storage path and its shares online. An operator or an error may have taken them
+     * offline.
      *
      * @return the changed volumes, when they are in use; or an {@link AdminException}
      */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * outcome of each setting. Thread-safe.
  */
 public final class ConfigChangeResource implements AdminResource {
-    /** Long, because a rolling change starts a worker, which may open a large store. */
+    /** The time limit is long, because a rolling change starts a worker, which may open a large store. */
     static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private interface Change {
@@ -38,8 +38,8 @@ public final class ConfigChangeResource implements AdminResource {
     /**
      * Creates the resource that plans the reload of a file.
      *
-     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null
-     *     for none
+     * @param configuration the configuration file in use, or null. Requests over TCP may name only files below its
+     *     directory
      */
     public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
         return new ConfigChangeResource("plan", (request, body) -> {
@@ -96,7 +96,7 @@ public final class ConfigChangeResource implements AdminResource {
         return "/v1/config/" + verb;
     }
 
-    /** True for a plan, which reads the file system. */
+    /** Always true, because a plan reads the file system. */
     @Override
     public boolean isBlocking() {
         return true;

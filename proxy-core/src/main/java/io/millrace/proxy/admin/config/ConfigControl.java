@@ -61,7 +61,7 @@ public interface ConfigControl {
         APPLIED,
         /** In use in a new worker; the old one drains. */
         ROLLED,
-        /** Not in use: the change was refused. */
+        /** The change was refused; the previous value stays in use. */
         REJECTED,
         /** In use after a restart of the launcher. */
         RELAUNCH;

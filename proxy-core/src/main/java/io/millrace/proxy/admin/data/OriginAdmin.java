@@ -190,7 +190,7 @@ public final class OriginAdmin implements OriginControl {
                 TimeUnit.NANOSECONDS.toMicros(latencyNanos(host)));
     }
 
-    /** Over the loops by their requests. */
+    /** Returns the mean latency over all event loops, weighted by their requests. */
     public static long latencyNanos(OriginHost host) {
         double sum = 0;
         long requests = 0;

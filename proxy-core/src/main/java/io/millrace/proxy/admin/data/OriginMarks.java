@@ -97,7 +97,7 @@ public final class OriginMarks {
         syncDirectory();
     }
 
-    /** Forces the rename to disk by its directory; without effect on systems that cannot open directories. */
+    /** Forces the rename to disk by syncing the directory. No effect on systems that cannot open directories. */
     private void syncDirectory() throws IOException {
         Path directory = file.toAbsolutePath().getParent();
         if (directory != null && File.separatorChar == '/') {

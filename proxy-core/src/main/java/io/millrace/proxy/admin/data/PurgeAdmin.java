@@ -110,8 +110,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /**
-     * Returns a record for a purge in force without one, so that it can be undone or cancelled; null for none. A process
-     * that ends between the journal entry and the record leaves such a purge.
+     * Returns a new record for a purge that is in force but has none. Returns null if there is no such purge. With a
+     * record, the purge can be undone or cancelled. A process that ends between the journal entry and the record leaves
+     * such a purge.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);

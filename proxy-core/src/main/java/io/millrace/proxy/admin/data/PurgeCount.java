@@ -243,7 +243,7 @@ final class PurgeCount implements ListVisitor {
 
     /** Returns the present count. */
     Count count() {
-        // Read first: the numbers of a count that is over are final.
+        // The end is read before the numbers, which are final once the count has ended.
         boolean isOver = isOver();
         return new Count(
                 objects,

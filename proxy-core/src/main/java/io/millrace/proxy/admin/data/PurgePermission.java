@@ -35,7 +35,7 @@ final class PurgePermission {
                 switch (scope.kind()) {
                     // SitePatterns limits a pattern to the sites.
                     case URL, HOST, PREFIX, GROUP, TAG, PATTERN -> true;
-                    // Also kinds that are added later, until their sites are checked here.
+                    // Kinds that are added later are refused until their sites are checked here.
                     default -> false;
                 };
         if (!isBounded && !rights.sites().isEmpty()) {
@@ -44,8 +44,8 @@ final class PurgePermission {
     }
 
     /**
-     * Checks the site of a purge by tag. A rule without site belongs to its key host here, so that rules of other hosts
-     * with this key host matter too.
+     * Checks the site of a purge by tag. A rule without a site counts as a rule of its key host. So rules of other
+     * hosts with the same key host are checked too.
      *
      * @param site null for every site
      */

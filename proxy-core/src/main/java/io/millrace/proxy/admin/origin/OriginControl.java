@@ -16,15 +16,15 @@ public interface OriginControl {
     /**
      * Marks hosts down, so that they get no new requests; requests in progress continue.
      *
-     * @param origin the name of a group for all of its hosts, or a host as in {@link Host#host}, with or without its
-     *     scheme, in every group that has it, or both with a slash between: {@code shop/10.0.0.1:8080}
+     * @param origin the name of a group, or a host as in {@link Host#host}, or both as {@code shop/10.0.0.1:8080}. A
+     *     host may lack its scheme. A group means all of its hosts, and a host means this host in every group
      * @param reason the reason, shown in the list
      * @param seconds duration; 0 for until {@link #up}
      * @return the changed hosts, when the mark is durable if it can be; or an {@link AdminException}
      */
     CompletionStage<List<Host>> down(String origin, String reason, long seconds);
 
-    /** Marks hosts up, for any cause of their being down; see {@link #down}. */
+    /** Marks hosts up. An operator or failures may have marked them down; see {@link #down} for the parameters. */
     CompletionStage<List<Host>> up(String origin);
 
     /**

@@ -48,7 +48,7 @@ public final class PurgeChangeResource implements AdminResource {
         return path;
     }
 
-    /** True, because the records are in a file. */
+    /** Always true, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;

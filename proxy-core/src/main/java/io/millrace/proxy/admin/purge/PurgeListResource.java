@@ -32,7 +32,7 @@ public final class PurgeListResource implements AdminResource {
         return PATH;
     }
 
-    /** True, because the records are in a file. */
+    /** Always true, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;
@@ -69,7 +69,7 @@ public final class PurgeListResource implements AdminResource {
                 return limit;
             }
         } catch (NumberFormatException e) {
-            // Handled like a number out of range.
+            // The text is handled like a number out of range.
         }
         throw new AdminException(400, "bad-request", "limit: " + text + " is not a number from 1 to " + LIMIT_MAX);
     }

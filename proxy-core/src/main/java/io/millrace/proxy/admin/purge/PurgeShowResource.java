@@ -26,7 +26,7 @@ public final class PurgeShowResource implements AdminResource {
         return "/v1/cache/purge";
     }
 
-    /** True, because the records are in a file. */
+    /** Always true, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;

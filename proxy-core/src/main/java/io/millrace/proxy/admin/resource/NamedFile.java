@@ -16,8 +16,8 @@ public final class NamedFile {
      * Returns the file with a name. For a request over TCP, it reads the file system.
      *
      * @param configuration the configuration file in use; null without a file, and then TCP requests cannot name a file
-     * @throws AdminException if it is no absolute path, or one that may not be read over TCP, whether there is such a
-     *     file or not
+     * @throws AdminException if the path is not absolute, or may not be read over TCP. The error does not show whether
+     *     the file exists
      */
     public static Path of(AdminRequest request, @Nullable String name, @Nullable Path configuration)
             throws AdminException {

@@ -40,7 +40,7 @@ public record ProxyStatus(
         STARTING,
         /** Accepting and serving. */
         RUNNING,
-        /** Draining by an operator, or finishing requests and accepting no connection. */
+        /** An operator has started a drain, or the proxy finishes its requests and then stops. */
         DRAINING;
 
         String word() {

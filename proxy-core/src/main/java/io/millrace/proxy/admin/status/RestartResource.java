@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 
 /** {@code POST /v1/server/restart}: replaces the worker. Thread-safe. */
 public final class RestartResource implements AdminResource {
-    /** Long, because a worker may open a large store. */
+    /** The time limit is long, because a worker may open a large store. */
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     /** Replaces the worker. Thread-safe. */

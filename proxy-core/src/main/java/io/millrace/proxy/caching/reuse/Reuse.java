@@ -206,7 +206,8 @@ public sealed interface Reuse {
         if (!mustBeValidated(stored) && !isForAnybody(stored) && isRestricted(request, settings)) {
             return new NotUsable(NotUsableReason.AUTHORIZATION);
         }
-        // Stored before the operator added a selector: its value for the stored response is unknown.
+        // The response may have been stored before the operator added a selector. The value of the selector is then
+        // unknown.
         Variance selectors = settings.key().selectors();
         boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);

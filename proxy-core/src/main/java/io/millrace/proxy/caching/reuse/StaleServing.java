@@ -186,7 +186,8 @@ public sealed interface StaleServing {
     /** Returns how long the response has been stale, as in {@link #of}; negative while it is fresh. */
     static long staleSeconds(StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         long byAge = -settings.lifetimes().ttlSeconds(stored, nowMillis);
-        // At least 1 from the start: settings that permit no stale serving also exclude this response.
+        // The result is at least 1 immediately after the invalidation, so that settings without stale serving exclude
+        // the response.
         if (staleSinceMillis < 0) {
             return stored.isPurgedSoftly() ? Math.max(1, byAge) : byAge;
         }

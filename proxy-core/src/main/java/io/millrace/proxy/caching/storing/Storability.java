@@ -49,7 +49,7 @@ public sealed interface Storability {
         return reason == null ? STORABLE : new NotStorable(reason);
     }
 
-    /** Returns the reason why no response to the request is stored, or null. Known before the origin responds. */
+    /** Returns the reason why no response to the request is stored, or null. The reason depends only on the request. */
     static @Nullable NoStoreReason ofRequest(RequestHead request, CacheSettings settings) {
         if (!settings.enabled()) {
             return NoStoreReason.DISABLED;
@@ -170,8 +170,8 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        // Only without any lifetime: a response with a heuristic lifetime would be kept for hours, and must still
-        // satisfy requiredHeaders.
+        // This applies only to responses without any lifetime. A response with a heuristic lifetime would be kept for
+        // hours, so it must satisfy requiredHeaders.
         boolean servesStale = settings.stale().underLoad().microSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated

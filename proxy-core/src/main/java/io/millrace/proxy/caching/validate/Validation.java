@@ -108,7 +108,7 @@ public final class Validation {
             requestFields.add(FieldName.IF_NONE_MATCH, tag);
         }
         if (stored.hasLastModified()) {
-            // Unchanged: an origin may compare the text instead of the date.
+            // The stored text is sent unchanged, since an origin may compare the text instead of the date.
             String lastModified = stored.fields().get(FieldName.LAST_MODIFIED);
             if (lastModified != null) {
                 requestFields.add(FieldName.IF_MODIFIED_SINCE, lastModified);

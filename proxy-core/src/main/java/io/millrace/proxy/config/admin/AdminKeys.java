@@ -49,6 +49,14 @@ public final class AdminKeys {
     public static final ConfigKey<Path> CRL_FILE = ConfigKey.builder("admin.tls.client_revocation_file", ValueType.PATH)
             .description("PEM file of revocation lists of these authorities, as tls.client_revocation_file.");
 
+    public static final ConfigKey<Long> HISTORY = ConfigKey.builder("admin.history", ValueType.SIZE)
+            .within(1L << 20, 20L << 20)
+            .orZero()
+            .defaultsTo(2L << 20)
+            .description("Size of the file with figures of the past, for millctl history and the dashboard: every 10 s"
+                    + " of the last hour, every minute of a day, and every 10 minutes of the rest (2 MiB: 29 days). 0"
+                    + " turns this off.");
+
     private AdminKeys() {}
 
     /** Returns true for a list that limits a token, and must therefore not be empty. */

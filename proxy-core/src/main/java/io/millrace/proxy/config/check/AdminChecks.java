@@ -56,8 +56,8 @@ final class AdminChecks {
     }
 
     /**
-     * Checks that the TCP address has a token, and TLS unless it is loopback. Only for the file of the operator: a worker
-     * gets the address of the running launcher, together with tokens and TLS of the newest file.
+     * Checks that the TCP address has a token, and TLS unless it is loopback. Call only for the operator's file. A
+     * worker gets the address of the running launcher, but tokens and TLS of the newest file. The check would mix them.
      */
     void checkListen(ConfigValues values) {
         ListenAddress listen = values.find(ConfigKeys.ADMIN_LISTEN);

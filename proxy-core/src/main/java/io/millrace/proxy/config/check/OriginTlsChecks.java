@@ -52,7 +52,7 @@ final class OriginTlsChecks {
         if (off && own.isSet(keys.caFile())) {
             problems.warning(at(path + ".ca_file"), path + ".ca_file", "is not used: verify is off");
         }
-        // Only a warning: the file may be created later; connections fail until then.
+        // A missing file is only a warning, since it may be created later. Connections fail until then.
         warnUnreadable(path + ".ca_file", own.find(keys.caFile()));
         warnUnreadable(path + ".certificate", own.find(keys.certificate()));
         warnUnreadable(path + ".key", own.find(keys.key()));

@@ -192,7 +192,7 @@ public record RemapRuleConfig(
         }
     }
 
-    /** Compiles the regular expression that must match the whole host. Compiled again at every call. */
+    /** Compiles the regular expression that must match the whole host. Each call compiles it again. */
     public Pattern hostPattern() {
         if (!verb.isRegex()) {
             throw new IllegalStateException("no expression: " + this);

@@ -139,8 +139,8 @@ public final class Variants {
     private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
         StoredObject<StoredHead> now = shared.store().get(primary);
         if (now == null) {
-            // Absent in RAM and on disk: purged since the lookup. The old marker must not lead to the old variants
-            // again.
+            // A marker that is neither in RAM nor on disk was purged since the lookup. The old marker must not lead to
+            // the old variants again.
             return shared.store().contains(primary) ? seen : null;
         }
         StoredHead head = now.head();

@@ -14,8 +14,8 @@ public final class HeldContent {
     /** The budget in bytes for the held content of all requests of one event loop. Confined to that loop. */
     public static final class Budget {
         /**
-         * Enough for 256 requests with the default of origin.request_buffer, or for 65,536 requests that have sent a
-         * few bytes.
+         * Limit of held bytes. It suffices for 256 requests with the default of origin.request_buffer, or for 65,536
+         * requests that have sent a few bytes.
          */
         static final int BYTES_MAX = 16 << 20;
 

@@ -57,11 +57,11 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private ChannelHandlerContext ctx;
     private FrameOutput output;
     private @Nullable ByteBuf rest;
-    private boolean begun;
+    private boolean settingsSeen;
     private int nextId = 1;
     private int streamsMax = STREAMS_AT_FIRST;
-    /** Limit of streams after a refusal. Rises by one with each complete response. */
-    private int streamsTaken = Integer.MAX_VALUE;
+    /** Limit of streams that the last refusal by the origin has set. Rises by one with each complete response. */
+    private int refusalLimit = Integer.MAX_VALUE;
 
     private long sendWindow = Frames.WINDOW_DEFAULT;
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
@@ -82,7 +82,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        output = new FrameOutput(context, this::turn);
+        output = new FrameOutput(context, this::endIteration);
         ByteBuf out = output.room(PREFACE.length + 64);
         out.writeBytes(PREFACE);
         Frames.header(out, 18, Frames.SETTINGS, 0, 0);
@@ -100,7 +100,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     }
 
     private int streamsLimit() {
-        return Math.min(Math.min(streamsMax, streamsTaken), settings.streamsMax());
+        return Math.min(Math.min(streamsMax, refusalLimit), settings.streamsMax());
     }
 
     /** The number of streams that have begun and not ended. */
@@ -109,10 +109,10 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     }
 
     /** Begins a stream and sends its request head. Call only if {@link #capacity} is positive. */
-    public Http2ClientStream open(StreamRequest request, StreamListener of) {
+    public Http2ClientStream open(StreamRequest request, StreamListener receiver) {
         int id = nextId;
         nextId += 2;
-        Http2ClientStream stream = new Http2ClientStream(this, id, of, settings.windowBytes(), initialSendWindow);
+        Http2ClientStream stream = new Http2ClientStream(this, id, receiver, settings.windowBytes(), initialSendWindow);
         streams.put(id, stream);
         HeadEncoder encoder = loop.encoder();
         encoder.encodeRequest(
@@ -258,7 +258,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void turn() {
+    private void endIteration() {
         output.flushNow();
         send();
     }
@@ -271,19 +271,19 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     /** Handles a stream that the origin refused: the current number of streams becomes the limit. */
     void refused() {
-        streamsTaken = Math.max(1, streams.size());
+        refusalLimit = Math.max(1, streams.size());
     }
 
-    /** Raises the limit of refusals by one stream: a response is complete. */
+    /** Handles a complete response: raises the limit that a refusal has set by one stream. */
     void completed() {
-        if (streamsTaken < Integer.MAX_VALUE) {
-            streamsTaken++;
+        if (refusalLimit < Integer.MAX_VALUE) {
+            refusalLimit++;
         }
     }
 
     void settingsReceived(boolean withStreams) {
-        if (!begun) {
-            begun = true;
+        if (!settingsSeen) {
+            settingsSeen = true;
             if (!withStreams) {
                 streamsMax = Integer.MAX_VALUE;
             }
@@ -354,7 +354,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     }
 
     private boolean isHttp1(ByteBuf in) {
-        if (begun || in.readableBytes() < HTTP_1.length) {
+        if (settingsSeen || in.readableBytes() < HTTP_1.length) {
             return false;
         }
         for (int i = 0; i < HTTP_1.length; i++) {

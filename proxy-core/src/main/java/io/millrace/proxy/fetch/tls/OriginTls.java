@@ -27,7 +27,7 @@ import javax.net.ssl.SSLException;
  */
 public final class OriginTls {
 
-    /** Created on first use, then shared, since reading the trust store takes long. */
+    /** The context that is created on first use and then shared, since reading the trust store takes long. */
     private static final class Shared {
         static final SslContext CONTEXT = build(builder());
     }

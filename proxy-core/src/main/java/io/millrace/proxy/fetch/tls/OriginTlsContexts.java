@@ -142,7 +142,7 @@ public final class OriginTlsContexts implements AutoCloseable {
 
     /** Creates the contexts of an entry, or notes the error. */
     private static void make(Entry entry) {
-        // Read before the content, so that the next check detects a change in between.
+        // The stamps are read before the content, so that the next check detects a change in between.
         List<FileStamp> stamps = stamps(entry.config);
         boolean again = !entry.made.isEmpty();
         try {

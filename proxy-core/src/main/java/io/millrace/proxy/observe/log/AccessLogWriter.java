@@ -21,7 +21,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The public methods are thread-safe; {@link #turn} and {@link #finish} belong to one thread.
  */
 final class AccessLogWriter implements Runnable {
-    /** Large enough that the cost of the system call is negligible, small enough for the processor's cache. */
+    /**
+     * Size of a batch. It is large enough to make the cost of the system call negligible, and fits into the processor's
+     * cache.
+     */
     static final int BATCH_BYTES = 1 << 18;
 
     static final long RETRY_MILLIS = 1000;

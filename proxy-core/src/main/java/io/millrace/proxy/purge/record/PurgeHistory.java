@@ -1,5 +1,8 @@
 package io.millrace.proxy.purge.record;
 
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,7 +54,8 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
-    /** Whether the last lines could not be written; the first failure in succession is logged. */
+    private volatile EventSink events = EventSink.NONE;
+    /** Whether the last lines could not be written. Only the first of consecutive failures is logged. */
     private final AtomicBoolean failing = new AtomicBoolean();
 
     /** Whether lines were lost since the queue was last empty; the first of them is logged. */
@@ -140,9 +144,28 @@ public final class PurgeHistory implements AutoCloseable {
         return lost.get();
     }
 
+    /** Sets the receiver of purges that are in force. */
+    public void events(EventSink sink) {
+        events = sink;
+    }
+
     /** Adds a purge; {@code reply} runs when its record is durable or lost. */
     public void add(PurgeRecord record, Executor replyOn, Runnable reply) {
+        report(record);
         append(PurgeLine.purge(record), replyOn, reply);
+    }
+
+    private void report(PurgeRecord record) {
+        EventSink sink = events;
+        if (sink == EventSink.NONE || record.state() == PurgeState.FAILED) {
+            return;
+        }
+        PurgeClient client = record.client();
+        String by = client.token() != null
+                ? "token " + client.token()
+                : client.address() != null ? client.address() : client.via();
+        String text = (record.soft() ? "soft purge" : "purge") + " by " + record.scope() + ", requested by " + by;
+        sink.record(new Event(record.atMillis(), EventKind.PURGE, record.target(), text));
     }
 
     /** Adds the undo of a purge. */

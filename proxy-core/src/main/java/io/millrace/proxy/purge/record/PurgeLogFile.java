@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class PurgeLogFile implements PurgeLog {
     private static final String FILE = "purges.jsonl";
     private static final String LOCK = "lock";
-    /** Enough for the limit of purges, each with an undo and a count. */
+    /** Number of renamed files that are kept: enough for the limit of purges, each with an undo and a count. */
     private static final int ROTATED_KEPT = 3;
 
     /** Lower bound of lines in a renamed file, so that the names of one second suffice. */

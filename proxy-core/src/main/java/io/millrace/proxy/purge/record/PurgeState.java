@@ -10,7 +10,7 @@ public enum PurgeState {
     DONE,
     /** In force in the process that made it, but not durable. */
     FAILED,
-    /** Undone: responses that were not validated meanwhile are as before. */
+    /** The purge was undone. Responses that were not validated meanwhile have their previous state. */
     UNDONE,
     /** A purge by pattern that was cancelled, or a dry run whose count was cancelled or ended early. */
     CANCELLED;

@@ -2,9 +2,13 @@
 
 import {html, useState, useEffect} from './vendor/htm-preact.js';
 import {get} from './api.js';
-import {count, bytes, rate, byteRate, percent, span, NONE} from './format.js';
+import {count, bytes, rate, byteRate, percent, span, time, clock, NONE} from './format.js';
 import {Screen, Panel, Stat, Table, State, Bar, Failure, Chart, useLoad} from './parts.js';
+import {RangeTabs, rangeOf, useHistory, useEvents, marksOf, chartPoints} from './past.js';
 import * as live from './live.js';
+
+/** Number of events on this screen. */
+const LATEST = 6;
 
 const PERCENT = (value) => value.toFixed(1).replace(/\.0$/, '') + '%';
 
@@ -61,15 +65,38 @@ function OriginTable({hosts}) {
   ]} /><//>`;
 }
 
-export function Overview({status, theme}) {
-  const {points, last, change, failure} = useLive();
+const SERIES = 'requests,hits,sent_bytes,origin_bytes,origin_requests,errors,latency';
+
+/** The latest events, newest first. */
+function Latest({events}) {
+  return html`<${Panel} title="Latest events" actions=${html`<a href="#/events">All events</a>`}>
+    <${Table} label="Latest events" empty="No events in this time." rows=${[...events].reverse().slice(0, LATEST).map((event) => ({key: event.number, ...event}))}
+      columns=${[
+    {title: 'Time', cell: (row) => time(row.at_seconds)},
+    {title: 'Kind', cell: (row) => (row.severity === 'info' ? row.kind : html`<${State} word=${row.severity === 'error' ? 'failed' : 'pending'} text=${row.kind} />`)},
+    {title: 'What happened', wide: true, cell: (row) => row.subject + ': ' + row.text},
+  ]} /><//>`;
+}
+
+export function Overview({status, theme, parameters}) {
+  const {points: livePoints, last, change, failure} = useLive();
+  const range = rangeOf(parameters);
+  const past = useHistory(range, range.step, SERIES);
+  const loaded = useEvents(range);
+  const events = (loaded.data && loaded.data.events) || [];
+  const marks = marksOf(events);
+  // Without recorded figures the charts begin when the page was opened.
+  const isOff = past.error && past.error.code === 'history-off';
+  const points = isOff ? livePoints : past.data ? chartPoints(past.data.steps) : [];
+  const when = range.name === 'week' ? (seconds) => time(seconds).slice(5, 16) : range.name === 'day' ? (seconds) => clock(seconds).slice(0, 5) : clock;
+  const chart = {theme: theme + range.name, points, marks, when};
   const origins = useLoad((signal) => get('/v1/origins', {}, signal), [], 5000);
   const data = status.data;
-  const newest = points[points.length - 1] || {};
+  const newest = livePoints[livePoints.length - 1] || {};
   const cache = (data && data.cache) || {};
   const connections = (data && data.connections) || {};
-  return html`<${Screen} title="Overview" about="The charts begin when this page was opened and keep one hour.">
-    <${Failure} error=${failure || status.error} />
+  return html`<${Screen} title="Overview" about=${isOff ? 'admin.history is 0: the charts begin when this page was opened.' : 'Figures of now, and charts of the recorded past.'}>
+    <${Failure} error=${failure || status.error || origins.error} />
     <div class="stats">
       <${Stat} label="Requests" value=${rate(newest.requests)} name="requests_total" raw=${data && data.requests_total}
         note=${data ? count(data.requests_total) + ' since the start' : ''} />
@@ -85,25 +112,31 @@ export function Overview({status, theme}) {
       <${Stat} label="Client connections" value=${count(connections.client)} name="connections_client" raw=${connections.client}
         note=${count(connections.origin) + ' to origins'} />
     </div>
+    <${Failure} error=${(isOff ? null : past.error) || loaded.error} />
+    <${RangeTabs} screen="overview" range=${range} />
     <div class="grid">
-      <${Chart} title="Requests per second" theme=${theme} points=${points} text=${(value) => rate(value)} series=${[
+      <${Chart} title="Requests per second" ...${chart} text=${(value) => rate(value)} series=${[
         {label: 'All', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.requests},
         {label: 'Hits', colour: '--chart-2', value: (point) => point.hits},
         {label: 'Origin', colour: '--chart-3', dash: [6, 4], value: (point) => point.origin},
       ]} />
-      <${Chart} title="Hit ratio" theme=${theme} points=${points} max=${100} text=${PERCENT} series=${[
+      <${Chart} title="Hit ratio" ...${chart} max=${100} text=${PERCENT} series=${[
         {label: 'Requests', colour: '--chart-2', fill: '--chart-2-fill', value: (point) => point.hitRatio},
-        ...(newest.savedRatio === null ? [] : [{label: 'Bytes', colour: '--chart-4', dash: [6, 4], value: (point) => point.savedRatio}]),
+        ...(points.every((point) => point.savedRatio === null) ? [] : [{label: 'Bytes', colour: '--chart-4', dash: [6, 4], value: (point) => point.savedRatio}]),
       ]} />
-      <${Chart} title="Latency" theme=${theme} points=${points} text=${span} series=${[
+      <${Chart} title="Latency" ...${chart} text=${span} series=${[
         {label: 'Median', colour: '--chart-1', value: (point) => point.p50},
         {label: '99th percentile', colour: '--chart-3', value: (point) => point.p99},
         {label: 'Origins, 99th', colour: '--chart-4', dash: [6, 4], value: (point) => point.originP99},
       ]} />
-      <${Chart} title="Traffic" theme=${theme} steps=${BINARY_STEPS} points=${points} text=${byteRate} series=${[
+      <${Chart} title="Traffic" ...${chart} steps=${BINARY_STEPS} text=${byteRate} series=${[
         {label: 'To clients', colour: '--chart-1', fill: '--chart-1-fill', value: (point) => point.sent},
-        ...(newest.fetched === null ? [] : [{label: 'From origins', colour: '--chart-3', dash: [6, 4], value: (point) => point.fetched}]),
+        ...(points.every((point) => point.fetched === null) ? [] : [{label: 'From origins', colour: '--chart-3', dash: [6, 4], value: (point) => point.fetched}]),
       ]} />
+      <${Chart} title="Errors (5xx) per second" ...${chart} text=${rate} series=${[
+        {label: 'Errors', colour: '--chart-3', fill: '--chart-1-fill', value: (point) => point.errors},
+      ]} />
+      <${Latest} events=${events} />
       ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
       ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
       ${cache.ram && html`<${Tiers} cache=${cache} />`}

@@ -1,7 +1,9 @@
 // Parts that all screens share. Text is always set as text: no part takes markup.
 
 import {html, useState, useEffect, useRef, useLayoutEffect} from './vendor/htm-preact.js';
+import {ApiError} from './api.js';
 import {NONE, clock} from './format.js';
+import {pause} from './pause.js';
 
 export function Screen({title, about, actions, children}) {
   useEffect(() => {
@@ -43,11 +45,25 @@ export function State({word, text}) {
   return html`<span class=${'state ' + tone}>${text || String(word).replace('_', ' ')}</span>`;
 }
 
+/** A message of the server as a sentence. */
+function sentence(text) {
+  return text === '' ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+}
+
+/** What a failure is, as a sentence: for failed requests the server's message, for others that the page has an error. */
+export function failureText(error) {
+  if (!(error instanceof ApiError)) {
+    return 'This part of the page failed: ' + error + '. Load the page again.';
+  }
+  return sentence(error.message) + (error.advice ? ' ' + error.advice : '');
+}
+
+/** What failed, and what to do next. */
 export function Failure({error}) {
   if (!error) {
     return null;
   }
-  return html`<div class="message bad" role="alert">${error.message}${error.code && html` <code>${error.code}</code>`}</div>`;
+  return html`<div class="message bad" role="alert">${failureText(error)}${error.code && html` <code>${error.code}</code>`}</div>`;
 }
 
 export function Message({tone, children}) {
@@ -79,39 +95,60 @@ export function Bar({share, tone, label}) {
     <div class=${'bar-part ' + (tone || '')} style=${{width: part * 100 + '%'}}></div></div>`;
 }
 
-/** Loads once and at each change of the inputs; again every so many milliseconds if these are given. */
+/**
+ * Loads once and at each change of the inputs. With everyMillis it loads again after so many milliseconds, while the page is
+ * visible. The answer to an earlier load never replaces that to a later one.
+ */
 export function useLoad(load, inputs, everyMillis) {
   const [state, setState] = useState({data: null, error: null, loading: true});
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
-    let timer = 0;
-    let wait = 0;
     const run = async () => {
-      wait = 0;
-      try {
-        const data = await load(stop.signal);
-        if (!stop.signal.aborted) {
-          setState({data, error: null, loading: false});
+      while (!stop.signal.aborted) {
+        let waitMillis = 0;
+        try {
+          const data = await load(stop.signal);
+          if (!stop.signal.aborted) {
+            setState({data, error: null, loading: false});
+          }
+        } catch (error) {
+          if (!stop.signal.aborted) {
+            waitMillis = (error.waitSeconds || 0) * 1000;
+            setState((old) => ({data: old.data, error, loading: false}));
+          }
         }
-      } catch (error) {
-        if (!stop.signal.aborted) {
-          wait = (error.waitSeconds || 0) * 1000;
-          setState((old) => ({data: old.data, error, loading: false}));
+        if (!everyMillis) {
+          return;
         }
-      }
-      if (everyMillis && !stop.signal.aborted) {
-        timer = setTimeout(run, Math.max(everyMillis, wait));
+        await pause(Math.max(everyMillis, waitMillis), stop.signal);
       }
     };
     setState((old) => ({...old, loading: true}));
     run();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
-  }, [...inputs, turn]);
-  return {...state, reload: () => setTurn((old) => old + 1)};
+    return () => stop.abort();
+  }, [...inputs, reloads]);
+  return {...state, reload: () => setReloads((old) => old + 1)};
+}
+
+/**
+ * Signals for requests of which only the latest counts. The first function aborts the request before and returns the signal of
+ * the next one; the second only aborts. The end of the part aborts too.
+ */
+export function useLatest() {
+  const latest = useRef(null);
+  const abort = () => {
+    if (latest.current) {
+      latest.current.abort();
+      latest.current = null;
+    }
+  };
+  useEffect(() => abort, []);
+  return [() => {
+    abort();
+    latest.current = new AbortController();
+    return latest.current.signal;
+  }, abort];
 }
 
 /** A question before a change. Escape and Cancel change nothing. */
@@ -153,10 +190,60 @@ function usePlot() {
 }
 
 /** Distances of the times below a chart, in seconds. */
-const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+const SECONDS_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800,
+  259200, 604800];
 
-/** A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. */
-export function Chart({title, points, series, text, max, theme, steps}) {
+/** The points without a neighbour, which no line shows. */
+function isolated(self, series) {
+  const values = self.data[series];
+  const has = (index) => values[index] !== null && values[index] !== undefined;
+  const found = values.map((value, index) => index).filter((index) => has(index) && !has(index - 1) && !has(index + 1));
+  return found.length > 0 ? found : null;
+}
+
+/** Index of the newest point that has a value, else of the last one. */
+function newestIndex([times, ...values]) {
+  for (let index = times.length - 1; index >= 0; index--) {
+    if (values.some((series) => series[index] !== null && series[index] !== undefined)) {
+      return index;
+    }
+  }
+  return times.length - 1;
+}
+
+/** Distance in pixels at which the pointer is at a mark. */
+const MARK_PIXELS = 7;
+
+/** Draws a vertical line for each mark. */
+function drawMarks(self, marks) {
+  const {left, top, width, height} = self.bbox;
+  for (const mark of marks) {
+    const x = Math.round(self.valToPos(mark.at, 'x', true));
+    if (x >= left && x <= left + width) {
+      self.ctx.fillStyle = colour(mark.colour);
+      self.ctx.fillRect(x, top, Math.max(1, devicePixelRatio), height);
+      self.ctx.fillRect(x - 2 * devicePixelRatio, top, 5 * devicePixelRatio, 5 * devicePixelRatio);
+    }
+  }
+}
+
+/** The text of the mark at the pointer; a space without one. */
+function markAt(self, marks) {
+  const near = marks.filter((mark) => Math.abs(self.valToPos(mark.at, 'x') - self.cursor.left) <= MARK_PIXELS);
+  return self.cursor.left < 0 || near.length === 0 ? '\u00a0' : near[near.length - 1].text + (near.length > 1 ? ' (' + near.length + ' events)' : '');
+}
+
+/**
+ * A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. Marks have at, colour and
+ * text; when is the text of a time. The library's object is kept until the theme or the number of series changes; new points are only
+ * handed to it.
+ */
+export function Chart({title, points, series, text, max, theme, steps, marks, when}) {
+  const note = useRef(null);
+  const shown = useRef([]);
+  shown.current = marks || [];
+  const timeText = useRef(clock);
+  timeText.current = when || clock;
   const box = useRef(null);
   const plot = useRef(null);
   const isLoaded = usePlot();
@@ -174,27 +261,35 @@ export function Chart({title, points, series, text, max, theme, steps}) {
     const made = new window.uPlot({
       width: Math.max(200, box.current.clientWidth),
       height: 170,
-      padding: [10, 8, 0, 0],
+      padding: [10, marks ? 24 : 8, 0, 0],
       cursor: {y: false, points: {size: 6}},
       legend: {show: true, live: true},
       scales: {x: {time: true}, y: {range: (self, low, high) => [0, max || (high > 0 ? high * 1.1 : 1)]}},
       axes: [
-        {...axis, space: 70, size: 28, incrs: SECONDS_STEPS, values: (self, splits) => splits.map(clock)},
+        {...axis, space: 70, size: 28, incrs: SECONDS_STEPS, values: (self, splits) => splits.map(timeText.current)},
         {...axis, size: 76, incrs: steps, values: (self, splits) => splits.map(text)},
       ],
       series: [
-        {label: 'Time', value: (self, value) => (value === null ? NONE : clock(value))},
+        {label: 'Time', value: (self, value) => (value === null ? NONE : timeText.current(value))},
         ...series.map((one) => ({
           label: one.label,
           stroke: colour(one.colour),
           fill: one.fill ? colour(one.fill) : undefined,
           dash: one.dash,
           width: 1.75,
-          points: {show: false},
+          points: {show: false, size: 4, filter: isolated},
           value: (self, value) => (value === null || value === undefined ? NONE : text(value)),
         })),
       ],
-      hooks: {ready: [(self) => self.setLegend({idx: self.data[0].length - 1}, false)]},
+      hooks: {
+        ready: [(self) => self.setLegend({idx: newestIndex(self.data)}, false)],
+        draw: [(self) => drawMarks(self, shown.current)],
+        setCursor: [(self) => {
+          if (note.current) {
+            note.current.textContent = markAt(self, shown.current);
+          }
+        }],
+      },
     }, data, box.current);
     plot.current = made;
     const sizes = new ResizeObserver(() => {
@@ -211,15 +306,16 @@ export function Chart({title, points, series, text, max, theme, steps}) {
     if (plot.current) {
       plot.current.setData(data);
       if (plot.current.cursor.left < 0 && points.length > 0) {
-        plot.current.setLegend({idx: points.length - 1}, false);
+        plot.current.setLegend({idx: newestIndex(data)}, false);
       }
     }
   });
-  const newest = points[points.length - 1];
+  const newest = points[newestIndex(data)];
   const spoken = newest
     ? series.map((one) => one.label + ' ' + (one.value(newest) === null ? NONE : text(one.value(newest)))).join(', ')
     : 'no data yet';
-  return html`<${Panel} title=${title}><div class="chart" role="img" aria-label=${title + ': ' + spoken} ref=${box}></div><//>`;
+  return html`<${Panel} title=${title}><div class="chart" role="img" aria-label=${title + ': ' + spoken} ref=${box}></div>
+    ${marks && html`<p class="note mark-note" ref=${note}>${' '}</p>`}<//>`;
 }
 
 /** A link that shows a URL from the cache and opens it in the inspector. */

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SampleConfigTest {
     private static final Path SAMPLE = Path.of("../dist/src/main/dist/conf/millrace.yaml");
     /** One in this many misspellings is tested; the nightly run tests all of them. */
-    private static final int SLIPS_EACH = Math.max(1, 4 / Integer.getInteger("millrace.test.effort", 1));
+    private static final int SLIPS_EACH = Integer.getInteger("millrace.test.effort", 1) > 1 ? 1 : 12;
 
     private static final Pattern KEY = Pattern.compile("^(?:#? *(?:- )?)([a-z_]+):(?: |$)");
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.observe.RecordingLogger;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -48,6 +50,19 @@ final class PurgeHistoryTest {
         CountDownLatch done = new CountDownLatch(1);
         history.add(record, Runnable::run, done::countDown);
         done.await();
+    }
+
+    @Test
+    void purgesInForceAreEvents() throws Exception {
+        List<Event> events = new ArrayList<>();
+        try (PurgeHistory history = open(10)) {
+            history.events(events::add);
+            add(history, record(1));
+            add(history, record(2).in(PurgeState.FAILED));
+        }
+        assertEquals(
+                List.of(new Event(clock.get(), EventKind.PURGE, "h1", "soft purge by host, requested by token t")),
+                events);
     }
 
     private static List<String> ids(PurgeHistory history, int count) throws IOException {

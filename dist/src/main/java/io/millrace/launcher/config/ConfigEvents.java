@@ -1,0 +1,47 @@
+package io.millrace.launcher.config;
+
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
+import java.util.List;
+
+/** Reports of changes of the configuration as events. */
+final class ConfigEvents {
+    /** Limit of keys that an event names. */
+    private static final int KEYS_MAX = 8;
+
+    private ConfigEvents() {}
+
+    /**
+     * Reports a change.
+     *
+     * @param by the command, such as {@code reload}
+     * @param name the name of the configuration
+     */
+    static void report(ReloadReport report, String by, String name, EventSink events) {
+        long now = System.currentTimeMillis();
+        if (report.ok()) {
+            List<String> keys = report.settings().stream().map(Setting::key).toList();
+            events.record(
+                    new Event(now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : few(keys))));
+            return;
+        }
+        String reason = report.problems().isEmpty()
+                ? report.settings().stream()
+                        .filter(setting -> setting.result() == Result.REJECTED)
+                        .map(setting -> setting.key() + ": " + setting.detail())
+                        .findFirst()
+                        .orElse("")
+                : report.problems().get(0).text();
+        events.record(new Event(now, EventKind.CONFIG_REJECTED, name, by + ": " + reason));
+    }
+
+    private static String few(List<String> keys) {
+        return keys.size() <= KEYS_MAX
+                ? String.join(", ", keys)
+                : String.join(", ", keys.subList(0, KEYS_MAX)) + " and " + (keys.size() - KEYS_MAX) + " more";
+    }
+}

@@ -1,0 +1,5 @@
+/** The figures of the past: sampled from workers, kept in a file of fixed size in the state directory. */
+@NullMarked
+package io.millrace.launcher.history;
+
+import org.jspecify.annotations.NullMarked;

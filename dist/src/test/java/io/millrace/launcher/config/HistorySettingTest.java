@@ -1,0 +1,51 @@
+package io.millrace.launcher.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.launcher.history.History;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The setting {@code admin.history} applies to a running launcher, and each change is an event. */
+class HistorySettingTest extends ConfigChangesFixture {
+    private final List<Event> events = new ArrayList<>();
+
+    @Test
+    void changeResizesTheFileAndIsAnEvent() throws Exception {
+        run(FILE);
+        running.events(events::add);
+        try (History history = History.open(
+                directory.resolve("history.ring"), running.config().values().get(AdminKeys.HISTORY))) {
+            running.onApplied(config -> history.resize(config.values().get(AdminKeys.HISTORY)));
+            long before = Files.size(directory.resolve("history.ring"));
+            Files.writeString(file, FILE + "admin: {history: 1MiB}\n");
+            ReloadReport report = done(changes.reload());
+            assertTrue(report.ok(), report.toString());
+            assertTrue(Files.size(directory.resolve("history.ring")) < before);
+            Files.writeString(file, FILE + "admin: {history: 0}\n");
+            assertTrue(done(changes.reload()).ok());
+            assertEquals(List.of(), history.archives());
+        }
+        assertEquals(
+                List.of(EventKind.RELOAD, EventKind.RELOAD),
+                events.stream().map(Event::kind).toList());
+        assertEquals("reload: admin.history", events.get(0).text());
+    }
+
+    @Test
+    void rejectedConfigurationIsAnEventWithItsFirstProblem() throws Exception {
+        run(FILE);
+        running.events(events::add);
+        Files.writeString(file, FILE + "admin: {history: 1KiB}\n");
+        assertTrue(!done(changes.reload()).ok());
+        assertEquals(EventKind.CONFIG_REJECTED, events.get(0).kind());
+        assertTrue(events.get(0).text().contains("admin.history"), events.get(0).text());
+    }
+}

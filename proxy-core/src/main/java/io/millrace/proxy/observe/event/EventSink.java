@@ -1,0 +1,11 @@
+package io.millrace.proxy.observe.event;
+
+/** Receives events. Implementations are thread-safe and do not block, because event loops call them. */
+@FunctionalInterface
+public interface EventSink {
+    /** Drops every event. */
+    EventSink NONE = event -> {};
+
+    /** Receives one event. */
+    void record(Event event);
+}

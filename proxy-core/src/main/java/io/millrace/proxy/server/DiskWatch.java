@@ -1,0 +1,76 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.store.StoreStatistics;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports storage paths that go out of use and come back. Reads the state of each volume once a second, which takes
+ * microseconds, because a volume may fail on any thread.
+ *
+ * <p>{@link #look} is confined to one event loop; {@link #close} is called on it.
+ */
+public final class DiskWatch implements AutoCloseable {
+    private static final long PERIOD_MILLIS = 1_000;
+
+    private final EventLoop loop;
+    private final Supplier<List<StoreStatistics.Volume>> volumes;
+    private final EventSink events;
+    private final LongSupplier clockMillis;
+    private final Map<Path, Boolean> offline = new HashMap<>();
+    private @Nullable Future<?> ticking;
+
+    /** @param clockMillis time of day, epoch milliseconds */
+    public DiskWatch(
+            EventLoop loop,
+            Supplier<List<StoreStatistics.Volume>> volumes,
+            EventSink events,
+            LongSupplier clockMillis) {
+        this.loop = loop;
+        this.volumes = volumes;
+        this.events = events;
+        this.clockMillis = clockMillis;
+    }
+
+    /** Starts the timer. Any thread. */
+    public void start() {
+        ticking = loop.scheduleWithFixedDelay(this::look, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Compares the states with those of the last call. */
+    void look() {
+        for (StoreStatistics.Volume volume : volumes.get()) {
+            boolean isOffline = volume.state() == StoreStatistics.State.OFFLINE;
+            boolean wasOffline = Boolean.TRUE.equals(offline.put(volume.path(), isOffline));
+            if (isOffline != wasOffline) {
+                String error = volume.lastError();
+                String text = isOffline
+                        ? "out of use: " + (error == null ? "taken offline by an operator" : error)
+                        : "in use again";
+                events.record(new Event(
+                        clockMillis.getAsLong(),
+                        isOffline ? EventKind.DISK_OFFLINE : EventKind.DISK_ONLINE,
+                        volume.path().toString(),
+                        text));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        if (ticking != null) {
+            ticking.cancel(false);
+        }
+    }
+}
