@@ -47,6 +47,17 @@ class CacheCopyTest {
         origin.serves("/warm/2", "two".repeat(60_000), FRESH, "Vary: Accept-Language");
     }
 
+    private static void awaitListed(MillraceProcess proxy, int count) {
+        await().atMost(LISTED_WITHIN)
+                .pollInterval(Duration.ofMillis(200))
+                .until(() -> proxy.millctl("cache", "list", "-o", "json")
+                                .json()
+                                .at("objects")
+                                .elements()
+                                .size()
+                        == count);
+    }
+
     private static String hit(MillraceProcess proxy, String target, String... fields) throws IOException {
         try (RawClient client = RawClient.connect(proxy.port())) {
             StringBuilder request = new StringBuilder("GET " + target + " HTTP/1.1\r\nHost: www.example.com\r\n");
@@ -76,20 +87,14 @@ class CacheCopyTest {
                 .succeeds()
                 .json();
         Path copy = product.newDirectory().resolve("copy.warc.gz");
-        await().atMost(LISTED_WITHIN)
-                .pollInterval(Duration.ofMillis(200))
-                .until(() -> first.millctl("cache", "list", "-o", "json")
-                                .json()
-                                .at("objects")
-                                .elements()
-                                .size()
-                        == 3);
+        awaitListed(first, 3);
         Json revalidated = first.millctl(
                         "cache", "warm", "--purged", purge.at("id").text(), "-o", "json")
                 .succeeds()
                 .json();
         assertEquals(1, revalidated.at("requested").number(), revalidated.toString());
         assertEquals(0, revalidated.at("fresh").number());
+        awaitListed(first, 3);
 
         Json exported = first.millctl(
                         "cache", "export", "--host", "www.example.com", "--out", copy.toString(), "-o", "json")
@@ -142,14 +147,7 @@ class CacheCopyTest {
         MillraceProcess first = node(directory);
         assertEquals("one", hit(first, "/warm/1"));
         hit(first, "/warm/2", "Accept-Language: de");
-        await().atMost(LISTED_WITHIN)
-                .pollInterval(Duration.ofMillis(200))
-                .until(() -> first.millctl("cache", "list", "-o", "json")
-                                .json()
-                                .at("objects")
-                                .elements()
-                                .size()
-                        == 2);
+        awaitListed(first, 2);
         Path copy = directory.resolve("copy.warc.gz");
         first.millctl("cache", "export", "--host", "www.example.com", "--out", copy.toString())
                 .succeeds();

@@ -105,7 +105,7 @@ final class WarcTest {
     void contentOfAnyLengthIsReadBack() throws IOException {
         byte[] content = new byte[3 << 20];
         for (int i = 0; i < content.length; i++) {
-            content[i] = (byte) (i * 31 >>> 3);
+            content[i] = (byte) ((i * 31) >>> 3);
         }
         byte[] file = written(true, content);
         try (Stream<Path> left = Files.list(directory)) {
