@@ -24,7 +24,6 @@ public final class TarGzip implements AutoCloseable {
     private static final int BLOCK = 512;
     private static final int CHECKSUM_OFFSET = 148;
     private static final int CHECKSUM_LENGTH = 8;
-    private static final long SIZE_MAX = 8L << 30;
 
     private final OutputStream out;
     private final long epochSeconds;
@@ -56,7 +55,7 @@ public final class TarGzip implements AutoCloseable {
      */
     public void add(String name, byte[] content) throws IOException {
         byte[] path = name.getBytes(StandardCharsets.US_ASCII);
-        if (path.length > NAME_LENGTH_MAX || content.length >= SIZE_MAX) {
+        if (path.length > NAME_LENGTH_MAX) {
             throw new IOException("name in the archive: actual=" + path.length + " bytes, limit=" + NAME_LENGTH_MAX);
         }
         byte[] header = new byte[BLOCK];

@@ -239,8 +239,7 @@ final class LocalParts {
                     config("jvm/" + file.getFileName(), file);
                 }
             } catch (IOException e) {
-                // Optional directories.
-                continue;
+                // An optional directory. A file that exists but cannot be read is listed by config().
             }
         }
     }
