@@ -31,7 +31,7 @@ final class RewriteCondition {
     /**
      * Translates a condition without its combination with others.
      *
-     * @param name the text between {@code %&#123;} and the closing brace
+     * @param name the text between the braces, such as {@code CLIENT-HEADER:X-Foo}
      * @param operand such as {@code =GET} or {@code /^a/}; empty for none
      * @param flags flags in capitals
      */
@@ -152,7 +152,8 @@ final class RewriteCondition {
 
     private static String plain(String text) {
         StringBuilder plain = new StringBuilder();
-        for (char c : text.toCharArray()) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
             if (SPECIAL.indexOf(c) >= 0) {
                 plain.append('\\');
             }
@@ -215,9 +216,7 @@ final class RewriteCondition {
                 all = one;
             } else if (alternatives.get(i)) {
                 all = one.equals(ALWAYS) || all.equals(ALWAYS) ? ALWAYS : grouped(one) + " || " + grouped(all);
-            } else if (one.equals(ALWAYS)) {
-                continue;
-            } else {
+            } else if (!one.equals(ALWAYS)) {
                 all = all.equals(ALWAYS) ? one : grouped(one) + " && " + grouped(all);
             }
         }
