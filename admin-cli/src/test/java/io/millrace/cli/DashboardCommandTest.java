@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The time in which {@code millctl dashboard} holds its port, and the file that opens the browser. */
+@SuppressWarnings("try") // the admin server only answers
 final class DashboardCommandTest {
     private static final String OPENED = ScriptedAdmin.response(
             200,
