@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the keys of the line editor. */
 final class LineEditorTest {
-    private static final Function<String, List<String>> NONE = line -> List.of();
     private static final String UP = "\u001b[A";
     private static final String DOWN = "\u001b[B";
     private static final String LEFT = "\u001b[D";
@@ -25,6 +24,10 @@ final class LineEditorTest {
     private static final String HOME = "\u001bOH";
 
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+    private static List<String> none(String line) {
+        return List.of();
+    }
 
     private String read(String keys, List<String> history, Function<String, List<String>> completion)
             throws IOException {
@@ -63,30 +66,30 @@ final class LineEditorTest {
         for (int i = 0; i < keys.length(); i++) {
             raw.append(keys.charAt(i) == '^' ? (char) (keys.charAt(++i) - '@') : keys.charAt(i));
         }
-        assertEquals(line, read(raw + "\r", List.of(), NONE));
+        assertEquals(line, read(raw + "\r", List.of(), LineEditorTest::none));
     }
 
     @Test
     void arrowsAndDeleteWork() throws IOException {
-        assertEquals("abd", read("abcd" + LEFT + LEFT + DELETE + "\n", List.of(), NONE));
-        assertEquals("xab", read("ab" + HOME + "x\n", List.of(), NONE));
+        assertEquals("abd", read("abcd" + LEFT + LEFT + DELETE + "\n", List.of(), LineEditorTest::none));
+        assertEquals("xab", read("ab" + HOME + "x\n", List.of(), LineEditorTest::none));
     }
 
     @Test
     void arrowsShowTheHistoryAndTheBegunLineAgain() throws IOException {
         List<String> history = List.of("one", "two");
-        assertEquals("two", read(UP + "\n", history, NONE));
-        assertEquals("one", read(UP + UP + UP + "\n", history, NONE));
-        assertEquals("begun", read("begun" + UP + UP + DOWN + DOWN + DOWN + "\n", history, NONE));
+        assertEquals("two", read(UP + "\n", history, LineEditorTest::none));
+        assertEquals("one", read(UP + UP + UP + "\n", history, LineEditorTest::none));
+        assertEquals("begun", read("begun" + UP + UP + DOWN + DOWN + DOWN + "\n", history, LineEditorTest::none));
     }
 
     @Test
     void controlCClearsAndControlDEnds() throws IOException {
-        assertEquals("", read("abc\u0003", List.of(), NONE));
+        assertEquals("", read("abc\u0003", List.of(), LineEditorTest::none));
         assertTrue(shown().contains("^C"), shown());
-        assertNull(read("\u0004", List.of(), NONE));
-        assertNull(read("", List.of(), NONE));
-        assertEquals("rest", read("rest", List.of(), NONE));
+        assertNull(read("\u0004", List.of(), LineEditorTest::none));
+        assertNull(read("", List.of(), LineEditorTest::none));
+        assertEquals("rest", read("rest", List.of(), LineEditorTest::none));
     }
 
     @Test
@@ -103,7 +106,7 @@ final class LineEditorTest {
     @Test
     void aLongLineScrollsSideways() throws IOException {
         String line = "0123456789".repeat(3);
-        assertEquals(line, read(line + "\n", List.of(), NONE));
+        assertEquals(line, read(line + "\n", List.of(), LineEditorTest::none));
         String last = shown().substring(shown().lastIndexOf("> "));
         assertTrue(last.length() < 30, last);
         assertTrue(last.contains("6789"), last);
@@ -111,6 +114,6 @@ final class LineEditorTest {
 
     @Test
     void unknownKeysAreIgnored() throws IOException {
-        assertEquals("ab", read("a\u001b[24~\u001bx\u0001\u0005b\u0000\n", List.of(), NONE));
+        assertEquals("ab", read("a\u001b[24~\u001bx\u0001\u0005b\u0000\n", List.of(), LineEditorTest::none));
     }
 }
