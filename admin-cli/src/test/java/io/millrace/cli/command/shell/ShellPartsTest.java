@@ -26,7 +26,7 @@ final class ShellPartsTest {
     @Command(name = "storage")
     static final class Sub {
         @Option(names = "--reason", completionCandidates = Reasons.class)
-        private String reason = "";
+        String reason = "";
     }
 
     static final class Reasons implements Iterable<String> {
