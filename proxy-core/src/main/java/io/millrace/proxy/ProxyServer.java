@@ -27,10 +27,6 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
-<<<<<<< ours
-=======
-import io.millrace.proxy.observe.log.AccessLog;
->>>>>>> theirs
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
