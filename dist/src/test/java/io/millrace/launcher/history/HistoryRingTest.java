@@ -59,11 +59,11 @@ class HistoryRingTest {
                 ring.add(BEGIN + 10L * i + 5, requests(i + 1));
             }
             assertEquals(size, Files.size(file()), "the size is fixed");
-            TreeMap<Long, Long> fine = read(ring, FINE);
+            NavigableMap<Long, Long> fine = read(ring, FINE);
             assertEquals(6, fine.size());
             assertEquals(BEGIN + 540, fine.firstKey());
             assertEquals(60, fine.get(BEGIN + 590));
-            TreeMap<Long, Long> coarse = read(ring, COARSE);
+            NavigableMap<Long, Long> coarse = read(ring, COARSE);
             assertEquals(5, coarse.size());
             assertEquals(BEGIN + 300, coarse.firstKey());
             assertEquals(55 + 56 + 57 + 58 + 59 + 60, coarse.get(BEGIN + 540));
