@@ -46,11 +46,7 @@ final class NameIssuance {
      * @param events receives issued certificates and failures
      */
     NameIssuance(
-            AcmeConfig config,
-            AcmeStorage storage,
-            CertificateIssuer client,
-            DoubleSupplier random,
-            EventSink events) {
+            AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random, EventSink events) {
         this.events = events;
         this.config = config;
         this.storage = storage;

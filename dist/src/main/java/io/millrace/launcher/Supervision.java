@@ -267,7 +267,10 @@ final class Supervision implements AutoCloseable {
 
     private void event(EventKind kind, String text) {
         events.record(new Event(
-                System.currentTimeMillis(), kind, "launcher " + ProcessHandle.current().pid(), text));
+                System.currentTimeMillis(),
+                kind,
+                "launcher " + ProcessHandle.current().pid(),
+                text));
     }
 
     /** Stops the adopted worker, if a stop signal arrived before the start of this launcher failed. */

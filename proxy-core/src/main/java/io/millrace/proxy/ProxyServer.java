@@ -23,9 +23,9 @@ import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
-import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
@@ -226,8 +226,8 @@ public final class ProxyServer implements AutoCloseable {
         shared.groups().events(events);
         purges.events(events);
         serverTls.events(events);
-        diskWatch = new DiskWatch(
-                loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
+        diskWatch =
+                new DiskWatch(loops.get(0).loop(), () -> store.statistics().volumes(), events, builder.clock()::millis);
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);

@@ -64,8 +64,7 @@ final class EventFile {
             return;
         }
         boolean isNew = !Files.exists(file);
-        try (OutputStream out =
-                Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             if (!endsInLine) {
                 out.write('\n');
                 endsInLine = true;

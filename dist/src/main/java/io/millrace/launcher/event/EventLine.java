@@ -29,7 +29,8 @@ final class EventLine {
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
             json.writeStartObject();
             json.writeNumberProperty("number", numbered.number());
-            json.writeStringProperty("at", Instant.ofEpochMilli(event.atMillis()).toString());
+            json.writeStringProperty(
+                    "at", Instant.ofEpochMilli(event.atMillis()).toString());
             json.writeStringProperty("kind", event.kind().word());
             json.writeStringProperty("severity", event.kind().severity().word());
             json.writeStringProperty("subject", event.subject());
@@ -71,8 +72,7 @@ final class EventLine {
             EventKind known = EventKind.of(kind);
             return known == null || number < 0
                     ? null
-                    : new Numbered(
-                            number, new Event(Instant.parse(at).toEpochMilli(), known, subject, text, more));
+                    : new Numbered(number, new Event(Instant.parse(at).toEpochMilli(), known, subject, text, more));
         } catch (JacksonException | DateTimeException | ArithmeticException e) {
             return null;
         }

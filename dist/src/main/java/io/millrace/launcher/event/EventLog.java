@@ -75,8 +75,7 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Every new worker reports certificates that expire soon; one event about each state of a certificate is enough. */
     private boolean isKnown(Event event) {
-        Event known =
-                event.kind() == EventKind.CERTIFICATE_EXPIRING ? latest(event.kind(), event.subject()) : null;
+        Event known = event.kind() == EventKind.CERTIFICATE_EXPIRING ? latest(event.kind(), event.subject()) : null;
         return known != null && known.text().equals(event.text());
     }
 

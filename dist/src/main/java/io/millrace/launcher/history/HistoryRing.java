@@ -48,7 +48,9 @@ final class HistoryRing implements AutoCloseable {
                 return new HistoryRing(channel, wanted);
             }
             if (found == null) {
-                LOG.warn("{}: the file with figures of the past is damaged or of another version; it starts empty", file);
+                LOG.warn(
+                        "{}: the file with figures of the past is damaged or of another version; it starts empty",
+                        file);
             }
             HistoryRing fresh = create(file, wanted, found == null ? null : new HistoryRing(channel, found));
             channel.close();
@@ -105,9 +107,9 @@ final class HistoryRing implements AutoCloseable {
                 continue;
             }
             TreeMap<Long, Figures> steps = new TreeMap<>();
-            earlier.read(source, Long.MIN_VALUE, Long.MAX_VALUE).forEach((at, figures) -> steps.computeIfAbsent(
-                            begin(archive, at), key -> new Figures())
-                    .add(figures));
+            earlier.read(source, Long.MIN_VALUE, Long.MAX_VALUE)
+                    .forEach((at, figures) -> steps.computeIfAbsent(begin(archive, at), key -> new Figures())
+                            .add(figures));
             // The latest ones, as many as fit.
             long newest = steps.isEmpty() ? 0 : steps.lastKey();
             for (var step : steps.tailMap(newest - archive.spanSeconds(), false).entrySet()) {

@@ -53,8 +53,7 @@ public final class Sampler implements AutoCloseable {
      * @param serving returns the admin socket of the serving worker; null while there is none
      * @param clockMillis time of day, epoch milliseconds
      */
-    public Sampler(
-            History history, Metrics metrics, Supplier<@Nullable Path> serving, LongSupplier clockMillis) {
+    public Sampler(History history, Metrics metrics, Supplier<@Nullable Path> serving, LongSupplier clockMillis) {
         this.history = history;
         this.metrics = metrics;
         this.serving = serving;

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Slot {
     /** Length in bytes. */
-    static final int BYTES =
-            16 + Figures.COUNTS * Long.BYTES + Figures.HISTOGRAMS * Figures.BUCKETS * Integer.BYTES;
+    static final int BYTES = 16 + Figures.COUNTS * Long.BYTES + Figures.HISTOGRAMS * Figures.BUCKETS * Integer.BYTES;
 
     private static final int CRC_AT = 12;
     private static final long UNSIGNED_MAX = 0xffff_ffffL;

@@ -509,8 +509,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             report(
                     EventKind.ROLL_ENDED,
                     "worker " + worker.pid(),
-                    "the new worker serves, after "
-                            + TimeUnit.NANOSECONDS.toMillis(published.lastRollNanos()) + " ms");
+                    "the new worker serves, after " + TimeUnit.NANOSECONDS.toMillis(published.lastRollNanos()) + " ms");
             replacePlan(finished.plan());
             finished.done().complete(null);
         }

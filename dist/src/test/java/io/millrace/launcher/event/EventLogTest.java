@@ -48,7 +48,8 @@ class EventLogTest {
         try (EventLog log = EventLog.open(file())) {
             log.record(event(2000, EventKind.STOP, "third"));
             List<Numbered> events = all(log);
-            assertEquals(List.of(1L, 2L, 3L), events.stream().map(Numbered::number).toList());
+            assertEquals(
+                    List.of(1L, 2L, 3L), events.stream().map(Numbered::number).toList());
             assertEquals(hostile, events.get(1).event());
         }
         assertEquals(3, Files.readAllLines(file()).size());
@@ -132,8 +133,7 @@ class EventLogTest {
             log.record(new Event(1, EventKind.PURGE, "s", "t", 4));
             log.record(event(2, EventKind.PURGE, "t"));
             String text = log.prometheusText();
-            assertTrue(
-                    text.contains("millrace_events_total{application=\"millrace\",kind=\"purge\"} 6.0\n"), text);
+            assertTrue(text.contains("millrace_events_total{application=\"millrace\",kind=\"purge\"} 6.0\n"), text);
             assertTrue(text.contains("kind=\"worker-died\"} 0.0\n"), text);
             assertFalse(text.contains("kind=\"purge\"} 2.0"), text);
         }

@@ -44,8 +44,7 @@ class HistoryRingTest {
     private static TreeMap<Long, Long> read(HistoryRing ring, Archive archive) throws IOException {
         TreeMap<Long, Long> requests = new TreeMap<>();
         ring.read(archive, Long.MIN_VALUE, Long.MAX_VALUE).forEach((at, figures) -> {
-            assertEquals(
-                    figures.count(Figures.REQUESTS), figures.bucket(Figures.MISS_LATENCY, Figures.BUCKETS - 1));
+            assertEquals(figures.count(Figures.REQUESTS), figures.bucket(Figures.MISS_LATENCY, Figures.BUCKETS - 1));
             requests.put(at, figures.count(Figures.REQUESTS));
         });
         return requests;
@@ -69,9 +68,7 @@ class HistoryRingTest {
             assertEquals(55 + 56 + 57 + 58 + 59 + 60, coarse.get(BEGIN + 540));
             assertEquals(
                     60_000,
-                    ring.read(COARSE, BEGIN + 540, BEGIN + 541)
-                            .get(BEGIN + 540)
-                            .measuredMillis());
+                    ring.read(COARSE, BEGIN + 540, BEGIN + 541).get(BEGIN + 540).measuredMillis());
         }
     }
 
@@ -80,7 +77,8 @@ class HistoryRingTest {
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
             ring.add(BEGIN, requests(1));
             ring.add(BEGIN + 10 * 6 * 3 + 10, requests(2));
-            assertEquals(List.of(BEGIN, BEGIN + 190), List.copyOf(read(ring, FINE).keySet()));
+            assertEquals(
+                    List.of(BEGIN, BEGIN + 190), List.copyOf(read(ring, FINE).keySet()));
             assertEquals(0, ring.read(FINE, BEGIN + 10, BEGIN + 190).size(), "the range excludes both");
         }
     }

@@ -78,9 +78,10 @@ class SamplerTest {
         tick();
         workers.put(FIRST, text(STARTED + 1, 10));
         tick();
+        assertEquals(List.of(7L, 3L), points().stream().map(Point::requests).toList());
         assertEquals(
-                List.of(7L, 3L), points().stream().map(Point::requests).toList());
-        assertEquals(List.of(10_000L, 10_000L), points().stream().map(Point::measuredMillis).toList());
+                List.of(10_000L, 10_000L),
+                points().stream().map(Point::measuredMillis).toList());
         assertEquals(STARTED / 1000, points().get(0).atSeconds());
     }
 
@@ -121,8 +122,7 @@ class SamplerTest {
         workers.put(SECOND, text(nowMillis, 3));
         tick();
         assertEquals(13, requests());
-        assertEquals(
-                20_000, points().stream().mapToLong(Point::measuredMillis).sum());
+        assertEquals(20_000, points().stream().mapToLong(Point::measuredMillis).sum());
     }
 
     @Test
@@ -189,7 +189,9 @@ class SamplerTest {
         Path file = Files.createDirectory(directory.resolve("taken"));
         try (History broken = History.open(file, 1 << 20)) {
             assertEquals(List.of(), broken.archives());
-            assertTrue(broken.resize(2 << 20).get(0).contains("taken"), broken.resize(2 << 20).toString());
+            assertTrue(
+                    broken.resize(2 << 20).get(0).contains("taken"),
+                    broken.resize(2 << 20).toString());
         }
     }
 }

@@ -195,7 +195,8 @@ class RolloverTest {
         done.get();
         assertTrue(supervisor.lastRollNanos().isPresent());
         assertEquals(List.of(EventKind.ROLL_BEGUN, EventKind.ROLL_ENDED), kinds());
-        assertEquals("worker " + candidate.pid(), events.stream().toList().get(1).subject());
+        assertEquals(
+                "worker " + candidate.pid(), events.stream().toList().get(1).subject());
     }
 
     @Test

@@ -108,7 +108,10 @@ public final class OriginGroups {
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
             OriginHost renamed = old == null ? left.get(host.url()) : null;
-            hosts.add(stays == null ? new OriginHost(config.name(), host.url(), renamed, event -> events.record(event)) : stays);
+            hosts.add(
+                    stays == null
+                            ? new OriginHost(config.name(), host.url(), renamed, event -> events.record(event))
+                            : stays);
         }
         return new OriginGroup(config, hosts, selves);
     }

@@ -196,7 +196,8 @@ public final class OriginHost {
         } else {
             text += "marked down by an operator, " + put.reason();
         }
-        events.record(new Event(nowMillis, isDown ? EventKind.ORIGIN_DOWN : EventKind.ORIGIN_UP, url.authority(), text));
+        events.record(
+                new Event(nowMillis, isDown ? EventKind.ORIGIN_DOWN : EventKind.ORIGIN_UP, url.authority(), text));
     }
 
     private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {

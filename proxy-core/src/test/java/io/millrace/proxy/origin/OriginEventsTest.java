@@ -41,7 +41,12 @@ class OriginEventsTest {
 
     private void fail(int times) {
         for (int i = 0; i < times; i++) {
-            host().failed("reset", host().health().term(), T, groups.find("g").config().markdown(), 0);
+            host().failed(
+                            "reset",
+                            host().health().term(),
+                            T,
+                            groups.find("g").config().markdown(),
+                            0);
         }
     }
 
@@ -57,7 +62,9 @@ class OriginEventsTest {
         fail(3);
         assertEquals(List.of(EventKind.ORIGIN_DOWN), kinds());
         assertEquals("http://10.0.0.1", events.get(0).subject());
-        assertTrue(events.get(0).text().startsWith("group g: down, reset"), events.get(0).text());
+        assertTrue(
+                events.get(0).text().startsWith("group g: down, reset"),
+                events.get(0).text());
         host().checkedUp(host().health().term(), T + 5);
         assertEquals(List.of(EventKind.ORIGIN_DOWN, EventKind.ORIGIN_UP), kinds());
         assertEquals(T + 5, events.get(1).atMillis());

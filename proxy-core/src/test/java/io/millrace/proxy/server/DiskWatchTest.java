@@ -56,6 +56,7 @@ class DiskWatchTest {
     void pathThatIsOfflineAtTheStartIsReportedAndAReleasedOneIsNot() {
         look(State.SUSPENDED, State.OFFLINE, null);
         assertEquals(
-                List.of(new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: taken offline by an operator")), events);
+                List.of(new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: taken offline by an operator")),
+                events);
     }
 }

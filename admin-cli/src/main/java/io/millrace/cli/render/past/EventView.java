@@ -21,7 +21,8 @@ public final class EventView {
             String at = event.text("at", "?");
             String kind = event.text("kind", "?");
             String padded = Printable.of(kind) + " ".repeat(Math.max(1, KIND_WIDTH - kind.length()));
-            lines.add(Printable.of(at.substring(0, Math.min(TIME_LENGTH, at.length())).replace('T', ' ')) + "  "
+            lines.add(Printable.of(
+                            at.substring(0, Math.min(TIME_LENGTH, at.length())).replace('T', ' ')) + "  "
                     + painted(event.text("severity", ""), padded, paint) + "  "
                     + Printable.of(event.text("subject", "") + ": " + event.text("text", ""))
                     + more(event.number("more", 0)));

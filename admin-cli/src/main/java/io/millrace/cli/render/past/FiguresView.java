@@ -30,8 +30,8 @@ public final class FiguresView {
             return List.of("nothing was recorded in this time");
         }
         List<String> lines = new ArrayList<>();
-        lines.add("requests/s  " + curve(points, point -> rate(point, "requests"))
-                + "  highest " + Quantities.tenths(highest(points, point -> rate(point, "requests"))));
+        lines.add("requests/s  " + curve(points, point -> rate(point, "requests")) + "  highest "
+                + Quantities.tenths(highest(points, point -> rate(point, "requests"))));
         lines.add("99th perc.  " + curve(points, point -> point.number("p99_us", 0)) + "  highest "
                 + span(Math.round(highest(points, point -> point.number("p99_us", 0)))));
         lines.add(paint.strong("time (UTC)    " + right("req/s") + right("hits") + right("sent/s") + right("origin/s")
@@ -68,9 +68,7 @@ public final class FiguresView {
         if (micros < MILLIS) {
             return micros + "us";
         }
-        return micros < MILLION
-                ? Quantities.tenths(micros / MILLIS) + "ms"
-                : Quantities.tenths(micros / MILLION) + "s";
+        return micros < MILLION ? Quantities.tenths(micros / MILLIS) + "ms" : Quantities.tenths(micros / MILLION) + "s";
     }
 
     private static String right(String text) {

@@ -98,7 +98,8 @@ public final class HistoryResource implements AdminResource {
             List<Point> read = source.read(range.archiveStep(), range.from(), range.to());
             return range.step() == range.archiveStep() ? read : Figures.joined(read, range.step());
         } catch (IOException e) {
-            throw new AdminException(500, "history-unreadable", "the recorded figures cannot be read: " + e.getMessage());
+            throw new AdminException(
+                    500, "history-unreadable", "the recorded figures cannot be read: " + e.getMessage());
         }
     }
 
@@ -134,9 +135,7 @@ public final class HistoryResource implements AdminResource {
         Archive archive = archive(archives, asked, fromMillis, toMillis, now);
         if (asked % archive.stepSeconds() != 0) {
             throw new AdminException(
-                    400,
-                    "bad-request",
-                    "step: " + asked + " s is no multiple of a recorded step: " + steps(archives));
+                    400, "bad-request", "step: " + asked + " s is no multiple of a recorded step: " + steps(archives));
         }
         // Before the first record there is nothing to read.
         long oldest = Math.max(fromMillis / 1000, now / 1000 - archive.spanSeconds());

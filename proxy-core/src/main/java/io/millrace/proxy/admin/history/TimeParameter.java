@@ -12,8 +12,7 @@ import java.util.regex.Pattern;
 final class TimeParameter {
     private static final Pattern SPAN = Pattern.compile("(\\d{1,9})(s|m|min|h|d)");
     private static final Pattern SECONDS = Pattern.compile("\\d{1,11}");
-    private static final Map<String, Integer> UNIT_SECONDS =
-            Map.of("s", 1, "m", 60, "min", 60, "h", 3600, "d", 86_400);
+    private static final Map<String, Integer> UNIT_SECONDS = Map.of("s", 1, "m", 60, "min", 60, "h", 3600, "d", 86_400);
 
     private TimeParameter() {}
 
@@ -81,6 +80,7 @@ final class TimeParameter {
         } catch (NumberFormatException e) {
             // Handled like a number out of range.
         }
-        throw new AdminException(400, "bad-request", name + ": " + text + " is not a number from " + min + " to " + max);
+        throw new AdminException(
+                400, "bad-request", name + ": " + text + " is not a number from " + min + " to " + max);
     }
 }

@@ -41,7 +41,8 @@ class HistoryResourceTest {
             List<Point> points = new ArrayList<>();
             for (long at = to - 3 * step; at < to; at += step) {
                 long[] hits = {1, 0, 3, 0};
-                points.add(new Point(at, step * 1000, 5, 4, 100, 50, 1, 0, 2, hits, new long[] {0, 0, 0, 1}, new long[4]));
+                points.add(
+                        new Point(at, step * 1000, 5, 4, 100, 50, 1, 0, 2, hits, new long[] {0, 0, 0, 1}, new long[4]));
             }
             return points;
         }
@@ -54,8 +55,7 @@ class HistoryResourceTest {
 
     private static String answer(AdminResource resource, String query) throws AdminException {
         StringBuilder body = new StringBuilder();
-        AdminRequest request =
-                new AdminRequest("GET", resource.path() + query, resource.path(), new byte[0], false);
+        AdminRequest request = new AdminRequest("GET", resource.path() + query, resource.path(), new byte[0], false);
         resource.handle(request, (AdminReply reply) -> {
             assertEquals(200, reply.status());
             body.append(new String(reply.body(), StandardCharsets.UTF_8));
@@ -108,7 +108,12 @@ class HistoryResourceTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "?from=yesterday", "?step=7s", "?step=0x", "?series=nothing", "?from=1h&from=2h", "?from=2d&step=1min&to=now"
+                "?from=yesterday",
+                "?step=7s",
+                "?step=0x",
+                "?series=nothing",
+                "?from=1h&from=2h",
+                "?from=2d&step=1min&to=now"
             })
     void badParametersAreRefused(String query) {
         AdminException refused = assertThrows(AdminException.class, () -> history(query));
@@ -143,12 +148,11 @@ class HistoryResourceTest {
         assertEquals(
                 "{\"now\":1800000000,\"events\":[{\"number\":4,\"at\":\"2027-01-15T08:00:00.001Z\",\"at_seconds\":1800000000,"
                         + "\"kind\":\"disk-offline\",\"severity\":\"error\",\"subject\":\"/disk\",\"text\":\"\\\"<b>\",\"more\":2}]}",
-                answer(resource, "?since=1h&after=3&kind=disk-offline,purge&kind=start&limit=7").strip());
+                answer(resource, "?since=1h&after=3&kind=disk-offline,purge&kind=start&limit=7")
+                        .strip());
         answer(resource, "");
         assertEquals(
-                List.of(
-                        (NOW - 3600) * 1000 + " 3 [START, PURGE, DISK_OFFLINE] 7",
-                        Long.MIN_VALUE + " -1 [] 200"),
+                List.of((NOW - 3600) * 1000 + " 3 [START, PURGE, DISK_OFFLINE] 7", Long.MIN_VALUE + " -1 [] 200"),
                 asked);
         for (String query : List.of("?kind=nothing", "?limit=0", "?limit=2001", "?after=x", "?since=x")) {
             assertEquals(

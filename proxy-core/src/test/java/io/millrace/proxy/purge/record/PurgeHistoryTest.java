@@ -61,7 +61,8 @@ final class PurgeHistoryTest {
             add(history, record(2).in(PurgeState.FAILED));
         }
         assertEquals(
-                List.of(new Event(clock.get(), EventKind.PURGE, "h1", "soft purge by host, requested by token t")), events);
+                List.of(new Event(clock.get(), EventKind.PURGE, "h1", "soft purge by host, requested by token t")),
+                events);
     }
 
     private static List<String> ids(PurgeHistory history, int count) throws IOException {
