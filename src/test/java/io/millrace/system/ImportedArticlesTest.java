@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.ats.AtsImport;
+import io.millrace.launcher.importing.ImportResult;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
@@ -81,7 +82,7 @@ class ImportedArticlesTest {
 
     /** The same within this process: the imported configuration has passed the check. */
     private void imported(Map<String, String> settings) throws IOException {
-        AtsImport.Result result = AtsImport.read(directory, null);
+        ImportResult result = AtsImport.read(directory, null);
         Map<String, String> all = new HashMap<>(settings);
         all.put("worker.event_loops", "1");
         all.put("storage", "[]");

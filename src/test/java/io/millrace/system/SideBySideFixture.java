@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.ats.AtsImport;
+import io.millrace.launcher.importing.ImportResult;
 import io.millrace.proxy.ProxyServer;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.yaml.ConfigLoader;
@@ -120,7 +121,7 @@ abstract class SideBySideFixture {
             there = answers(true);
             assertTrue(server.isAlive());
         }
-        AtsImport.Result result = AtsImport.read(root.resolve("etc"), root);
+        ImportResult result = AtsImport.read(root.resolve("etc"), root);
         List<String> here;
         try (ProxyServer proxy = ProxyServer.builder().config(config(result)).start()) {
             assertEquals(port, proxy.addresses().get(0).getPort());
@@ -138,7 +139,7 @@ abstract class SideBySideFixture {
                 () -> String.join("\n", different) + "\n" + result.yaml() + String.join("\n", files.values()));
     }
 
-    private ProxyConfig config(AtsImport.Result result) {
+    private ProxyConfig config(ImportResult result) {
         Map<String, String> own = Map.of(
                 "worker.event_loops", "1", "cache.ram_size", "32MiB", "storage", "[]", "log.access.enabled", "false");
         ConfigResult config = ConfigLoader.parse(

@@ -34,7 +34,7 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "cache",
             customSynopsis = "millctl cache COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Show stored responses, and purge.")
+            description = "Show, purge, warm and copy stored responses.")
     static final class Cache extends CommandGroup {}
 
     @Command(
@@ -67,7 +67,7 @@ abstract class CommandGroup implements Callable<Integer> {
 
     @Command(
             name = "import",
-            customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
+            customSynopsis = "millctl import COMMAND PATH [OPTIONS]",
             commandListHeading = "Commands:%n",
             description = "Translate another proxy's configuration into one of Millrace.")
     static final class Import extends CommandGroup {}
@@ -78,6 +78,13 @@ abstract class CommandGroup implements Callable<Integer> {
             commandListHeading = "Commands:%n",
             description = "Inspect a storage path that no running proxy has open.")
     static final class Store extends CommandGroup {}
+
+    @Command(
+            name = "support",
+            customSynopsis = "millctl support COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Collect data for a bug report.")
+    static final class Support extends CommandGroup {}
 
     @Command(
             name = "log",

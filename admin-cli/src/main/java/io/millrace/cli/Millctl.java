@@ -8,8 +8,11 @@ import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.cache.CacheExportCommand;
+import io.millrace.cli.command.cache.CacheImportCommand;
 import io.millrace.cli.command.cache.CacheListCommand;
 import io.millrace.cli.command.cache.CacheLookupCommand;
+import io.millrace.cli.command.cache.CacheWarmCommand;
 import io.millrace.cli.command.cache.ExplainCommand;
 import io.millrace.cli.command.cache.PurgeChangeCommands;
 import io.millrace.cli.command.cache.PurgeCommand;
@@ -27,6 +30,7 @@ import io.millrace.cli.command.config.ConfigRollbackCommand;
 import io.millrace.cli.command.config.ConfigSchemaCommand;
 import io.millrace.cli.command.config.ConfigSetCommand;
 import io.millrace.cli.command.config.ImportAtsCommand;
+import io.millrace.cli.command.config.ImportCommands;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.DashboardCommand;
@@ -39,10 +43,12 @@ import io.millrace.cli.command.server.OriginUpCommand;
 import io.millrace.cli.command.server.ServerCommands;
 import io.millrace.cli.command.server.StatusCommand;
 import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.shell.ShellCommand;
 import io.millrace.cli.command.storage.StorageOfflineCommand;
 import io.millrace.cli.command.storage.StorageOnlineCommand;
 import io.millrace.cli.command.storage.StorageStatusCommand;
 import io.millrace.cli.command.storage.StoreLocalCommand;
+import io.millrace.cli.command.support.SupportBundleCommand;
 import io.millrace.cli.command.traffic.LogCommands;
 import io.millrace.cli.command.traffic.MetricDescribeCommand;
 import io.millrace.cli.command.traffic.MetricGetCommand;
@@ -54,6 +60,7 @@ import io.millrace.cli.render.Paint;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
@@ -109,24 +116,10 @@ public final class Millctl {
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
                 .addSubcommand(new MemoryCommand(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Config())
-                        .addSubcommand(new ConfigGetCommand(invocation))
-                        .addSubcommand(new ConfigDescribeCommand(invocation))
-                        .addSubcommand(new ConfigDiffCommand(invocation))
-                        .addSubcommand(new ConfigSetCommand(invocation))
-                        .addSubcommand(new ConfigResetCommand(invocation))
-                        .addSubcommand(new ConfigCheckCommand(invocation))
-                        .addSubcommand(new ConfigPlanCommand(invocation))
-                        .addSubcommand(new ConfigReloadCommand(invocation))
-                        .addSubcommand(new ConfigHistoryCommand(invocation))
-                        .addSubcommand(new ConfigRollbackCommand(invocation))
-                        .addSubcommand(new ConfigSchemaCommand(invocation)))
+                .addSubcommand(config(invocation))
                 .addSubcommand(new ExplainCommand(invocation))
                 .addSubcommand(purge(invocation))
-                .addSubcommand(new CommandLine(new CommandGroup.Cache())
-                        .addSubcommand(new CacheLookupCommand(invocation))
-                        .addSubcommand(new CacheListCommand(invocation))
-                        .addSubcommand(new PurgeCommand(invocation)))
+                .addSubcommand(cache(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Server())
                         .addSubcommand(new ServerCommands.Status(invocation))
                         .addSubcommand(new ServerCommands.Drain(invocation))
@@ -145,8 +138,11 @@ public final class Millctl {
                         .addSubcommand(new TlsCommands.Show(invocation))
                         .addSubcommand(new TlsCommands.Check(invocation))
                         .addSubcommand(new TlsCommands.Renew(invocation)))
-                .addSubcommand(
-                        new CommandLine(new CommandGroup.Import()).addSubcommand(new ImportAtsCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Import())
+                        .addSubcommand(new ImportAtsCommand(invocation))
+                        .addSubcommand(new ImportCommands.Nginx(invocation))
+                        .addSubcommand(new ImportCommands.Varnish(invocation))
+                        .addSubcommand(new ImportCommands.Squid(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Store())
                         .addSubcommand(new StoreLocalCommand.Check(invocation))
                         .addSubcommand(new StoreLocalCommand.Dump(invocation))
@@ -165,8 +161,36 @@ public final class Millctl {
                 .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Support()).addSubcommand(new SupportBundleCommand(invocation)))
+                .addSubcommand(new ShellCommand(invocation, Millctl::inShell))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));
+    }
+
+    private static CommandLine config(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Config())
+                .addSubcommand(new ConfigGetCommand(invocation))
+                .addSubcommand(new ConfigDescribeCommand(invocation))
+                .addSubcommand(new ConfigDiffCommand(invocation))
+                .addSubcommand(new ConfigSetCommand(invocation))
+                .addSubcommand(new ConfigResetCommand(invocation))
+                .addSubcommand(new ConfigCheckCommand(invocation))
+                .addSubcommand(new ConfigPlanCommand(invocation))
+                .addSubcommand(new ConfigReloadCommand(invocation))
+                .addSubcommand(new ConfigHistoryCommand(invocation))
+                .addSubcommand(new ConfigRollbackCommand(invocation))
+                .addSubcommand(new ConfigSchemaCommand(invocation));
+    }
+
+    /** Runs a command of a shell with the input and output of the shell. */
+    private static int inShell(Invocation shell, List<String> words) {
+        return run(
+                words.toArray(new String[0]),
+                shell.surroundings(),
+                shell.console().out(),
+                shell.console().err(),
+                shell.pause());
     }
 
     private static CommandLine purge(Invocation invocation) {
@@ -175,6 +199,16 @@ public final class Millctl {
                 .addSubcommand(new PurgeShowCommand(invocation))
                 .addSubcommand(new PurgeChangeCommands.Undo(invocation))
                 .addSubcommand(new PurgeChangeCommands.Cancel(invocation));
+    }
+
+    private static CommandLine cache(Invocation invocation) {
+        return new CommandLine(new CommandGroup.Cache())
+                .addSubcommand(new CacheLookupCommand(invocation))
+                .addSubcommand(new CacheListCommand(invocation))
+                .addSubcommand(new CacheWarmCommand(invocation))
+                .addSubcommand(new CacheExportCommand(invocation))
+                .addSubcommand(new CacheImportCommand(invocation))
+                .addSubcommand(new PurgeCommand(invocation));
     }
 
     private static int reportUsage(ParameterException e, Console console) {

@@ -40,6 +40,17 @@ class BadOptionsTest {
                         new Case(2, "", List.of("cache", "lookup")),
                         new Case(2, "--limit", List.of("cache", "list", "--limit", "0")),
                         new Case(2, "--limit", List.of("cache", "list", "--limit", "many")),
+                        new Case(2, "--rate", warm("--rate", "0")),
+                        new Case(2, "--rate", warm("--rate", "NaN")),
+                        new Case(2, "--concurrency", warm("--concurrency", "65")),
+                        new Case(2, "Host", warm("-H", "Host: a")),
+                        new Case(2, "'Name: value'", warm("-H", "a")),
+                        new Case(2, "--base", warm("--base", "http://a/")),
+                        new Case(2, "one of --sitemap", List.of("cache", "warm")),
+                        new Case(2, "--resume", List.of("cache", "warm", "--tag", "a", "--resume", none)),
+                        new Case(2, "exists", List.of("cache", "export", "--host", "a", "--out", empty)),
+                        new Case(2, "no directory", List.of("cache", "export", "--host", "a", "--out", none + "/a")),
+                        new Case(2, "--out", List.of("cache", "export", "--host", "a")),
                         new Case(3, "", List.of("status", "--admin", none)),
                         new Case(3, "", List.of("status", "--admin", folder)),
                         new Case(2, "", List.of("status", "--admin", "http://127.0.0.1:99999")),
@@ -54,6 +65,10 @@ class BadOptionsTest {
                 .stream()
                 .map(each -> DynamicTest.dynamicTest(each.words().toString(), () -> check(each)))
                 .toList();
+    }
+
+    private static List<String> warm(String option, String value) {
+        return List.of("cache", "warm", "--list", "urls", option, value);
     }
 
     private static List<String> tokenFile(String file) {

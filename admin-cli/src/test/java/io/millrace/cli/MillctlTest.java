@@ -383,6 +383,16 @@ final class MillctlTest {
         assertEquals(
                 "import ats --json -- conf\n",
                 millctl("import", "ats", "conf", "-o", "json").out());
+        assertEquals(
+                "import nginx --out=b.yaml --prefix=/opt/nginx -- /etc/nginx\n",
+                millctl("import", "nginx", "/etc/nginx", "--out", "b.yaml", "--prefix", "/opt/nginx")
+                        .out());
+        assertEquals(
+                "import varnish --force -- default.vcl\n",
+                millctl("import", "varnish", "default.vcl", "--force").out());
+        assertEquals(
+                "import squid --json -- squid.conf\n",
+                millctl("import", "squid", "squid.conf", "-o", "json").out());
     }
 
     @Test

@@ -9,10 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.security.Security;
 import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateFactory;
+import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -41,6 +44,7 @@ import org.slf4j.LoggerFactory;
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
     private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
+    private static final int CAUSES_MAX = 16;
     private static final int REASON_LENGTH_MAX = 1000;
     private static final long ADVICE_SECONDS = 6 * 3600;
     private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
@@ -117,7 +121,20 @@ final class AcmeIssuer implements CertificateIssuer {
                 LOG.warn("ACME: the stored account for {} cannot be deleted: {}", issuer.directory(), e.toString());
             }
         }
-        return new IssuanceException(singleLine(text(cause)), ordered, retrySeconds, cause);
+        return new IssuanceException(singleLine(text(cause)) + clockHint(cause), ordered, retrySeconds, cause);
+    }
+
+    /** Returns a remark if the issuer's certificate is not valid by the clock of this machine; else an empty text. */
+    static String clockHint(Throwable failure) {
+        Throwable cause = failure;
+        for (int i = 0; cause != null && i < CAUSES_MAX; i++) {
+            if (cause instanceof CertificateNotYetValidException || cause instanceof CertificateExpiredException) {
+                return "; the clock of this machine shows " + Instant.now().truncatedTo(ChronoUnit.SECONDS)
+                        + ": if that is wrong, set the clock";
+            }
+            cause = cause.getCause();
+        }
+        return "";
     }
 
     /** Replaces control characters in the issuer's text, since it is written to logs and terminals. */

@@ -1,8 +1,12 @@
 package io.millrace.launcher;
 
 import io.millrace.launcher.ats.AtsImport;
-import io.millrace.launcher.ats.ImportReport;
 import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.importing.ImportReport;
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.nginx.NginxImport;
+import io.millrace.launcher.squid.SquidImport;
+import io.millrace.launcher.varnish.VarnishImport;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -18,13 +22,18 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code millrace import ats DIR}: converts the configuration of another proxy. */
+/** The command {@code millrace import PROXY PATH}: converts the configuration of another proxy. */
 @Command(
         name = "import",
         description = "Translates another proxy's configuration into one of Millrace.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = ImportCommand.Ats.class)
+        subcommands = {
+            ImportCommand.Ats.class,
+            ImportCommand.Nginx.class,
+            ImportCommand.Varnish.class,
+            ImportCommand.Squid.class
+        })
 final class ImportCommand implements Runnable {
     @Spec
     @SuppressWarnings("NullAway.Init")
@@ -32,16 +41,14 @@ final class ImportCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "the command is missing: ats");
+        throw new ParameterException(
+                spec.commandLine(),
+                "the command is missing: "
+                        + String.join(", ", spec.subcommands().keySet()));
     }
 
+    /** Options and report of every import. */
     @Command(
-            name = "ats",
-            description = {
-                "Translates Apache Traffic Server's configuration to millrace.yaml.",
-                "On standard output or in a file, with a report of the result of",
-                "every line."
-            },
             mixinStandardHelpOptions = true,
             exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
@@ -49,14 +56,10 @@ final class ImportCommand implements Runnable {
                 "1:some lines are not; the result can be used",
                 "2:the files are broken, or nothing could be written"
             })
-    static final class Ats implements Callable<Integer> {
+    abstract static class Import implements Callable<Integer> {
         @Spec
         @SuppressWarnings("NullAway.Init")
         private CommandSpec spec;
-
-        @Parameters(paramLabel = "DIR", description = "The directory, such as /etc/trafficserver.")
-        @SuppressWarnings("NullAway.Init")
-        private Path directory;
 
         @Option(names = "--out", paramLabel = "FILE", description = "Write to this file instead of standard output.")
         private @Nullable Path out;
@@ -64,25 +67,20 @@ final class ImportCommand implements Runnable {
         @Option(names = "--force", description = "Overwrites FILE if it exists.")
         private boolean force;
 
-        @Option(
-                names = "--prefix",
-                paramLabel = "PATH",
-                description =
-                        "Installation directory of Traffic Server, for its relative paths. Default: derived from DIR.")
-        private @Nullable Path prefix;
-
         @Option(names = "--json", description = "The report as JSON, with the configuration in it.")
         private boolean json;
 
+        abstract ImportResult read();
+
         @Override
-        public Integer call() {
+        public final Integer call() {
             Path file = out;
             if (file != null && Files.exists(file) && !force) {
                 return fail(file + " already exists; --force overwrites the file");
             }
-            AtsImport.Result result;
+            ImportResult result;
             try {
-                result = AtsImport.read(directory, prefix);
+                result = read();
             } catch (RuntimeException e) {
                 return fail("internal error (please report it); nothing was written: " + e);
             }
@@ -98,7 +96,7 @@ final class ImportCommand implements Runnable {
             return yaml == null ? ExitCode.USAGE : result.isWhole() ? ExitCode.OK : ExitCode.FAILED;
         }
 
-        private void report(AtsImport.Result result, @Nullable Path file) {
+        private void report(ImportResult result, @Nullable Path file) {
             PrintWriter data = spec.commandLine().getOut();
             PrintWriter talk = spec.commandLine().getErr();
             String yaml = result.yaml();
@@ -138,6 +136,91 @@ final class ImportCommand implements Runnable {
             } finally {
                 Files.deleteIfExists(fresh);
             }
+        }
+    }
+
+    @Command(
+            name = "ats",
+            description = {
+                "Translates Apache Traffic Server's configuration to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every line."
+            })
+    static final class Ats extends Import {
+        @Parameters(paramLabel = "DIR", description = "The directory, such as /etc/trafficserver.")
+        @SuppressWarnings("NullAway.Init")
+        private Path directory;
+
+        @Option(
+                names = "--prefix",
+                paramLabel = "PATH",
+                description =
+                        "Installation directory of Traffic Server, for its relative paths. Default: derived from DIR.")
+        private @Nullable Path prefix;
+
+        @Override
+        ImportResult read() {
+            return AtsImport.read(directory, prefix);
+        }
+    }
+
+    @Command(
+            name = "nginx",
+            description = {
+                "Translates nginx's configuration to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every directive, also in included files."
+            })
+    static final class Nginx extends Import {
+        @Parameters(paramLabel = "PATH", description = "A directory such as /etc/nginx, or a file.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Option(
+                names = "--prefix",
+                paramLabel = "PATH",
+                description = "Directory for relative paths of include. Default: that of the file.")
+        private @Nullable Path prefix;
+
+        @Override
+        ImportResult read() {
+            return NginxImport.read(path, prefix);
+        }
+    }
+
+    @Command(
+            name = "varnish",
+            description = {
+                "Translates a VCL file of Varnish to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every statement, also in included files."
+            })
+    static final class Varnish extends Import {
+        @Parameters(paramLabel = "FILE", description = "A VCL file such as /etc/varnish/default.vcl.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Override
+        ImportResult read() {
+            return VarnishImport.read(path);
+        }
+    }
+
+    @Command(
+            name = "squid",
+            description = {
+                "Translates Squid's configuration to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
+                "every line, also in included files."
+            })
+    static final class Squid extends Import {
+        @Parameters(paramLabel = "FILE", description = "The file, such as /etc/squid/squid.conf.")
+        @SuppressWarnings("NullAway.Init")
+        private Path path;
+
+        @Override
+        ImportResult read() {
+            return SquidImport.read(path);
         }
     }
 }

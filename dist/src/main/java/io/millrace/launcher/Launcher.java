@@ -17,6 +17,7 @@ import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,10 @@ final class Launcher {
         }
         ProxyConfig config = reading.result().config();
         if (config == null) {
+            Path file = reader.file();
+            if (file != null && !Files.exists(file)) {
+                System.err.println("  write it with: millrace init " + file + ", or name another file with --config");
+            }
             return ExitCode.USAGE;
         }
         int firstPort = config.listeners().get(0).address().port();

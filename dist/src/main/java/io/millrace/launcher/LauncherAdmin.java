@@ -25,6 +25,8 @@ import io.millrace.proxy.admin.config.ConfigHistoryResource;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
 import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
+import io.millrace.proxy.admin.copy.ImportResource;
+import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.resource.AdminReply;
@@ -133,6 +135,12 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", ObjectResource.HEAD_PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", ObjectResource.CONTENT_PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", ImportResource.BEGIN_PATH, status::changeableWorkerSocket, PURGE_TIMEOUT)
+                .forward("POST", ImportResource.CONTENT_PATH, status::changeableWorkerSocket, PURGE_TIMEOUT)
+                .forward("POST", ImportResource.END_PATH, status::changeableWorkerSocket, PURGE_TIMEOUT)
+                .forward("POST", ImportResource.ABORT_PATH, status::changeableWorkerSocket, PURGE_TIMEOUT)
                 .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)
                 .forward("GET", "/readyz", status::workerSocket, PROBE_TIMEOUT);

@@ -5,6 +5,8 @@ import io.millrace.launcher.build.VersionCommand;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.FileFailure;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.init.InitCommand;
+import io.millrace.launcher.init.TerminalInput;
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
@@ -21,7 +23,8 @@ import picocli.CommandLine.IVersionProvider;
         description = "A caching HTTP proxy.",
         mixinStandardHelpOptions = true,
         versionProvider = LauncherMain.Version.class,
-        synopsisSubcommandLabel = "COMMAND")
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {"", "First steps: millrace run --demo, or millrace init and millrace run."})
 public final class LauncherMain {
     LauncherMain() {}
 
@@ -38,6 +41,7 @@ public final class LauncherMain {
     static CommandLine commandLine(String workerClass) {
         CommandLine line = new CommandLine(new LauncherMain());
         line.addSubcommand(new RunCommand(workerClass));
+        line.addSubcommand(new InitCommand(TerminalInput::open));
         line.addSubcommand(new CheckCommand());
         line.addSubcommand(new SchemaCommand());
         line.addSubcommand(new StoreCommand());

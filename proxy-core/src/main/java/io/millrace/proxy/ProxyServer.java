@@ -15,6 +15,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -26,7 +27,6 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
-import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
@@ -36,9 +36,9 @@ import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
 import io.millrace.proxy.server.DiskWatch;
-import io.millrace.proxy.server.LogConfigs;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
+import io.millrace.proxy.server.ServerLogs;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.proxy.server.StoreConfigs;
 import io.millrace.proxy.tls.ListenerTls;
@@ -106,7 +106,7 @@ public final class ProxyServer implements AutoCloseable {
     private final MetricsRegistry metrics = new MetricsRegistry();
     private final CacheStore<StoredHead> store;
     private final PurgeHistory purges;
-    private final @Nullable AccessLog accessLog;
+    private final ServerLogs accessLogs;
     private final BufferPool allocator;
     private final ConnectionMemory memory;
     private final MultiThreadIoEventLoopGroup group;
@@ -146,14 +146,12 @@ public final class ProxyServer implements AutoCloseable {
                 : config.worker().eventLoops();
         ProcessMemory.noteJvm();
         allocator = new BufferPool(loopCount);
-        accessLog = accessLog(config);
+        accessLogs = ServerLogs.start(config, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
-            if (accessLog != null) {
-                accessLog.close();
-            }
+            accessLogs.close();
             throw e;
         }
         group = new MultiThreadIoEventLoopGroup(
@@ -181,14 +179,16 @@ public final class ProxyServer implements AutoCloseable {
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         ServingLoop.Memory loopMemory = new ServingLoop.Memory(
                 memory, loopCount, () -> live.config().limits().responseRateMin());
+        OriginFaults originFaults = new OriginFaults(builder.clock()::millis);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,
                     allocator,
                     metrics.newLoopCounters(),
-                    accessLog == null ? null : accessLog.loopRing(),
+                    accessLogs.loopRing(),
                     shared,
                     originTls,
+                    originFaults,
                     () -> live.dns(),
                     () -> live.http1(),
                     () -> live.http2(),
@@ -197,10 +197,10 @@ public final class ProxyServer implements AutoCloseable {
                     transport.hasPlainSockets(),
                     loopMemory));
         }
-        ProxyMetrics.bind(metrics, store, allocator, accessLog);
+        ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
-        patternSweeper = new PatternSweeper(store, shared.invalidator());
+        patternSweeper = new PatternSweeper(store, shared.invalidator(), purges.removals());
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
@@ -338,6 +338,7 @@ public final class ProxyServer implements AutoCloseable {
         shared.overload().apply(config.remap());
         live = next;
         serverTls.reload(config);
+        accessLogs.apply(config);
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
@@ -360,14 +361,6 @@ public final class ProxyServer implements AutoCloseable {
             case ACCEPT -> () -> live.acceptedHeaders();
             case REQUIRE -> () -> live.requiredHeaders();
         };
-    }
-
-    private static @Nullable AccessLog accessLog(ProxyConfig config) {
-        if (!config.log().accessEnabled() || config.log().accessPath() == null) {
-            return null;
-        }
-        FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
-        return AccessLog.start(LogConfigs.of(config.log()), faults);
     }
 
     /**
@@ -451,9 +444,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         purges.close();
-        if (accessLog != null) {
-            accessLog.close();
-        }
+        accessLogs.close();
         metrics.close();
         allocator.close();
     }
@@ -488,11 +479,9 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes the access log and opens it again by its name, after the file was moved. */
+    /** Closes the access logs and opens them again by name, after their files were moved. */
     public void reopenLogs() {
-        if (accessLog != null) {
-            accessLog.reopen();
-        }
+        accessLogs.reopen();
     }
 
     /** The bound addresses, in the order of the configuration. */

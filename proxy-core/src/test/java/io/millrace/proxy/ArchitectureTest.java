@@ -112,13 +112,14 @@ final class ArchitectureTest {
             .resideInAnyPackage("io.netty.channel..", "io.netty.handler..")
             .allowEmptyShould(true);
 
-    /** Unix domain sockets need epoll: the admin API has one class that chooses its transport. */
+    /** Unix domain sockets need epoll: the admin API and the access log have one class each that uses it. */
     @ArchTest
     static final ArchRule onlyNetAndFetchKnowTheNativeTransports = noClasses()
             .that()
             .resideOutsideOfPackages(ROOT + ".net..", ROOT + ".fetch..")
             .and()
-            .haveNameNotMatching("io\\.millrace\\.proxy\\.admin\\.AdminTransport(\\$.*)?")
+            .haveNameNotMatching("io\\.millrace\\.proxy\\."
+                    + "(admin\\.AdminTransport|observe\\.log\\.target\\.JournaldSocket)(\\$.*)?")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.netty.channel.epoll..", "io.netty.channel.uring..", "io.netty.internal.tcnative..")

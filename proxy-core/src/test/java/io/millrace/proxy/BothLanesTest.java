@@ -53,6 +53,8 @@ class BothLanesTest {
     @TempDir
     Path directory;
 
+    private List<ConfigValues> rules = List.of();
+
     private static Map<String, String> cases() {
         Map<String, String> cases = new LinkedHashMap<>();
         cases.put("hit", GET + "\r\n");
@@ -195,7 +197,8 @@ class BothLanesTest {
                         .set("log.access.enabled", "true")
                         .set("log.access.path", log.toString())
                         .set("log.access.format", LOG)
-                        .set("via.response", "stack"));
+                        .set("via.response", "stack")
+                        .rules(rules));
         for (String path : List.of(
                 "/hit",
                 "/last",
@@ -230,6 +233,21 @@ class BothLanesTest {
     Stream<DynamicTest> answersLinesAndCountsOverTlsAreTheSameInFrontOfTheDecoderAndBehindIt() throws Exception {
         TestCertificate tls = TestCertificate.in(directory);
         return compare(tls, proxy -> tls.client(proxy.proxy().addresses().get(1)));
+    }
+
+    @TestFactory
+    Stream<DynamicTest> answersLinesAndCountsAreTheSameInBothLanesWithRules() throws Exception {
+        rules = RulesOnTheWireTest.rules(
+                "[{set_response_header: {X-Origin: rule}, add_response_header: {Link: [<a>, <b>]}},"
+                        + " {when: 'status >= 400 || cache == \"stale\"',"
+                        + " set_response_header: {Cache-Control: no-store}},"
+                        + " {when: 'request_header[\"X-Who\"] == \"me\"',"
+                        + " remove_response_header: [Content-Type, Link]},"
+                        + " {when: 'path == \"/none\"', set_stored_header: {X-Stored: b}},"
+                        + " {when: 'path =~ \"^/(private)\" && method == \"POST\"', redirect: {to: '/$1/b'}},"
+                        + " {when: 'path == \"/miss\"', rewrite: {path: /hit}, set_request_header: {X-Sent: b}},"
+                        + " {when: 'path == \"/no\"', answer: {status: 451, body: no}}]");
+        return compare(null, proxy -> new RawClient(proxy.address()));
     }
 
     private Stream<DynamicTest> compare(@Nullable TestCertificate tls, Dialing dialing) throws IOException {

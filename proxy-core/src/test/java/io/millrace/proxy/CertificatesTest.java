@@ -244,9 +244,21 @@ class CertificatesTest {
         assertTrue(
                 proxy.proxy()
                         .metricsText()
-                        .contains(
-                                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
+                        .contains("millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"}"
+                                + " 0.0"),
                 "a check is no fault of what is served");
+    }
+
+    @Test
+    void aCertificateOfTheFutureNamesTheClock() throws Exception {
+        Instant later = Instant.ofEpochMilli(ProxyExtension.START_MILLIS).plus(Duration.ofDays(1));
+        AUTHORITY.issue(later, later.plus(Duration.ofDays(30)), "early.example").write(directory, "early");
+        start();
+        TlsAdmin admin = new TlsAdmin(proxy.proxy().serverTls(), () -> ProxyExtension.START_MILLIS);
+        List<String> notes = admin.certificates().get(0).notes();
+        String expected = "not valid before " + later + ", but the clock of this machine shows "
+                + Instant.ofEpochMilli(ProxyExtension.START_MILLIS) + "; set the clock";
+        assertTrue(notes.stream().anyMatch(note -> note.startsWith(expected)), notes::toString);
     }
 
     @Test

@@ -17,8 +17,10 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig.Action;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.observe.Counter;
 import java.nio.file.Path;
 import java.util.List;
@@ -85,6 +87,33 @@ class ExplainTest {
         assertEquals("fetched from the origin (uri-miss)", texts.get("answer"));
         assertTrue(by(explained, "rule").startsWith("remap[0]"), by(explained, "rule"));
         assertEquals(0, proxy.origin().requests());
+    }
+
+    @Test
+    void rulesThatMatchAreNamed() throws Exception {
+        start(
+                "",
+                config -> config.rules(ConfigLoader.parse(
+                                "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\nrules:\n"
+                                        + "  - {when: 'path == \"/a\"', ttl: 1h}\n"
+                                        + "  - {when: 'path == \"/b\"', answer: {status: 403}}\n"
+                                        + "  - {when: 'status == 404', set_response_header: {X-A: b}}\n",
+                                "m.yaml",
+                                Map.of())
+                        .config()
+                        .values()
+                        .elements(RuleKeys.RULES)));
+        Explanation explained = explain("/a");
+        assertEquals(
+                "rules[0]: ttl; rules[2], if the response matches: set_response_header",
+                texts(explained).get("rules"));
+        assertEquals("rules[0] at m.yaml:4:5, rules[2] at m.yaml:6:5", by(explained, "rules"));
+        assertEquals("matched by rules[0]", texts(explained).get("cache-rules"));
+        assertEquals("rules[0] at m.yaml:4:5", by(explained, "cache-rules"));
+        Explanation answered = explain("/b");
+        assertEquals("answer", answered.outcome());
+        assertEquals(403, answered.status());
+        assertEquals("403, by answer of rules[1]", texts(answered).get("answer"));
     }
 
     @Test
@@ -304,6 +333,7 @@ class ExplainTest {
         Explanation none = explain("/nothing");
         assertEquals(404, none.status());
         assertEquals("404, no remap rule maps this URL", texts(none).get("answer"));
+        assertTrue(texts(none).get("rule").endsWith("; add its host and path to remap"), texts(none)::toString);
         assertEquals(0, proxy.counted(Counter.DENIED_NOT_MAPPED));
     }
 

@@ -18,6 +18,7 @@ import static io.millrace.proxy.http2.Http2Client.setting;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http2.Http2Client;
 import io.millrace.proxy.observe.Counter;
@@ -29,6 +30,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests the limits of HTTP/2 connections: excess is refused or ends the connection. */
 class Http2LimitsTest extends Http2Fixture {
+    /** More than socket buffers and the discarded bytes together. */
+    private static final long SENT_BYTES_MAX = 64 << 20;
+
     @Test
     void streamsBeyondTheLimitAreRefused() throws Exception {
         start(
@@ -171,6 +175,29 @@ class Http2LimitsTest extends Http2Fixture {
         assertEquals("ENHANCE_YOUR_CALM", client.await(GOAWAY).error());
         assertNull(client.read());
         assertEquals(1, proxy.counted(flood.counter()));
+        assertEquals(200, statusOfAnother());
+    }
+
+    /** Reading and discarding the rest of a flood would cost a third of a core for two seconds. */
+    @Test
+    void aFloodIsNotReadToItsEnd() throws Exception {
+        start(request -> request.ok("", new byte[0]), fresh -> fresh.set("http2.control_frames", "10"));
+        byte[] ping = Http2Client.bytes(PING, 0, 0, new byte[8]);
+        byte[] pings = new byte[4000 * ping.length];
+        for (int i = 0; i < pings.length; i += ping.length) {
+            System.arraycopy(ping, 0, pings, i, ping.length);
+        }
+        Http2Client client = client();
+        long sent = 0;
+        try {
+            while (sent < SENT_BYTES_MAX) {
+                client.send(pings);
+                sent += pings.length;
+            }
+        } catch (IOException expected) {
+            // The proxy has closed the connection.
+        }
+        assertTrue(sent < SENT_BYTES_MAX, sent + " bytes were accepted");
         assertEquals(200, statusOfAnother());
     }
 

@@ -28,6 +28,7 @@ class LiveKeysTest {
             LiveStaleTest.class,
             LiveCacheKeyTest.class,
             LiveCacheRulesTest.class,
+            LiveRulesTest.class,
             LiveOverloadTest.class,
             LiveMemoryTest.class,
             LiveOriginsTest.class,
@@ -41,7 +42,8 @@ class LiveKeysTest {
             LiveTlsTest.class,
             LiveOriginHttp2Test.class,
             LiveOriginTlsTest.class,
-            LiveHttp2Test.class);
+            LiveHttp2Test.class,
+            LiveLogsTest.class);
 
     /** Keys that the proxy does not use, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();

@@ -167,7 +167,9 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
     /** Returns the keys that the file does not set. */
     private Map<String, String> fallback(String text) {
         Map<String, String> settings = new LinkedHashMap<>();
-        settings.put("log.access.enabled", "false");
+        if (!text.contains("access: [")) {
+            settings.put("log.access.enabled", "false");
+        }
         settings.put("worker.event_loops", "1");
         if (!text.contains("ram_size:")) {
             settings.put("cache.ram_size", "32MiB");

@@ -26,6 +26,11 @@ public final class Console {
         return out;
     }
 
+    /** Standard error, for a command that runs others. */
+    public PrintStream err() {
+        return err;
+    }
+
     /** Prints lines of results. */
     public void data(List<String> lines) {
         for (String line : lines) {

@@ -16,5 +16,8 @@ public final class ExitCode {
     /** A requested change may still be in progress; query again later. */
     public static final int IN_PROGRESS = 75;
 
+    /** The command was interrupted. */
+    public static final int INTERRUPTED = 130;
+
     private ExitCode() {}
 }

@@ -64,6 +64,11 @@ public final class Invocation {
         return options.watch;
     }
 
+    /** Returns the time of {@code --timeout}, or {@code otherwise}. */
+    public Duration timeout(Duration otherwise) {
+        return options.timeout == null ? otherwise : options.timeout;
+    }
+
     public boolean isJson() {
         return options.output == OutputFormat.JSON;
     }
@@ -84,6 +89,25 @@ public final class Invocation {
             return AdminAddress.parse(named);
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(ExitCode.USAGE, by + ": " + e.getMessage());
+        }
+    }
+
+    /** Returns the given options that a shell passes to each of its commands. */
+    public List<String> sharedArguments() {
+        List<String> arguments = new ArrayList<>();
+        add(arguments, "--admin", options.admin);
+        add(arguments, "--token-file", options.tokenFile);
+        add(arguments, "--ca-file", options.caFile);
+        add(arguments, "--client-certificate", options.clientCertificate);
+        add(arguments, "--client-key", options.clientKey);
+        add(arguments, "--timeout", options.timeout == null ? null : options.timeout.toMillis() + "ms");
+        add(arguments, "--output", isJson() ? "json" : null);
+        return arguments;
+    }
+
+    private static void add(List<String> arguments, String option, @Nullable Object value) {
+        if (value != null) {
+            arguments.add(option + "=" + value);
         }
     }
 

@@ -37,12 +37,12 @@ public final class Quantities {
     }
 
     /** Formats a count with its noun: {@code 1 hit}, {@code 2 hits}. */
-    static String count(long count, String one, String several) {
+    public static String count(long count, String one, String several) {
         return count(count) + " " + (count == 1 ? one : several);
     }
 
     /** Formats seconds in the two largest units: {@code 3h 12m}. */
-    static String duration(long seconds) {
+    public static String duration(long seconds) {
         if (seconds < 0) {
             return "-" + duration(-seconds);
         }

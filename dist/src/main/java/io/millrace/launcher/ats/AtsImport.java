@@ -1,7 +1,5 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.launcher.ats.draft.Draft;
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.parent.ForwardedParents;
 import io.millrace.launcher.ats.parent.GroupWriter;
@@ -22,19 +20,21 @@ import io.millrace.launcher.ats.settings.ServerTlsImport;
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.settings.SplitDnsImport;
 import io.millrace.launcher.ats.settings.StorageImport;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.ImportedLine;
-import io.millrace.launcher.ats.source.Outcome;
-import io.millrace.launcher.ats.source.Printable;
 import io.millrace.launcher.ats.source.Records;
-import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.ImportedLine;
+import io.millrace.launcher.importing.source.Outcome;
+import io.millrace.launcher.importing.source.Printable;
+import io.millrace.launcher.importing.source.SourceFile;
 import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.problem.ConfigProblem.Severity;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -79,37 +79,6 @@ public final class AtsImport {
      */
     private static final int ROUNDS_MAX = 50;
 
-    /**
-     * The result of an import. Immutable.
-     *
-     * @param yaml the valid configuration; null if the directory could not be read
-     * @param lines every line of every file, in the order of the files
-     * @param problems errors that Traffic Server would also report: {@code file:line:column: what}
-     * @param warnings warnings of the validator about the configuration, which they call {@code millrace.yaml}
-     * @param files the files that were read
-     */
-    public record Result(
-            @Nullable String yaml,
-            List<ImportedLine> lines,
-            List<String> problems,
-            List<String> warnings,
-            List<String> files) {
-        /** Returns the number of lines for each outcome. */
-        public Map<Outcome, Integer> counts() {
-            Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
-            for (Outcome outcome : Outcome.values()) {
-                counts.put(outcome, 0);
-            }
-            lines.forEach(line -> counts.merge(line.outcome(), 1, Integer::sum));
-            return counts;
-        }
-
-        /** Returns true if every line was mapped. */
-        public boolean isWhole() {
-            return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
-        }
-    }
-
     private AtsImport() {}
 
     /**
@@ -117,14 +86,14 @@ public final class AtsImport {
      *
      * @param prefix base of relative paths of Traffic Server; null to derive it from the location of the directory
      */
-    public static Result read(Path directory, @Nullable Path prefix) {
+    public static ImportResult read(Path directory, @Nullable Path prefix) {
         Input input = new Input(directory, prefix);
         if (!Files.isDirectory(directory)) {
             String what = Files.exists(directory) ? "is not a directory" : "no such directory";
-            return new Result(null, List.of(), List.of(directory + ": " + what), List.of(), List.of());
+            return new ImportResult(null, List.of(), List.of(directory + ": " + what), List.of(), List.of());
         }
         if (FILES.stream().noneMatch(input::has)) {
-            return new Result(
+            return new ImportResult(
                     null,
                     List.of(),
                     List.of(
@@ -137,11 +106,11 @@ public final class AtsImport {
         input.files().values().forEach(SourceFile::sweep);
         List<String> files = List.copyOf(input.files().keySet());
         if (!input.problems().isEmpty()) {
-            return new Result(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+            return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
         }
         settle(input);
         if (!input.problems().isEmpty()) {
-            return new Result(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+            return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
         }
         input.draft().recordKeys();
         List<ImportedLine> lines = lines(input);
@@ -153,7 +122,7 @@ public final class AtsImport {
             }
             warnings.add(problem.text());
         }
-        return new Result(text, lines, List.of(), List.copyOf(warnings), files);
+        return new ImportResult(text, lines, List.of(), List.copyOf(warnings), files);
     }
 
     private static void readAll(Input input) {
@@ -185,7 +154,7 @@ public final class AtsImport {
         new CacheConfigImport(input, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(input);
         new LogImport(input).read();
-        Plugins.read(input, rules.all());
+        Plugins.read(input, rules.all(), rules.rewrites());
         // SniImport runs after the imports of other rules, since it adds rules to theirs.
         new SniImport(input, certificates).read(rules.all());
         rules.finish();

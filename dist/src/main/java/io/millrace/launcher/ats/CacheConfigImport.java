@@ -1,14 +1,14 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.settings.SpecialRecords;
-import io.millrace.launcher.ats.source.Addresses;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -2,9 +2,9 @@ package io.millrace.launcher.ats;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

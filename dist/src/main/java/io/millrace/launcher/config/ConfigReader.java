@@ -89,8 +89,11 @@ public final class ConfigReader {
             }
         }
         throw new LaunchException(
-                "no configuration: there is no millrace.yaml here or in /etc/millrace;"
-                        + " name a file with --config FILE, or try --origin URL or --demo",
+                "no configuration: there is no millrace.yaml here or in /etc/millrace\n"
+                        + "  write one:       millrace init\n"
+                        + "  name a file:     millrace run --config FILE\n"
+                        + "  without a file:  millrace run --origin URL\n"
+                        + "  try it first:    millrace run --demo",
                 ExitCode.USAGE);
     }
 

@@ -4,6 +4,7 @@ import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.process.WorkerStatus;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.observe.log.output.LogOutputConfig;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ListenerSockets;
 import java.nio.file.Path;
@@ -43,8 +44,7 @@ public record StartMessage(
                 + listeners.stream().map(ListenerSockets::boundAddress).collect(Collectors.joining(", ")));
         lines.add("  serves   " + rules());
         lines.add("  cache    " + volumes() + "RAM " + size(config.cache().ramBytes()));
-        lines.add("  log      "
-                + (config.log().accessEnabled() ? String.valueOf(config.log().accessPath()) : "none"));
+        lines.add("  log      " + logs());
         lines.add("  config   " + configName);
         lines.add("  admin    " + adminSocket
                 + (config.admin().listen() == null ? "" : ", " + config.admin().listen()));
@@ -71,6 +71,16 @@ public record StartMessage(
             return config.remap().get(0).to().toString();
         }
         return config.remap().size() + " remap rules";
+    }
+
+    private String logs() {
+        List<LogOutputConfig> logs = config.log().accessLogs();
+        if (!logs.isEmpty()) {
+            return logs.size()
+                    + (logs.size() == 1 ? " log: " : " logs: ")
+                    + logs.stream().map(LogOutputConfig::name).collect(Collectors.joining(", "));
+        }
+        return config.log().accessEnabled() ? String.valueOf(config.log().accessPath()) : "none";
     }
 
     private String volumes() {

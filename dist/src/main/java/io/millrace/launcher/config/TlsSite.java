@@ -43,18 +43,28 @@ public record TlsSite(
             text.append("    email: ").append(quoted(email)).append('\n');
         }
         text.append("remap:\n");
+        names.forEach(name -> text.append(rules(name, listen, https, origin)));
+        return text.toString();
+    }
+
+    /**
+     * Returns the elements of {@code remap} for a site: HTTPS goes to the origin, plain HTTP is redirected to HTTPS.
+     *
+     * @param plain addresses of the plain HTTP listeners
+     * @param https address of the HTTPS listener
+     */
+    public static String rules(String name, List<String> plain, String https, String origin) {
+        StringBuilder text = new StringBuilder();
         // Behind a port mapping, clients use the standard ports instead of the listening ports.
         Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
-        listen.forEach(address -> plainEnds.add(end(address, "80")));
+        plain.forEach(address -> plainEnds.add(end(address, "80")));
         Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
-        for (String name : names) {
-            for (String end : secureEnds) {
-                map(text, "map", "https://" + name + end, origin);
-            }
-            for (String end : plainEnds) {
-                String secureEnd = end.equals("/") ? "/" : end(https, "443");
-                map(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
-            }
+        for (String end : secureEnds) {
+            map(text, "map", "https://" + name + end, origin);
+        }
+        for (String end : plainEnds) {
+            String secureEnd = end.equals("/") ? "/" : end(https, "443");
+            map(text, "redirect", "http://" + name + end, "https://" + name + secureEnd);
         }
         return text.toString();
     }
@@ -71,7 +81,7 @@ public record TlsSite(
     }
 
     /** Returns a double-quoted YAML scalar. */
-    static String quoted(String text) {
+    public static String quoted(String text) {
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 }

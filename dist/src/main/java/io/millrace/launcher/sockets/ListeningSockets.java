@@ -152,22 +152,30 @@ public final class ListeningSockets implements AutoCloseable {
     private static LaunchException inUse(String address, PortOwner owner) {
         boolean isOwn = owner.pid() == ProcessHandle.current().pid();
         return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")"
-                + (isOwn ? ", which is this launcher: another address in listen uses the same port" : ""));
+                + (isOwn
+                        ? ", which is this launcher: another address in listen uses the same port"
+                        : "; stop that process, or choose another address with listen or --listen"));
     }
 
-    private static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
+    /** Returns the failure for the error of a bind, with the remedy. */
+    static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {
             return PortOwner.find(PROC, at.getPort())
                     .map(owner -> inUse(address, owner))
-                    .orElse(new LaunchException(address + " is in use by a process of another user"));
+                    .orElse(new LaunchException(
+                            address + " is in use by a process of another user; find it as root: ss -ltnp 'sport = :"
+                                    + at.getPort() + "'; stop it, or choose another address with listen or --listen"));
         }
         if (error == EACCES) {
             return new LaunchException(
-                    address + " cannot be bound by this user: ports below 1024 need root or CAP_NET_BIND_SERVICE");
+                    address + " cannot be bound by this user: ports below 1024 need root or CAP_NET_BIND_SERVICE;"
+                            + " start the service of systemd, choose a port from 1024 on, or permit it to every user:"
+                            + " sysctl net.ipv4.ip_unprivileged_port_start=" + at.getPort());
         }
         if (error == EADDRNOTAVAIL) {
-            return new LaunchException(address + " is not an address of this machine");
+            return new LaunchException(
+                    address + " is not an address of this machine; `ip address` lists them, and :PORT listens on all");
         }
         return new LaunchException(address + " cannot be bound: " + cause.getMessage());
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
  *
  * @param state directory for small files of the proxy
  * @param cache the volume of a configuration without {@code storage}
- * @param log directory of the access log of a configuration without {@code log.access.path}
+ * @param log directory of the access logs whose path is not set
  */
 public record Placement(Path state, Path cache, Path log) {
     /**
@@ -36,7 +36,8 @@ public record Placement(Path state, Path cache, Path log) {
         }
         builder.acmeIn(acme());
         builder.indexesBelow(state.toAbsolutePath().resolve(INDEXES));
-        if (config.log().accessPath() == null) {
+        builder.accessLogsBelow(log);
+        if (config.log().accessPath() == null && config.log().accessLogs().isEmpty()) {
             builder.set(ConfigKeys.LOG_ACCESS_PATH, log.resolve("access.log"));
         }
         return builder.build();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.access.AccessRules;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.ImportedLine;
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.ImportedLine;
+import io.millrace.launcher.importing.source.Outcome;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;

@@ -3,7 +3,9 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.ImportedLine;
+import io.millrace.launcher.importing.ImportReport;
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.source.ImportedLine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +38,7 @@ final class AtsGoldenTest {
                 "default-10");
     }
 
-    private static AtsImport.Result read(String sample) {
+    private static ImportResult read(String sample) {
         return AtsImport.read(SAMPLES.resolve(sample), Path.of("/opt/ats"));
     }
 
@@ -48,7 +50,7 @@ final class AtsGoldenTest {
     @ParameterizedTest
     @MethodSource("samples")
     void samplesAreImportedAsExpected(String sample) throws IOException {
-        AtsImport.Result result = read(sample);
+        ImportResult result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
         String report = anywhere(String.join("\n", ImportReport.table(result)) + "\n", sample);
         Path expectedYaml = EXPECTED.resolve(sample + ".yaml");
@@ -65,7 +67,7 @@ final class AtsGoldenTest {
     @ParameterizedTest
     @MethodSource("samples")
     void everyLineOfEveryFileIsInTheReport(String sample) throws IOException {
-        AtsImport.Result result = read(sample);
+        ImportResult result = read(sample);
         int counted = 0;
         try (Stream<Path> files = Files.walk(SAMPLES.resolve(sample))) {
             for (Path path : files.filter(Files::isRegularFile).sorted().toList()) {

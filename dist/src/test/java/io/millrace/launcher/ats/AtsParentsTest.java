@@ -2,7 +2,7 @@ package io.millrace.launcher.ats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;

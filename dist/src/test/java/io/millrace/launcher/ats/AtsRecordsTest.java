@@ -3,8 +3,8 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.ImportedLine;
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.ImportedLine;
+import io.millrace.launcher.importing.source.Outcome;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,8 +3,9 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.draft.DraftWriter;
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.draft.DraftWriter;
+import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -169,7 +170,7 @@ final class AtsTextTest extends AtsFixture {
             }
             Files.writeString(directory.resolve(file), text);
         }
-        AtsImport.Result result = samples.result();
+        ImportResult result = samples.result();
         assertTrue(result.yaml() != null || !result.problems().isEmpty(), "seed " + seed);
         // Lines that Traffic Server refuses are removed until the rest can be read.
         for (int round = 0; round < 200 && result.yaml() == null; round++) {

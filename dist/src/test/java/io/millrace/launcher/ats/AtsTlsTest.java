@@ -3,8 +3,8 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.ImportedLine;
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.ImportedLine;
+import io.millrace.launcher.importing.source.Outcome;
 import io.millrace.proxy.config.tls.ServerTlsConfig.ClientCertificates;
 import io.millrace.proxy.config.tls.TlsConfig;
 import java.io.IOException;

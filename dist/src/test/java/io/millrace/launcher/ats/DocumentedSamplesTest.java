@@ -3,7 +3,7 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.importing.source.Outcome;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -3,7 +3,8 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import io.millrace.launcher.ats.source.ImportedLine;
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.source.ImportedLine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** A directory of Traffic Server that a test writes, and the result of its import. */
 final class Samples {
     private final Path directory;
-    private AtsImport.@Nullable Result result;
+    private @Nullable ImportResult result;
 
     Samples(Path directory) {
         this.directory = directory;
@@ -32,8 +33,8 @@ final class Samples {
         return this;
     }
 
-    AtsImport.Result result() {
-        AtsImport.Result known = result == null ? AtsImport.read(directory, Path.of("/opt/ats")) : result;
+    ImportResult result() {
+        ImportResult known = result == null ? AtsImport.read(directory, Path.of("/opt/ats")) : result;
         result = known;
         return known;
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.netty.channel.unix.Errors;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -15,6 +16,8 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ListeningSocketsTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -39,6 +42,23 @@ class ListeningSocketsTest {
                     LaunchException.class, () -> ListeningSockets.open(Map.of("here", address), 2, Map.of()));
             assertTrue(refused.getMessage().startsWith("here is in use by java (pid "), refused::getMessage);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "-13 | ports below 1024 need root or CAP_NET_BIND_SERVICE; start the service of systemd",
+                "-13 | sysctl net.ipv4.ip_unprivileged_port_start=1",
+                "-98 | find it as root: ss -ltnp 'sport = :1'; stop it, or choose another address with listen",
+                "-99 | is not an address of this machine; `ip address` lists them"
+            })
+    void everyErrorOfABindHasARemedy(int error, String remedy) {
+        InetSocketAddress nobodys = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+        String message = ListeningSockets.refused(":1", nobodys, new Errors.NativeIoException("bind", error, false))
+                .getMessage();
+        assertTrue(message.startsWith(":1 "), message);
+        assertTrue(message.contains(remedy), message);
     }
 
     @Test

@@ -9,13 +9,13 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.ErrorShape;
 import io.millrace.proxy.admin.resource.FailureReply;
 import io.millrace.proxy.admin.resource.RequestSender;
+import io.millrace.proxy.admin.resource.TargetPath;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import java.time.Duration;
@@ -88,7 +88,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         boolean isHead = request.method().name().equals("HEAD");
         boolean wrongToken = !isMalformed && tcp != null && tcp.guard().hasWrongToken(request);
         boolean keepAlive = !isMalformed && !wrongToken && HttpUtil.isKeepAlive(request);
-        String path = pathOf(request.uri());
+        String path = TargetPath.decoded(request.uri());
         PendingReply reply = new PendingReply(context, this, isHead, keepAlive, ErrorShape.of(path));
         pending = reply;
         if (isMalformed) {
@@ -204,15 +204,6 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private void answering(boolean whether) {
         if (tcp != null) {
             tcp.place().answering(whether);
-        }
-    }
-
-    private static String pathOf(String target) {
-        try {
-            return new QueryStringDecoder(target).path();
-        } catch (IllegalArgumentException e) {
-            // No resource has a path with an invalid escape.
-            return target;
         }
     }
 

@@ -66,7 +66,10 @@ public final class AdminServer implements AutoCloseable {
     private final AdminRoutes routes;
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
-    /** Connections of clients, and those to the other server. A connection that is added after the end is closed at once. */
+    /**
+     * Connections of clients, and those to the other server. A connection that is added after the end is closed at
+     * once.
+     */
     private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
@@ -93,7 +96,7 @@ public final class AdminServer implements AutoCloseable {
             resources.add(forwarded.apply(client));
         }
         List<Supplier<String>> own = new ArrayList<>(builder.metrics);
-        if (builder.tcpAddress != null) {
+        if (builder.tcpAddress != null || builder.hasDashboard) {
             own.add(refusals::prometheusText);
         }
         if (!own.isEmpty()) {
@@ -112,7 +115,7 @@ public final class AdminServer implements AutoCloseable {
         AdminAccess access = tokens == null ? AdminAccess.none() : tokens;
         LoopbackPorts ports = new LoopbackPorts(
                 () -> bootstrap(transport.tcpServer(), TcpGuard.ofLoopback(access, dashboard)), group, listeners);
-        return new Dashboard(access, ports, refusals::wrongToken, System::nanoTime);
+        return new Dashboard(access, ports, refusals::atLimit, System::nanoTime);
     }
 
     /** The metrics a second time, shared by all viewers of the dashboard. */
@@ -223,8 +226,8 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /**
-     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login within two
-     * minutes. Fails if the server has no dashboard.
+     * Opens the dashboard on a loopback port for the time of this server. Returns its URL, with a code for one login
+     * within two minutes. Fails if the server has no dashboard.
      */
     public CompletionStage<String> openDashboard() {
         return dashboard == null

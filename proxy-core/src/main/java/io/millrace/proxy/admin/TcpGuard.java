@@ -5,6 +5,7 @@ import io.millrace.proxy.admin.access.AdminToken;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.RequestSender;
+import io.millrace.proxy.admin.resource.TargetPath;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -19,10 +20,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come from a
- * page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding). Without TLS
- * the Host must therefore be an address, {@code localhost}, or the name that the listener was configured with; with TLS the
- * certificate excludes other names. An Origin must be this server's own.
+ * Checks requests to the admin API over TCP. A request needs a token or a session of the dashboard, and must not come
+ * from a page of another site in a browser. Such a page can reach this port under a name of its own (DNS rebinding).
+ * Without TLS the Host must therefore be an address, {@code localhost}, or the name that the listener was configured
+ * with; with TLS the certificate excludes other names. An Origin must be this server's own.
  *
  * <p>A token in clear text is accepted from and at loopback addresses only, and so is the dashboard. Thread-safe.
  */
@@ -103,7 +104,7 @@ final class TcpGuard {
             return new AdminException(403, "origin-refused", "requests from pages of another origin are refused");
         }
         boolean isPrivate = link.isSecure() || link.isLocal();
-        if (!(isPrivate && dashboard != null) && Dashboard.isForBrowsers(path(request.uri()))) {
+        if (!(isPrivate && dashboard != null) && Dashboard.isForBrowsers(TargetPath.decoded(request.uri()))) {
             return new AdminException(
                     403,
                     "dashboard-refused",
@@ -117,19 +118,14 @@ final class TcpGuard {
             return new AdminException(
                     403,
                     "clear-text-refused",
-                    "a token in clear text is accepted on loopback only, and may be known to others now: replace it, and"
-                            + " set admin.tls for access from other machines");
+                    "a token in clear text is accepted on loopback only, and may be known to others now: replace it,"
+                            + " and set admin.tls for access from other machines");
         }
         try {
             return admitted(request, link) == null ? unauthorized() : null;
         } catch (AdminException e) {
             return e;
         }
-    }
-
-    private static String path(String target) {
-        int end = target.indexOf('?');
-        return end < 0 ? target : target.substring(0, end);
     }
 
     static AdminException unauthorized() {
@@ -149,7 +145,10 @@ final class TcpGuard {
                 || TOKEN_FIELDS.stream().anyMatch(request.headers()::contains);
     }
 
-    /** Returns the token of a request, or that of its session; null without either. A token has precedence over a session. */
+    /**
+     * Returns the token of a request, or that of its session; null without either. A token has precedence over a
+     * session.
+     */
     @Nullable
     AdminToken token(HttpRequest request, Link link) {
         try {

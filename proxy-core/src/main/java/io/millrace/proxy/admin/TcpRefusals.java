@@ -11,11 +11,29 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Counts and logs refused TCP requests and connections of the admin API. Thread-safe. */
+/**
+ * Counts and logs refused TCP requests and connections of the admin API, on {@code admin.listen} and on the ports of
+ * {@code millctl dashboard}. Thread-safe.
+ */
 final class TcpRefusals {
-    /** Stable words of errors for missing rights; they are also values of the label {@code reason}. */
-    private static final List<String> CODES =
-            List.of("role-refused", "site-refused", "kind-refused", "rate-limited", "clear-text-refused");
+    /**
+     * Stable words of errors for missing rights and reached limits; they are also values of the label {@code reason}.
+     */
+    private static final List<String> CODES = List.of(
+            "role-refused",
+            "site-refused",
+            "kind-refused",
+            "rate-limited",
+            "clear-text-refused",
+            "wrong-code",
+            "too-many-logins");
+
+    /** Words of limits of the dashboard at which something older ends, or a new dashboard is refused. */
+    private static final List<String> LIMITS =
+            List.of("session-gave-way", "code-gave-way", "address-gave-way", "dashboards-full");
+
+    /** The stable word of an error for a login with a wrong token. */
+    private static final String WRONG_TOKEN = "wrong-token";
 
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -24,36 +42,54 @@ final class TcpRefusals {
     private final LongAdder gaveWay = new LongAdder();
     private final LongAdder full = new LongAdder();
     private final LongAdder tooSlow = new LongAdder();
-    private final Map<String, LongAdder> missingRights = new TreeMap<>();
+    /** By the words of {@link #CODES} and {@link #LIMITS}. */
+    private final Map<String, LongAdder> byWord = new TreeMap<>();
+
     private final FaultLog faults =
             new FaultLog(LoggerFactory.getLogger(TcpRefusals.class), QUIET_NANOS, System::nanoTime);
 
     TcpRefusals() {
-        for (String code : CODES) {
-            missingRights.put(code, new LongAdder());
-        }
+        CODES.forEach(code -> byWord.put(code, new LongAdder()));
+        LIMITS.forEach(limit -> byWord.put(limit, new LongAdder()));
     }
 
     /**
-     * Counts an error answer if its cause is a missing right. At most one line a minute for each cause names the token and
-     * the address.
+     * Counts an error answer if its cause is a missing right, a failed login, or a limit. At most one line a minute for
+     * each cause names the token and the address.
      *
      * @param code the stable word of the error
      */
     void failed(String code, @Nullable String token, @Nullable InetAddress client) {
-        LongAdder count = missingRights.get(code);
+        if (code.equals(WRONG_TOKEN)) {
+            wrongToken(client);
+            return;
+        }
+        LongAdder count = CODES.contains(code) ? byWord.get(code) : null;
         if (count != null) {
             count.increment();
             faults.reportSparing(
-                    "a request to admin.listen was refused: " + code,
+                    "a request to the admin API over TCP was refused: " + code,
                     () -> "token " + (token == null ? "none" : token) + ", client " + from(client));
         }
+    }
+
+    /**
+     * Counts an event at a limit of the dashboard.
+     *
+     * @param limit one of the words in {@link #LIMITS}
+     */
+    void atLimit(String limit) {
+        LongAdder count = byWord.get(limit);
+        if (count == null) {
+            throw new IllegalArgumentException("no limit " + limit);
+        }
+        count.increment();
     }
 
     /** A request had a credential that is no token. At most one line a minute names an address. */
     void wrongToken(@Nullable InetAddress client) {
         wrongToken.increment();
-        faults.reportSparing("a request with a wrong token reached admin.listen", () -> from(client));
+        faults.reportSparing("a request with a wrong token reached the admin API over TCP", () -> from(client));
     }
 
     void noToken() {
@@ -64,7 +100,7 @@ final class TcpRefusals {
     void gaveWay() {
         gaveWay.increment();
         faults.reportSparing(
-                "the limit of connections without a token to admin.listen is reached",
+                "the limit of connections without a token to the admin API over TCP is reached",
                 () -> TcpPlaces.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }
 
@@ -84,13 +120,15 @@ final class TcpRefusals {
     /** Returns the counters in the text format of Prometheus. */
     String prometheusText() {
         String name = "millrace_admin_refused_total";
-        return "# HELP " + name + " Requests and connections that admin.listen refused.\n# TYPE " + name + " counter\n"
-                + line(name, "wrong-token", wrongToken)
+        return "# HELP " + name
+                + " Requests, connections and logins that the admin API over TCP refused, or ended for newer"
+                + " ones.\n# TYPE " + name + " counter\n"
+                + line(name, WRONG_TOKEN, wrongToken)
                 + line(name, "no-token", noToken)
                 + line(name, "gave-way", gaveWay)
                 + line(name, "full", full)
                 + line(name, "too-slow", tooSlow)
-                + missingRights.entrySet().stream()
+                + byWord.entrySet().stream()
                         .map(each -> line(name, each.getKey(), each.getValue()))
                         .collect(Collectors.joining());
     }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.access.AdminToken;
+import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.config.admin.AdminRole;
@@ -27,8 +28,9 @@ final class TokenRights {
             "POST /zones/{id}/purge_cache",
             "POST /client/v4/zones/{id}/purge_cache");
 
-    /** Queries that viewers may not send, because they read files that the request names. */
-    private static final Set<String> NOT_OF_VIEWERS = Set.of("/v1/tls/check");
+    /** Queries that viewers may not send: they read files that the request names, or the content of responses. */
+    private static final Set<String> NOT_OF_VIEWERS =
+            Set.of("/v1/tls/check", ObjectResource.HEAD_PATH, ObjectResource.CONTENT_PATH);
 
     private TokenRights() {}
 

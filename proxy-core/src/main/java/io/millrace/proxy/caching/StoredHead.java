@@ -13,6 +13,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -221,6 +222,29 @@ public final class StoredHead {
     /** Stores that no pattern of a list of purged patterns covers this head. */
     public void noteUnmatchedBy(int epoch) {
         patternEpoch = epoch;
+    }
+
+    /**
+     * Returns a copy with a shorter lifetime and further tags.
+     *
+     * @param lifetimeSecondsMax limit of the lifetime; {@link #UNKNOWN} for none
+     * @param packedTags as {@link Tags#packed} returns them; empty for none
+     * @throws IllegalArgumentException if the bytes are not tags
+     */
+    public StoredHead imported(long lifetimeSecondsMax, byte[] packedTags) {
+        return new StoredHeadBuilder()
+                .copy(this)
+                .limited(lifetimeSecondsMax, packedTags)
+                .build();
+    }
+
+    /**
+     * Returns lines {@code Name: value} of a request that selects this response; empty if it does not vary.
+     *
+     * @return null if cookies or credentials select it, or a value that no field line can have
+     */
+    public @Nullable List<String> selectingFields() {
+        return SelectingFields.of(variance, varyValues);
     }
 
     /** Returns a copy of the marker with another list of variants; see {@code VariantList}. */

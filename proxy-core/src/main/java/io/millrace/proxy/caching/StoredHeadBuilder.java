@@ -202,6 +202,15 @@ final class StoredHeadBuilder {
         return this;
     }
 
+    StoredHeadBuilder limited(long lifetimeMax, byte[] packedTags) {
+        lifetimeSeconds = lifetimeMax == StoredHead.UNKNOWN ? lifetimeSeconds : Math.min(lifetimeSeconds, lifetimeMax);
+        if (packedTags.length > 0) {
+            Tags more = Tags.ofPacked(tags.site(), packedTags);
+            tags = tags.isEmpty() ? more : tags.and(more);
+        }
+        return this;
+    }
+
     StoredHeadBuilder fields(FieldSection fields) {
         return lines(FieldSection.builderLike(fields).addAll(fields));
     }

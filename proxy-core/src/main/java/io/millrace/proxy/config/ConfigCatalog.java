@@ -16,10 +16,12 @@ import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
@@ -124,6 +126,7 @@ public final class ConfigCatalog {
             RemapKeys.REFERER_REDIRECT,
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
+            RuleKeys.OF_REMAP,
             RemapKeys.ORIGINS,
             RemapKeys.SITE,
             PRISTINE_HOST_HDR,
@@ -176,6 +179,26 @@ public final class ConfigCatalog {
             FilterKeys.SRC_IP,
             FilterKeys.IN_IP,
             FilterKeys.METHODS,
+            RuleKeys.RULES,
+            RuleKeys.WHEN,
+            RuleKeys.SET_RESPONSE_HEADER,
+            RuleKeys.ADD_RESPONSE_HEADER,
+            RuleKeys.REMOVE_RESPONSE_HEADER,
+            RuleKeys.SET_STORED_HEADER,
+            RuleKeys.ADD_STORED_HEADER,
+            RuleKeys.REMOVE_STORED_HEADER,
+            RuleKeys.SET_REQUEST_HEADER,
+            RuleKeys.ADD_REQUEST_HEADER,
+            RuleKeys.REMOVE_REQUEST_HEADER,
+            RuleKeys.REWRITE_PATH,
+            RuleKeys.REWRITE_QUERY,
+            RuleKeys.REDIRECT_TO,
+            RuleKeys.REDIRECT_STATUS,
+            RuleKeys.ANSWER_STATUS,
+            RuleKeys.ANSWER_BODY,
+            RuleKeys.ANSWER_TYPE,
+            RuleKeys.BYPASS,
+            RuleKeys.TTL,
             FilterKeys.ACCESS_FILTERS,
             FilterKeys.BY_X_FORWARDED_FOR,
             ProxyProtocolKeys.ALLOW,
@@ -297,6 +320,25 @@ public final class ConfigCatalog {
             LOG_ACCESS_ROTATE_SIZE,
             LOG_ACCESS_ROTATE_INTERVAL,
             LOG_ACCESS_ROTATE_KEEP,
+            LogKeys.LOGS,
+            LogKeys.NAME,
+            LogKeys.FORMAT,
+            LogKeys.FILTER,
+            LogKeys.SAMPLE,
+            LogKeys.SAMPLE_BY,
+            LogKeys.TARGET,
+            LogKeys.PATH,
+            LogKeys.ROTATE_SIZE,
+            LogKeys.ROTATE_INTERVAL,
+            LogKeys.ROTATE_KEEP,
+            LogKeys.ADDRESS,
+            LogKeys.FACILITY,
+            LogKeys.SEVERITY,
+            LogKeys.APP_NAME,
+            LogKeys.CA_FILE,
+            LogKeys.CERTIFICATE,
+            LogKeys.KEY,
+            LogKeys.JOURNALD_SOCKET,
             ADMIN_SOCKET,
             ADMIN_LISTEN,
             AdminKeys.TOKEN_FILE,
@@ -417,6 +459,12 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].health_check", "Regular checks of the hosts.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("filters", "Named filters for requests.");
+        SECTIONS.put(
+                "rules",
+                "Changes of requests and responses that a condition selects, see [rules.md](../guide/rules.md).");
+        SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
+        SECTIONS.put("rules[].redirect", "Redirection of the client.");
+        SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
         SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");
@@ -439,6 +487,10 @@ public final class ConfigCatalog {
                         + " (the keys up to `time`) and at least one setting (the keys after it).");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
+        SECTIONS.put(
+                "log.access[].syslog",
+                "The receiver of the target syslog, see [operating.md](../guide/operating.md#several-access-logs).");
+        SECTIONS.put("log.access[].journald", "The journald of the target journald.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("admin.tls", "TLS on admin.listen, see [operating.md](../guide/operating.md#tls-and-clear-text).");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config;
 
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,12 +31,20 @@ public record ConfigChange(
             if (key.path().indexOf('[') < 0 && !Objects.equals(value(before, key), value(after, key))) {
                 changes.add(new ConfigChange(
                         key.path(),
-                        key.apply(),
+                        applyOf(key, before, after),
                         before.values().text(key),
                         after.values().text(key)));
             }
         }
         return List.copyOf(changes);
+    }
+
+    /** The event loops of a worker write their records either for one access log, or for a list of logs. */
+    private static ConfigKey.Apply applyOf(ConfigKey<?> key, ProxyConfig before, ProxyConfig after) {
+        boolean isOtherForm = key == LogKeys.LOGS
+                && before.log().accessLogs().isEmpty()
+                        != after.log().accessLogs().isEmpty();
+        return isOtherForm ? ConfigKey.Apply.ROLLING : key.apply();
     }
 
     /**

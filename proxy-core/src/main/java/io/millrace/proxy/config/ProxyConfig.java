@@ -18,6 +18,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.StorageConfig;
 import io.millrace.proxy.config.key.StoreSettings;
 import io.millrace.proxy.config.key.ValueType;
@@ -30,6 +31,8 @@ import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.rules.RuleKeys;
+import io.millrace.proxy.config.rules.RulesConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.TlsConfig;
@@ -55,6 +58,7 @@ public final class ProxyConfig {
     private final AccessConfig access;
     private final ForwardProxyConfig forwardProxy;
     private final FilterRules filters;
+    private final RulesConfig rules;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
@@ -87,6 +91,7 @@ public final class ProxyConfig {
         purges = PurgeConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
+        rules = RulesConfig.from(values);
         via = ViaConfig.from(values);
         storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
@@ -249,6 +254,11 @@ public final class ProxyConfig {
         return acme;
     }
 
+    /** The rules that change requests and responses. */
+    public RulesConfig rules() {
+        return rules;
+    }
+
     /** Returns a builder that starts from this configuration. */
     public Builder toBuilder() {
         return new Builder(this);
@@ -286,6 +296,7 @@ public final class ProxyConfig {
         private final List<ConfigValues> splitDns = new ArrayList<>();
         private final List<ConfigValues> certificates = new ArrayList<>();
         private final List<ConfigValues> acmeIssuers = new ArrayList<>();
+        private final List<ConfigValues> accessLogs = new ArrayList<>();
 
         private Builder() {
             values = ConfigValues.builder();
@@ -304,6 +315,7 @@ public final class ProxyConfig {
             splitDns.addAll(start.values.elements(DnsKeys.SPLIT));
             certificates.addAll(start.values.elements(TlsKeys.CERTIFICATES));
             acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
+            accessLogs.addAll(start.values.elements(LogKeys.LOGS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is neither a list nor part of a list element. */
@@ -385,6 +397,18 @@ public final class ProxyConfig {
         /** Adds an issuer of automatic certificates; the values have keys of {@link AcmeKeys}. */
         public Builder acmeIssuer(ConfigValues issuer) {
             acmeIssuers.add(issuer);
+            return this;
+        }
+
+        /** Adds an access log beside others; the values have keys of {@link LogKeys}. */
+        public Builder accessLog(ConfigValues log) {
+            accessLogs.add(log);
+            return this;
+        }
+
+        /** Sets a file in {@code directory} for each added access log with the target file that has no file. */
+        public Builder accessLogsBelow(Path directory) {
+            accessLogs.replaceAll(log -> LogConfig.withFileBelow(log, directory));
             return this;
         }
 
@@ -503,6 +527,12 @@ public final class ProxyConfig {
             return this;
         }
 
+        /** Replaces the rules for all requests; the values have keys of {@link RuleKeys}. */
+        public Builder rules(List<ConfigValues> rules) {
+            values.put(RuleKeys.RULES, List.copyOf(rules));
+            return this;
+        }
+
         /** Adds a named filter; the values have keys of {@link FilterKeys}. */
         public Builder filter(ConfigValues filter) {
             filters.add(filter);
@@ -534,6 +564,9 @@ public final class ProxyConfig {
             values.put(DnsKeys.SPLIT, List.copyOf(splitDns));
             values.put(TlsKeys.CERTIFICATES, List.copyOf(certificates));
             values.put(AcmeKeys.ISSUERS, List.copyOf(acmeIssuers));
+            if (!accessLogs.isEmpty()) {
+                values.put(LogKeys.LOGS, List.copyOf(accessLogs));
+            }
             return new ProxyConfig(values.build());
         }
 

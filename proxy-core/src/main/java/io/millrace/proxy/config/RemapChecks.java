@@ -8,6 +8,7 @@ import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.HostTemplate;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
@@ -139,6 +140,9 @@ public final class RemapChecks {
         }
         if (rule.isSet(FilterKeys.RULE_FILTERS) && verb == RemapVerb.REVERSE_MAP) {
             return new Fault(FilterKeys.RULE_FILTERS.name(), "applies to requests, and cannot be set for reverse_map");
+        }
+        if (rule.isSet(RuleKeys.OF_REMAP) && !verb.isForward()) {
+            return new Fault("rules", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
             return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");

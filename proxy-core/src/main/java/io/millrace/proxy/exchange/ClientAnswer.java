@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.StoredParts;
@@ -332,6 +333,29 @@ final class ClientAnswer {
     }
 
     /**
+     * Sends the answer of a rule.
+     *
+     * @param closing whether to close the connection after the response
+     */
+    void sendAnswer(Decision decision, boolean closing) {
+        RuleConfig.Answer by = decision.answer();
+        ByteBuf content = LocalAnswers.hasContent(by.status())
+                ? by.body() == null
+                        ? LocalAnswers.content(stream.alloc(), by.status(), "a rule of this proxy answers")
+                        : ByteBufUtil.writeUtf8(stream.alloc(), by.body())
+                : Unpooled.EMPTY_BUFFER;
+        OutboundHead head = LocalAnswers.answer(
+                home.outbound(),
+                by.status(),
+                by.contentType(),
+                content.readableBytes(),
+                home.clock().millis(),
+                home.settings().server().ofLocalAnswers());
+        report.refusedAs(ExchangeOutcome.LOCAL, decision.reason());
+        sendLocal(head, content, closing);
+    }
+
+    /**
      * Answers OPTIONS with the methods of the URL, and TRACE with the request as it was received, as the final
      * recipient does (RFC 9110 s7.6.2).
      *
@@ -366,7 +390,10 @@ final class ClientAnswer {
         }
         ServerTlsConfig tls = stream.connection().tlsSettings(request.target().hostBytes());
         ServerTlsConfig.Hsts hsts = tls == null ? null : tls.hsts();
-        if (hsts != null && !head.has(FieldName.STRICT_TRANSPORT_SECURITY)) {
+        report.applyRules(head);
+        if (hsts != null
+                && !head.has(FieldName.STRICT_TRANSPORT_SECURITY)
+                && !head.isEdited(FieldName.STRICT_TRANSPORT_SECURITY)) {
             head.strictTransportSecurity(hsts.value());
         }
         stream.writeHead(head);

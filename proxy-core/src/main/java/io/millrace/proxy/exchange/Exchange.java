@@ -124,6 +124,7 @@ final class Exchange
             case CHALLENGE -> findChallenge();
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
+            case ANSWERED -> answerByRule(next);
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
             case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
@@ -143,8 +144,16 @@ final class Exchange
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
-            case TUNNEL, DENIED, FINAL_RECIPIENT, CHALLENGE, NOT_MAPPED, REDIRECTED, FRESH, SERVE_STALE, UNAVAILABLE ->
-                false;
+            case TUNNEL,
+                    DENIED,
+                    FINAL_RECIPIENT,
+                    CHALLENGE,
+                    NOT_MAPPED,
+                    REDIRECTED,
+                    ANSWERED,
+                    FRESH,
+                    SERVE_STALE,
+                    UNAVAILABLE -> false;
         };
     }
 
@@ -495,6 +504,12 @@ final class Exchange
     private void redirect(Decision next) {
         state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.REDIRECTED);
         answer.sendRedirect(next, origin.isContentDue());
+        finish();
+    }
+
+    private void answerByRule(Decision next) {
+        state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
+        answer.sendAnswer(next, origin.isContentDue());
         finish();
     }
 

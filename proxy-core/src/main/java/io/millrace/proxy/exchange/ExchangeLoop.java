@@ -47,11 +47,13 @@ import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.ReverseMap;
+import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -108,7 +110,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     store,
                     collapser,
                     new UncacheableKeys(),
-                    new Purger(store, collapser, url -> settings.get().remap().keys(url)),
+                    new Purger(store, collapser, url -> settings.get().remap().keys(url), purges.removals()),
                     invalidator,
                     purges,
                     new OriginGroups(),
@@ -129,6 +131,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final Variants variants;
     private final DirectHits directHits;
     private final OutboundHead outbound = new OutboundHead();
+    private final RequestView ruleView = new RequestView(ZoneId.systemDefault());
     private final ViaCodes viaCodes = new ViaCodes();
     private final LoopMemory memory;
     private final HeldContent.Budget heldContent = new HeldContent.Budget();
@@ -378,6 +381,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
 
     Variants variants() {
         return variants;
+    }
+
+    /** The loop's reusable view of a request, for the rules that change its response. */
+    RequestView ruleView() {
+        return ruleView;
     }
 
     /** The loop's reusable buffer of Via codes. */

@@ -33,6 +33,8 @@ import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
 import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
@@ -87,6 +89,9 @@ final class ExchangeReport {
     private int originStatus;
     private int originVersion = UNKNOWN_VERSION;
     private int status;
+    private @Nullable RuleProgram rules;
+    private int random;
+    private long decidedMillis;
 
     ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
         this(home, stream, request, home.clock().millis(), System.nanoTime());
@@ -140,6 +145,9 @@ final class ExchangeReport {
         originStatus = 0;
         originVersion = UNKNOWN_VERSION;
         status = 0;
+        rules = null;
+        random = 0;
+        decidedMillis = 0;
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
@@ -158,12 +166,28 @@ final class ExchangeReport {
             settings = decision.cacheSettings();
             cacheRules = decision.cacheRules();
         }
+        rules = decision.rules();
+        if (rules != null) {
+            random = decision.random();
+            decidedMillis = decision.decidedMillis();
+        }
         if (decision.filter() != null) {
             detail = decision.filter();
         }
         fromDisk |= decision.isReadFromDisk();
         if (decision.outdated() != null) {
             outdated(decision.outdated(), decision.purgeStamp());
+        }
+    }
+
+    /** Changes a response head, which is otherwise complete, by the rules that apply to the request. */
+    void applyRules(OutboundHead head) {
+        RuleProgram program = rules;
+        RequestHead of = request;
+        if (program != null && of != null && program.changesResponses()) {
+            RequestView view = home.ruleView().begin(of, stream.connection(), decidedMillis, random);
+            program.deliver(view.answered(head, result.word()), head);
+            view.end();
         }
     }
 

@@ -6,11 +6,13 @@ import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.LoopCounters;
@@ -19,10 +21,15 @@ import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RemapResult;
+import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.serve.Selection;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import java.nio.charset.StandardCharsets;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -152,6 +159,7 @@ final class RequestDryRun {
                 decision.filter(),
                 outcome == DryRunResult.Outcome.REDIRECT ? decision.location() : null,
                 rule(),
+                rules(),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,
@@ -181,7 +189,7 @@ final class RequestDryRun {
     private DryRunResult.Outcome outcome() {
         return switch (decision.kind()) {
             case DENIED, NOT_MAPPED -> DryRunResult.Outcome.DENY;
-            case FINAL_RECIPIENT -> DryRunResult.Outcome.ANSWER;
+            case FINAL_RECIPIENT, ANSWERED -> DryRunResult.Outcome.ANSWER;
             case REDIRECTED -> DryRunResult.Outcome.REDIRECT;
             case TUNNEL -> DryRunResult.Outcome.TUNNEL;
             case PASS -> DryRunResult.Outcome.PASS;
@@ -200,7 +208,7 @@ final class RequestDryRun {
         return switch (decision.kind()) {
             case DENIED -> decision.deniedStatus();
             case NOT_MAPPED -> 404;
-            case REDIRECTED -> decision.redirectStatus();
+            case REDIRECTED, ANSWERED -> decision.redirectStatus();
             case UNAVAILABLE -> 504;
             case FINAL_RECIPIENT -> 200;
             case FRESH, SERVE_STALE -> storedStatus();
@@ -237,6 +245,25 @@ final class RequestDryRun {
             return DryRunResult.Rule.of(mapped);
         }
         return result instanceof Redirected redirected ? DryRunResult.Rule.of(redirected.rule()) : null;
+    }
+
+    /** Returns the elements of rules that match, or that could match depending on the response. */
+    private List<DryRunResult.RuleMatch> rules() {
+        RuleProgram program = decision.rules();
+        if (program == null) {
+            return List.of();
+        }
+        RequestView view = new RequestView(ZoneId.systemDefault())
+                .begin(decision.request(), client, decision.decidedMillis(), decision.random());
+        List<DryRunResult.RuleMatch> matches = new ArrayList<>();
+        for (RuleConfig rule : program.all()) {
+            boolean matching = rule.when() == null || rule.when().couldHold(view, RequestFields::isOfResponse);
+            if (matching) {
+                boolean certain = rule.when() == null || !rule.when().couldFail(view, RequestFields::isOfResponse);
+                matches.add(new DryRunResult.RuleMatch(rule.name(), rule.place(), rule.actions(), certain));
+            }
+        }
+        return List.copyOf(matches);
     }
 
     private @Nullable Reuse reuse() {
@@ -283,7 +310,7 @@ final class RequestDryRun {
             return null;
         }
         Mapped mapped = decision.mapped();
-        String url = new String(mapped.originUrlBytes(decision.originUrl()), StandardCharsets.ISO_8859_1);
+        String url = new String(decision.originUrlBytes(), StandardCharsets.ISO_8859_1);
         boolean aside = decision.isValidatingAside();
         String name = mapped.origins();
         if (name == null) {

@@ -252,7 +252,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            respond(home.settings().server().applyTo(head), framing);
+            respond(plan.received(home.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
             fault(e);
         }

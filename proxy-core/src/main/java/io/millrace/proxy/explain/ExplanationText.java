@@ -10,6 +10,7 @@ import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.DryRunResult.Asked;
 import io.millrace.proxy.exchange.decide.DryRunResult.Found;
@@ -47,6 +48,7 @@ public final class ExplanationText {
 
     public Explanation explanation() {
         access();
+        rules();
         if (result.settings() != null) {
             cacheRules();
             lookup();
@@ -89,7 +91,8 @@ public final class ExplanationText {
     private void access() {
         DryRunResult.Rule rule = result.rule();
         if (rule == null) {
-            step("rule", "no rule of remap matches " + request.target().asString(), null);
+            String url = request.target().asString();
+            step("rule", "no rule of remap matches " + url + "; add its host and path to remap", null);
         } else if (rule.isForwarding()) {
             step("rule", "no rule of remap matches; forwarded to the host that the client names", "forward_proxy");
         } else {
@@ -136,13 +139,33 @@ public final class ExplanationText {
         return place == null ? what : what + " at " + place;
     }
 
+    private void rules() {
+        StringJoiner texts = new StringJoiner("; ");
+        StringJoiner places = new StringJoiner(", ");
+        for (DryRunResult.RuleMatch match : result.rules()) {
+            texts.add(match.name()
+                    + (match.isCertain() ? ": " : ", if the response matches: ")
+                    + String.join(", ", match.actions()));
+            places.add(placed(match.name(), match.place()));
+        }
+        if (!result.rules().isEmpty()) {
+            step("rules", texts.toString(), places.toString());
+        }
+    }
+
     private void cacheRules() {
         String text = result.cacheRules();
         if (text == null) {
             return;
         }
         StringJoiner places = new StringJoiner(", ");
-        for (CacheRuleConfig rule : config.cacheRules()) {
+        List<CacheRuleConfig> all = new ArrayList<>(config.cacheRules());
+        for (RuleConfig rule : config.rules().lifetimes()) {
+            if (rule.lifetime() != null) {
+                all.add(rule.lifetime());
+            }
+        }
+        for (CacheRuleConfig rule : all) {
             if ((" " + text + " ").contains(" " + rule + " ")) {
                 places.add(placed(rule.toString(), rule.location()));
             }
@@ -354,7 +377,10 @@ public final class ExplanationText {
         String text =
                 switch (result.outcome()) {
                     case DENY -> result.status() + ", " + result.why();
-                    case ANSWER -> "this proxy answers in the origin's place (RFC 9110 section 7.6.2)";
+                    case ANSWER ->
+                        result.why().isEmpty()
+                                ? "this proxy answers in the origin's place (RFC 9110 section 7.6.2)"
+                                : result.status() + ", by answer of " + result.why();
                     case REDIRECT -> result.status() + " to " + result.location() + " (" + result.why() + ")";
                     case TUNNEL -> "a tunnel to " + request.target().authority();
                     case PASS -> "is sent to the origin unchanged (" + result.forwarded() + ")";

@@ -1,7 +1,9 @@
 package io.millrace.proxy.expression;
 
 import com.google.re2j.Pattern;
+import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,9 @@ sealed interface Condition<S> {
      */
     boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
 
+    /** Calls the consumer with each comparison, from left to right. */
+    void forEach(Consumer<Condition<S>> comparisons);
+
     /** Appends the canonical form. The caller adds parentheses around it if the precedence requires them. */
     void print(StringBuilder out);
 
@@ -39,6 +44,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            parts.forEach(part -> part.forEach(comparisons));
         }
 
         @Override
@@ -65,6 +75,11 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            parts.forEach(part -> part.forEach(comparisons));
+        }
+
+        @Override
         public void print(StringBuilder out) {
             join(out, parts, " || ");
         }
@@ -80,6 +95,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return part.could(subject, !wanted, unknown);
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            part.forEach(comparisons);
         }
 
         @Override
@@ -114,6 +134,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
         }
 
         @Override
@@ -154,8 +179,36 @@ sealed interface Condition<S> {
         }
 
         @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
+        }
+
+        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
+        }
+    }
+
+    /** A comparison of an address with a set of addresses. No address is in no set. */
+    record Addresses<S>(Field<S> field, Operator operator, AddressSet values, boolean isList) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            return values.contains(field.readAddress(subject)) == (operator == Operator.EQUAL);
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            printComparison(out, field, null, isList ? "in" : operator.text(), values.texts(), Literal::quoted);
         }
     }
 
@@ -179,6 +232,11 @@ sealed interface Condition<S> {
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
             return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void forEach(Consumer<Condition<S>> comparisons) {
+            comparisons.accept(this);
         }
 
         @Override

@@ -1,6 +1,11 @@
 package io.millrace.proxy.expression;
 
+import com.google.re2j.Pattern;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -71,6 +76,66 @@ public final class Expression<S> {
      */
     public boolean couldFail(S subject, Predicate<Field<S>> unknown) {
         return condition.could(subject, false, unknown);
+    }
+
+    /** Returns the fields that the expression reads, each once, from left to right. */
+    public Set<Field<S>> fields() {
+        Set<Field<S>> fields = new LinkedHashSet<>();
+        condition.forEach(comparison -> fields.add(fieldOf(comparison)));
+        return fields;
+    }
+
+    /** Returns the regular expressions, from left to right. */
+    public List<String> patterns() {
+        List<String> patterns = new ArrayList<>();
+        condition.forEach(comparison -> {
+            if (comparison instanceof Condition.Match<S> match) {
+                patterns.add(match.pattern().pattern());
+            }
+        });
+        return patterns;
+    }
+
+    /**
+     * Returns the regular expression that the field must match for the expression to hold.
+     *
+     * @return null unless exactly one {@code =~} compares the field, and it is neither negated nor below {@code ||}
+     */
+    public @Nullable Pattern requiredMatch(String field) {
+        List<Condition<S>> parts = condition instanceof Condition.All<S> all ? all.parts() : List.of(condition);
+        Pattern found = null;
+        for (Condition<S> part : parts) {
+            if (part instanceof Condition.Match<S> match
+                    && match.key() == null
+                    && match.field().name().equals(field)) {
+                if (found != null) {
+                    return null;
+                }
+                found = match.pattern();
+            }
+        }
+        return found;
+    }
+
+    private static <S> Field<S> fieldOf(Condition<S> comparison) {
+        if (comparison instanceof Condition.Numbers<S> numbers) {
+            return numbers.field();
+        }
+        if (comparison instanceof Condition.Texts<S> texts) {
+            return texts.field();
+        }
+        if (comparison instanceof Condition.Addresses<S> addresses) {
+            return addresses.field();
+        }
+        if (comparison instanceof Condition.Match<S> match) {
+            return match.field();
+        }
+        throw new IllegalStateException("not a comparison: " + comparison);
+    }
+
+    /** Returns whether the expression names a field that the test accepts. */
+    public boolean names(Predicate<Field<S>> wanted) {
+        return fields().stream().anyMatch(wanted);
     }
 
     /** Returns the canonical form, which parses to an equal expression. */

@@ -2,6 +2,7 @@ package io.millrace.proxy.expression;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.Suggestions;
@@ -121,6 +122,10 @@ final class ExpressionParser<S> {
         if (operator == Operator.MATCH) {
             return new Condition.Match<>(field, key, pattern(field));
         }
+        if (field.type() == FieldType.ADDRESS) {
+            return new Condition.Addresses<>(
+                    field, operator, addresses(field, List.of(literal(field, Token.Kind.TEXT))), false);
+        }
         if (field.type().isText()) {
             return new Condition.Texts<>(field, key, operator, List.of(textOf(field)), false);
         }
@@ -146,7 +151,7 @@ final class ExpressionParser<S> {
         if (token.kind() != Token.Kind.TEXT || token.text().isEmpty()) {
             throw wrong("expected a name in quotes for " + field + "[…], actual=" + token.shown());
         }
-        String key = token.text().toLowerCase(Locale.ROOT);
+        String key = field.isKeyExact() ? token.text() : token.text().toLowerCase(Locale.ROOT);
         advance();
         expect("]");
         return key;
@@ -171,17 +176,40 @@ final class ExpressionParser<S> {
         expect("(");
         List<String> texts = new ArrayList<>();
         List<Long> numbers = new ArrayList<>();
+        List<Token> addresses = new ArrayList<>();
         do {
-            if (field.type().isText()) {
+            if (field.type() == FieldType.ADDRESS) {
+                addresses.add(literal(field, Token.Kind.TEXT));
+            } else if (field.type().isText()) {
                 texts.add(textOf(field));
             } else {
                 numbers.add(numberOf(field));
             }
         } while (take(","));
         expect(")");
+        if (field.type() == FieldType.ADDRESS) {
+            return new Condition.Addresses<>(field, Operator.EQUAL, addresses(field, addresses), true);
+        }
         return field.type().isText()
                 ? new Condition.Texts<>(field, key, Operator.EQUAL, List.copyOf(texts), true)
                 : new Condition.Numbers<>(field, Operator.EQUAL, List.copyOf(numbers), true);
+    }
+
+    private AddressSet addresses(Field<S> field, List<Token> literals) throws ExpressionException {
+        List<String> texts = new ArrayList<>();
+        for (Token literal : literals) {
+            texts.add(literal.text());
+            try {
+                AddressSet.of(List.of(literal.text()));
+            } catch (InvalidValueException e) {
+                throw new ExpressionException(text, literal.offset(), field + ": " + Literal.withSuggestion(e));
+            }
+        }
+        try {
+            return AddressSet.of(texts);
+        } catch (InvalidValueException e) {
+            throw new ExpressionException(text, literals.get(0).offset(), field + ": " + Literal.withSuggestion(e));
+        }
     }
 
     private String textOf(Field<S> field) throws ExpressionException {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.expression;
 
+import io.millrace.proxy.http.IpAddress;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -22,9 +23,11 @@ public final class Field<S> {
     private final String description;
     private final boolean foldsCase;
     private final boolean keyed;
+    private final boolean exactKey;
     private final ToLongFunction<S> number;
     private final Function<S, @Nullable String> text;
     private final BiFunction<S, String, List<String>> texts;
+    private final Function<S, @Nullable IpAddress> address;
 
     private Field(
             String name,
@@ -32,17 +35,21 @@ public final class Field<S> {
             String description,
             boolean foldsCase,
             boolean keyed,
+            boolean exactKey,
             ToLongFunction<S> number,
             Function<S, @Nullable String> text,
-            BiFunction<S, String, List<String>> texts) {
+            BiFunction<S, String, List<String>> texts,
+            Function<S, @Nullable IpAddress> address) {
         this.name = name;
         this.type = type;
         this.description = description;
         this.foldsCase = foldsCase;
         this.keyed = keyed;
+        this.exactKey = exactKey;
         this.number = number;
         this.text = text;
         this.texts = texts;
+        this.address = address;
     }
 
     /**
@@ -55,12 +62,23 @@ public final class Field<S> {
         if (type.isText()) {
             throw new IllegalArgumentException(name + ": " + type);
         }
-        return new Field<>(name, type, description, false, false, number, s -> null, (s, key) -> List.of());
+        return new Field<>(
+                name, type, description, false, false, false, number, s -> null, (s, key) -> List.of(), s -> null);
     }
 
     /** Returns a field with a text. {@code text} returns null if there is none. */
     public static <S> Field<S> text(String name, String description, Function<S, @Nullable String> text) {
-        return new Field<>(name, FieldType.TEXT, description, false, false, s -> ABSENT, text, (s, key) -> List.of());
+        return new Field<>(
+                name,
+                FieldType.TEXT,
+                description,
+                false,
+                false,
+                false,
+                s -> ABSENT,
+                text,
+                (s, key) -> List.of(),
+                s -> null);
     }
 
     /**
@@ -68,18 +86,64 @@ public final class Field<S> {
      * not regular expressions.
      */
     public static <S> Field<S> lowerCase(String name, String description, Function<S, @Nullable String> text) {
-        return new Field<>(name, FieldType.TEXT, description, true, false, s -> ABSENT, text, (s, key) -> List.of());
+        return new Field<>(
+                name,
+                FieldType.TEXT,
+                description,
+                true,
+                false,
+                false,
+                s -> ABSENT,
+                text,
+                (s, key) -> List.of(),
+                s -> null);
     }
 
     /** Returns a field with any number of texts. */
     public static <S> Field<S> texts(String name, String description, Function<S, List<String>> texts) {
         return new Field<>(
-                name, FieldType.TEXTS, description, false, false, s -> ABSENT, s -> null, (s, key) -> texts.apply(s));
+                name,
+                FieldType.TEXTS,
+                description,
+                false,
+                false,
+                false,
+                s -> ABSENT,
+                s -> null,
+                (s, key) -> texts.apply(s),
+                s -> null);
     }
 
     /** Returns a field with any number of texts for each key in brackets, such as {@code header["ETag"]}. */
     public static <S> Field<S> keyed(String name, String description, BiFunction<S, String, List<String>> texts) {
-        return new Field<>(name, FieldType.TEXTS, description, false, true, s -> ABSENT, s -> null, texts);
+        return keyed(name, description, false, texts);
+    }
+
+    /** Like {@link #keyed}, for keys whose case is significant, such as {@code cookie["SID"]}. */
+    public static <S> Field<S> keyedExactly(
+            String name, String description, BiFunction<S, String, List<String>> texts) {
+        return keyed(name, description, true, texts);
+    }
+
+    private static <S> Field<S> keyed(
+            String name, String description, boolean exactKey, BiFunction<S, String, List<String>> texts) {
+        return new Field<>(
+                name, FieldType.TEXTS, description, false, true, exactKey, s -> ABSENT, s -> null, texts, s -> null);
+    }
+
+    /** Returns a field with an IP address. {@code address} returns null if there is none. */
+    public static <S> Field<S> address(String name, String description, Function<S, @Nullable IpAddress> address) {
+        return new Field<>(
+                name,
+                FieldType.ADDRESS,
+                description,
+                false,
+                false,
+                false,
+                s -> ABSENT,
+                s -> null,
+                (s, key) -> List.of(),
+                address);
     }
 
     /** Returns the name in expressions. */
@@ -106,6 +170,11 @@ public final class Field<S> {
         return keyed;
     }
 
+    /** Returns true if the case of the key is significant. Other keys are in lower case. */
+    boolean isKeyExact() {
+        return exactKey;
+    }
+
     long readNumber(S subject) {
         return number.applyAsLong(subject);
     }
@@ -117,6 +186,11 @@ public final class Field<S> {
 
     List<String> readTexts(S subject, String key) {
         return texts.apply(subject, key);
+    }
+
+    @Nullable
+    IpAddress readAddress(S subject) {
+        return address.apply(subject);
     }
 
     @Override

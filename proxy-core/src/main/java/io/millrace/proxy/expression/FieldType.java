@@ -11,7 +11,9 @@ public enum FieldType {
     /** A number of bytes, such as {@code 10M}. */
     SIZE("size", "a size", "a size such as 10M or 512KiB"),
     /** A duration in nanoseconds, such as {@code 2d} or {@code 1h30m}. */
-    DURATION("duration", "a duration", "a duration such as 30s, 2d or 1h30m");
+    DURATION("duration", "a duration", "a duration such as 30s, 2d or 1h30m"),
+    /** An IP address. Its literals are addresses and ranges in quotes; {@code ==} and {@code in} test membership. */
+    ADDRESS("address", "an address", "an address or a range in quotes, such as \"10.0.0.0/8\"");
 
     private final String text;
     private final String withArticle;
@@ -46,7 +48,7 @@ public enum FieldType {
         return switch (operator) {
             case EQUAL, NOT_EQUAL -> true;
             case MATCH -> isText();
-            case LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL -> !isText();
+            case LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL -> !isText() && this != ADDRESS;
         };
     }
 

@@ -48,6 +48,7 @@ public final class OriginClientBuilder {
     private @Nullable RecvByteBufAllocator receiveBuffers;
     private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
+    private OriginFaults faults = new OriginFaults(System::currentTimeMillis);
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
@@ -118,6 +119,12 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** Sets the log of failed connections; a separate one if not called. Clients share it. */
+    public OriginClientBuilder faults(OriginFaults shared) {
+        faults = shared;
+        return this;
+    }
+
     /** Sets the DNS settings. The supplier is called at each resolution. */
     public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
         dns = settings;
@@ -138,6 +145,7 @@ public final class OriginClientBuilder {
                 contexts,
                 receiveBuffers,
                 new CountedWrites(onSent),
-                onWaiting);
+                onWaiting,
+                faults);
     }
 }

@@ -301,6 +301,7 @@ final class OriginPool {
         connecting--;
         statistics.connectionsConnecting--;
         statistics.connectFailures++;
+        client.faults().report(reason, message);
         if (call != null) {
             call.failed(reason, message, true);
         }

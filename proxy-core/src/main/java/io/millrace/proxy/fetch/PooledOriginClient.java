@@ -38,6 +38,7 @@ final class PooledOriginClient implements OriginClient {
     private final Set<PooledCall> calls = new LinkedHashSet<>();
     private final CountedWrites writes;
     private final Runnable onWaiting;
+    private final OriginFaults faults;
     private @Nullable Http2ClientLoop http2;
     private boolean closed;
 
@@ -49,7 +50,9 @@ final class PooledOriginClient implements OriginClient {
             OriginClientBuilder.Contexts sslContext,
             @Nullable RecvByteBufAllocator receiveBuffers,
             CountedWrites writes,
-            Runnable onWaiting) {
+            Runnable onWaiting,
+            OriginFaults faults) {
+        this.faults = faults;
         this.writes = writes;
         this.onWaiting = onWaiting;
         this.eventLoop = eventLoop;
@@ -149,6 +152,10 @@ final class PooledOriginClient implements OriginClient {
 
     CountedWrites writes() {
         return writes;
+    }
+
+    OriginFaults faults() {
+        return faults;
     }
 
     HostAddresses addresses() {

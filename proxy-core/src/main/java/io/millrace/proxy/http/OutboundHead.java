@@ -3,6 +3,7 @@ package io.millrace.proxy.http;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.AsciiString;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,10 @@ public final class OutboundHead {
     private @Nullable AsciiString contentRange;
     private @Nullable AsciiString strictTransportSecurity;
     private boolean close;
+    /** The changes that rules make to the fields, in order; the first {@link #editCount} are in use. */
+    private FieldEdits[] edits = new FieldEdits[4];
+
+    private int editCount;
 
     /** Begins a new head. All values set before are cleared. */
     public OutboundHead reset(int newStatus, String newReason, FieldSection newFields) {
@@ -46,6 +51,7 @@ public final class OutboundHead {
         contentRange = null;
         strictTransportSecurity = null;
         close = false;
+        editCount = 0;
         return this;
     }
 
@@ -107,6 +113,139 @@ public final class OutboundHead {
     /** Returns true if the received or stored fields include this one. */
     public boolean has(FieldName name) {
         return wire == null ? fields.contains(name) : name.isLineOf(wire);
+    }
+
+    /**
+     * Changes the fields after all other values are set. Later changes apply to the lines that earlier ones have added.
+     * Via, Cache-Status and Strict-Transport-Security that this proxy would add are removed like received ones.
+     */
+    public OutboundHead edit(FieldEdits changes) {
+        if (editCount == edits.length) {
+            edits = Arrays.copyOf(edits, 2 * editCount);
+        }
+        edits[editCount++] = changes;
+        if (via != null && changes.removes(FieldName.VIA)) {
+            via = null;
+        }
+        if (cacheStatus.isReadable() && changes.removes(FieldName.CACHE_STATUS)) {
+            cacheStatus.clear();
+        }
+        if (strictTransportSecurity != null && changes.removes(FieldName.STRICT_TRANSPORT_SECURITY)) {
+            strictTransportSecurity = null;
+        }
+        return this;
+    }
+
+    /** Returns true if {@link #edit} was called since the last reset. */
+    public boolean isEdited() {
+        return editCount > 0;
+    }
+
+    /** Returns true if the changes remove or add fields with this name. */
+    public boolean isEdited(FieldName name) {
+        for (int i = 0; i < editCount; i++) {
+            if (edits[i].removes(name) || edits[i].added().contains(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns true if the changes remove the received or stored field in the range of bytes. */
+    public boolean isRemoved(byte[] bytes, int nameStart, int nameEnd) {
+        for (int i = 0; i < editCount; i++) {
+            if (edits[i].removes(bytes, nameStart, nameEnd)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns true if the changes remove at least one line of {@link #wire}. Reads the lines only if it is edited. */
+    public boolean isWireTrimmed() {
+        byte[] bytes = wire;
+        if (editCount == 0 || bytes == null) {
+            return false;
+        }
+        for (int at = lineAfter(bytes, 0); at < bytes.length; at = lineAfter(bytes, at)) {
+            if (isRemoved(bytes, at, nameEnd(bytes, at))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Writes {@link #wire} without the removed lines. Borrows the buffer. */
+    public void writeTrimmedWire(ByteBuf out) {
+        byte[] bytes = wire;
+        if (bytes == null) {
+            throw new IllegalStateException("no wire form");
+        }
+        int start = 0;
+        for (int at = lineAfter(bytes, 0), next = at; at < bytes.length; at = next) {
+            next = lineAfter(bytes, at);
+            if (isRemoved(bytes, at, nameEnd(bytes, at))) {
+                out.writeBytes(bytes, start, at - start);
+                start = next;
+            }
+        }
+        out.writeBytes(bytes, start, bytes.length - start);
+    }
+
+    /** Writes the lines of {@link #fields} that are not removed. Borrows the buffer. */
+    public void writeKeptFields(ByteBuf out) {
+        for (int line = 0; line < fields.size(); line++) {
+            if (!isRemoved(fields.bytes(), fields.nameStart(line), fields.nameEnd(line))) {
+                fields.writeLineTo(line, out);
+            }
+        }
+    }
+
+    /** Writes the added lines as {@code Name: value CRLF}. Borrows the buffer. */
+    public void writeAdded(ByteBuf out) {
+        for (int i = 0; i < editCount; i++) {
+            edits[i].writeAdded(out, edits, i + 1, editCount);
+        }
+    }
+
+    /** The number of changes, for {@link #added} and {@link #isAdded}. */
+    public int editCount() {
+        return editCount;
+    }
+
+    /** The lines that change {@code i} adds, some of which later changes may remove. */
+    public FieldSection added(int i) {
+        return edits[i].added();
+    }
+
+    /** Returns true if no later change removes the line of {@link #added}. */
+    public boolean isAdded(int i, int line) {
+        return !FieldEdits.isRemovedBy(edits, i + 1, editCount, edits[i].added(), line);
+    }
+
+    /** An upper bound of the bytes of the added lines. */
+    public int addedLength() {
+        int length = 0;
+        for (int i = 0; i < editCount; i++) {
+            length += edits[i].addedLength();
+        }
+        return length;
+    }
+
+    private static int lineAfter(byte[] bytes, int from) {
+        int at = from;
+        while (at < bytes.length && bytes[at] != '\n') {
+            at++;
+        }
+        return at + 1;
+    }
+
+    private static int nameEnd(byte[] bytes, int from) {
+        int at = from;
+        while (at < bytes.length && bytes[at] != ':') {
+            at++;
+        }
+        return at;
     }
 
     /** Closes the connection after this response. */

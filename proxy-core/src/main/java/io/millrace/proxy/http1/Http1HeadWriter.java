@@ -78,7 +78,9 @@ public final class Http1HeadWriter {
     /** Appends a head to {@code out}; borrows both. */
     public static void write(OutboundHead head, Framing framing, Persistence persistence, ByteBuf out) {
         byte[] wire = head.wire();
-        if (wire != null) {
+        if (wire != null && head.isWireTrimmed()) {
+            head.writeTrimmedWire(out);
+        } else if (wire != null) {
             out.writeBytes(wire);
         } else {
             out.writeBytes(HTTP_1_1);
@@ -86,7 +88,14 @@ public final class Http1HeadWriter {
             out.writeByte(' ');
             ByteBufUtil.writeAscii(out, head.reason());
             out.writeBytes(CRLF);
-            head.fields().writeTo(out);
+            if (head.isEdited()) {
+                head.writeKeptFields(out);
+            } else {
+                head.fields().writeTo(out);
+            }
+        }
+        if (head.isEdited()) {
+            head.writeAdded(out);
         }
         if (head.ageSeconds() >= 0) {
             out.writeBytes(AGE);
@@ -125,6 +134,7 @@ public final class Http1HeadWriter {
         return 256
                 + head.reason().length()
                 + head.fields().wireLength()
+                + head.addedLength()
                 + head.cacheStatus().readableBytes();
     }
 

@@ -80,7 +80,9 @@ public final class HeadEncoder {
         begin(withoutTable);
         status(head.status());
         byte[] wire = head.wire();
-        if (wire != null) {
+        if (head.isEdited()) {
+            edited(head, wire);
+        } else if (wire != null) {
             stored(wire);
         } else {
             fields(head.fields());
@@ -103,6 +105,25 @@ public final class HeadEncoder {
         }
         if (head.contentLength() >= 0 && !head.isLengthInWire() && head.status() != 204) {
             number(StaticTable.CONTENT_LENGTH, head.contentLength());
+        }
+    }
+
+    /** Encodes the fields of a head with changes. The encoding of a stored head is used if no line is removed. */
+    private void edited(OutboundHead head, byte @Nullable [] wire) {
+        if (wire == null) {
+            fields(head.fields(), head);
+        } else if (head.isWireTrimmed()) {
+            wireFields(wire, false, head);
+        } else {
+            stored(wire);
+        }
+        for (int i = 0; i < head.editCount(); i++) {
+            FieldSection added = head.added(i);
+            for (int line = 0; line < added.size(); line++) {
+                if (head.isAdded(i, line)) {
+                    field(added, line);
+                }
+            }
         }
     }
 
@@ -310,20 +331,20 @@ public final class HeadEncoder {
      */
     private void stored(byte[] wire) {
         if (wire.length > KEPT_BYTES_MAX) {
-            wireFields(wire, false);
+            wireFields(wire, false, null);
             return;
         }
         int slot = System.identityHashCode(wire) & (KEPT - 1);
         if (keptHeads[slot] != wire) {
             keptHeads[slot] = wire;
             keptBlocks[slot] = null;
-            wireFields(wire, false);
+            wireFields(wire, false, null);
             return;
         }
         byte[] kept = keptBlocks[slot];
         if (kept == null) {
             start = length;
-            wireFields(wire, true);
+            wireFields(wire, true, null);
             keptBlocks[slot] = Arrays.copyOfRange(block, start, length);
             return;
         }
@@ -332,8 +353,12 @@ public final class HeadEncoder {
         length += kept.length;
     }
 
-    /** Encodes the field lines after the status line of an HTTP/1.1 head. */
-    private void wireFields(byte[] wire, boolean huffman) {
+    /**
+     * Encodes the field lines after the status line of an HTTP/1.1 head.
+     *
+     * @param edits the head whose changes remove lines; null if all lines are kept
+     */
+    private void wireFields(byte[] wire, boolean huffman, @Nullable OutboundHead edits) {
         int at = STATUS_LINE_MIN - 2;
         while (wire[at] != '\r') {
             at++;
@@ -348,26 +373,39 @@ public final class HeadEncoder {
             while (wire[valueEnd] != '\r') {
                 valueEnd++;
             }
-            int valueStart = FieldLexer.skipSpace(wire, nameEnd + 1, valueEnd);
-            field(wire, at, nameEnd, valueStart, FieldLexer.trimEnd(wire, valueStart, valueEnd), huffman);
+            if (edits == null || !edits.isRemoved(wire, at, nameEnd)) {
+                int valueStart = FieldLexer.skipSpace(wire, nameEnd + 1, valueEnd);
+                field(wire, at, nameEnd, valueStart, FieldLexer.trimEnd(wire, valueStart, valueEnd), huffman);
+            }
             at = valueEnd + 2;
         }
     }
 
     private void fields(FieldSection fields) {
+        fields(fields, null);
+    }
+
+    /** @param edits as for {@link #wireFields} */
+    private void fields(FieldSection fields, @Nullable OutboundHead edits) {
         boolean filtered = containsAny(fields);
-        byte[] bytes = fields.bytes();
         for (int line = 0; line < fields.size(); line++) {
-            if (!filtered || !isOfConnection(fields, line)) {
-                field(
-                        bytes,
-                        fields.nameStart(line),
-                        fields.nameEnd(line),
-                        fields.valueStart(line),
-                        fields.valueEnd(line),
-                        false);
+            boolean kept = !filtered || !isOfConnection(fields, line);
+            if (kept
+                    && (edits == null
+                            || !edits.isRemoved(fields.bytes(), fields.nameStart(line), fields.nameEnd(line)))) {
+                field(fields, line);
             }
         }
+    }
+
+    private void field(FieldSection fields, int line) {
+        field(
+                fields.bytes(),
+                fields.nameStart(line),
+                fields.nameEnd(line),
+                fields.valueStart(line),
+                fields.valueEnd(line),
+                false);
     }
 
     private static boolean containsAny(FieldSection fields) {

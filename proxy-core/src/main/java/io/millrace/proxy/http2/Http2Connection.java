@@ -40,6 +40,9 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /** No more bytes are read from the client while this many bytes wait in the channel. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
 
+    /** Bytes discarded after a connection error, so that a client can read GOAWAY; further ones close the connection. */
+    private static final int DISCARDED_BYTES_MAX = 1024 * 1024;
+
     private final Http2Loop home;
     private final ClientConnection facts;
     private final StreamTable streams = new StreamTable();
@@ -58,6 +61,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     private boolean prefaceSeen;
     private boolean closing;
+    private boolean failed;
+    private long discardable = DISCARDED_BYTES_MAX;
     private boolean tableUpdateDue;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
@@ -105,7 +110,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             return;
         }
         if (closing) {
-            bytes.release();
+            discard(bytes);
             return;
         }
         ByteBuf in = rest == null ? bytes : ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(alloc(), rest, bytes);
@@ -120,6 +125,15 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             throw e;
         }
         keep(in);
+    }
+
+    /** Releases bytes received after the end. A client that broke the protocol may send only a bounded number of them. */
+    private void discard(ByteBuf bytes) {
+        discardable -= bytes.readableBytes();
+        bytes.release();
+        if (failed && discardable < 0) {
+            closeNow();
+        }
     }
 
     private void read(ByteBuf in) throws Http2Exception {
@@ -286,6 +300,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         log.debug("{}: {}: {}", facts, error.code(), error.getMessage());
         home.parts().events().onFault(error.fault());
         Frames.goAway(output.room(GracefulShutdown.GOAWAY_BYTES), shutdown.lastId(streams.lastId()), error.code());
+        failed = true;
         lingerAndClose();
     }
 

@@ -148,6 +148,7 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS, "by a filter, named in millrace_filter_denied_requests_total", "filter"),
     DENIED_CLIENT_REQUESTS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.requests", "client-requests"),
     DENIED_CLIENT_TUNNELS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.tunnels", "client-tunnels"),
+    DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 
     ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
@@ -155,6 +156,9 @@ public enum Counter {
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
     REDIRECTS_REFERER(MetricFamily.REDIRECTS, "the request's Referer does not match referers of the rule", "referer"),
     REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),
+    REDIRECTS_RULES(MetricFamily.REDIRECTS, "by redirect of an element of rules", "rules"),
+
+    RULE_ANSWERS(MetricFamily.RULE_ANSWERS, "requests answered by a rule"),
 
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),
     FAST_LANE_PROMOTED(MetricFamily.FAST_LANE_MOVES, "a request needs more than a hit in RAM", "promoted"),
@@ -199,6 +203,9 @@ public enum Counter {
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
     PURGES_UNDONE(MetricFamily.PURGES, "a soft purge was undone", "undone"),
     PURGES_CANCELLED(MetricFamily.PURGES, "a purge by pattern was cancelled", "cancelled"),
+    COPIES_EXPORTED(MetricFamily.COPIES, "read for millctl cache export", "exported"),
+    COPIES_IMPORTED(MetricFamily.COPIES, "stored by millctl cache import", "imported"),
+    COPIES_REFUSED(MetricFamily.COPIES, "refused by millctl cache import, which prints the reason", "refused"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),

@@ -136,8 +136,15 @@ public enum MetricFamily implements Metric {
             "millrace_redirects_total",
             Kind.COUNTER,
             "requests",
-            "Requests that remap redirected without an origin request; the access log has the reason in detail.",
+            "Requests that remap or a rule redirected without an origin request; the access log has the reason in"
+                    + " detail.",
             "reason"),
+    RULE_ANSWERS(
+            "millrace_rule_answers_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+                    + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
@@ -175,6 +182,12 @@ public enum MetricFamily implements Metric {
             Kind.COUNTER,
             "purges",
             "Purges by URL; absent means that nothing was stored under that URL, often a wrong host or query.",
+            "result"),
+    COPIES(
+            "millrace_copied_responses_total",
+            Kind.COUNTER,
+            "responses",
+            "Stored responses that were copied out of this cache or into it; refused ones were not stored.",
             "result"),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",
@@ -342,6 +355,22 @@ public enum MetricFamily implements Metric {
             "records",
             "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
+    LOG_LINES(
+            "millrace_log_lines_total",
+            Kind.COUNTER,
+            "lines",
+            "Lines of each log of the list log.access. If dropped grows, the target is down or slow; filtered and"
+                    + " sampled_out are requests that filter and sample left out.",
+            "log",
+            "result"),
+    LOG_BYTES("millrace_log_bytes_total", Kind.COUNTER, "bytes", "Bytes written to each log of log.access.", "log"),
+    LOG_ERRORS(
+            "millrace_log_errors_total",
+            Kind.COUNTER,
+            "errors",
+            "Failed attempts to open or write the target of a log; the program log has the reason.",
+            "log"),
+    LOG_UP("millrace_log_up", Kind.GAUGE, "", "1 if the target of a log took its last lines, else 0.", "log"),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,

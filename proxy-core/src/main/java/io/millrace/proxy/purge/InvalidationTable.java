@@ -83,6 +83,11 @@ public final class InvalidationTable implements Invalidations {
         return newest;
     }
 
+    /** Returns the stamp with which the journal began, lower than all stamps of purges since; 0 for none. */
+    public long firstStamp() {
+        return scopes.stamped();
+    }
+
     /** Returns the hash of a URL's host, with its port if not the default; http and https have the same hash. */
     public static long hostHash(TargetUri url) {
         long hash = 0xCBF2_9CE4_8422_2325L;

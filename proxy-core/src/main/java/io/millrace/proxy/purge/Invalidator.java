@@ -77,6 +77,11 @@ public final class Invalidator implements Journal.Owner {
         return table.stamp();
     }
 
+    /** Returns the stamp with which the journal began; a response with a lower one counts as invalidated. 0 for none. */
+    public long firstStamp() {
+        return table.firstStamp();
+    }
+
     /** Returns the number of entries in force of a kind. */
     public int entries(InvalidationKind kind) {
         return table.entries(kind);

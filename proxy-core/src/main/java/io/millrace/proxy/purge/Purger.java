@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
+import io.millrace.proxy.purge.record.RemovalTimes;
 import io.millrace.store.CacheStore;
 import io.millrace.store.RemoveCallback;
 import io.millrace.store.StoreKey;
@@ -27,14 +28,21 @@ public final class Purger {
     private final CacheStore<StoredHead> store;
     private final Collapser<?> collapser;
     private final Function<TargetUri, List<CacheKey>> keys;
+    private final RemovalTimes times;
     private final RecentPurges recent = new RecentPurges();
 
     /**
      * Creates a purger for a store.
      *
      * @param keys returns the primary keys of a client's URL under the present remap rules; at least one
+     * @param times receives the time of each removal
      */
-    public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, List<CacheKey>> keys) {
+    public Purger(
+            CacheStore<StoredHead> store,
+            Collapser<?> collapser,
+            Function<TargetUri, List<CacheKey>> keys,
+            RemovalTimes times) {
+        this.times = times;
         this.store = store;
         this.collapser = collapser;
         this.keys = keys;
@@ -49,6 +57,7 @@ public final class Purger {
         RemoveCallback each = all.size() == 1 ? reply : new AllRemoved(all.size(), reply);
         for (CacheKey cacheKey : all) {
             recent.add(cacheKey.bytes());
+            times.removed(cacheKey.bytes());
             StoreKey key = store.key(cacheKey.bytes());
             collapser.detach(key);
             store.remove(key, replyOn, each);
@@ -61,6 +70,7 @@ public final class Purger {
      */
     public void detach(StoreKey key) {
         recent.add(key.bytes());
+        times.removed(key.bytes());
         collapser.detach(key);
     }
 

@@ -106,6 +106,11 @@ final class ScopeStamps {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
+    /** The stamp with which the journal began; 0 for none. */
+    long stamped() {
+        return stamped;
+    }
+
     private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
         Outdated found = null;
         if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {

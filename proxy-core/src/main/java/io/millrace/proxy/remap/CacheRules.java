@@ -1,6 +1,7 @@
 package io.millrace.proxy.remap;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.http.RequestHead;
 import java.net.InetAddress;
 import java.time.Instant;
@@ -34,10 +35,11 @@ public final class CacheRules {
     private CacheRules(ProxyConfig config, ZoneId zone) {
         this.zone = zone;
         rules = config.cacheRules().stream().map(CacheRule::new).toArray(CacheRule[]::new);
+        int count = rules.length + config.rules().lifetimes().size();
         List<RuledSettings> settings = new ArrayList<>();
         config.remap()
-                .forEach(rule -> settings.add(RuledSettings.of(rule.cache().settings(), rules.length)));
-        settings.add(RuledSettings.of(config.forwardRule().cache().settings(), rules.length));
+                .forEach(rule -> settings.add(RuledSettings.of(rule.cache().settings(), count)));
+        settings.add(RuledSettings.of(config.forwardRule().cache().settings(), count));
         plain = settings.toArray(RuledSettings[]::new);
         boolean timed = false;
         for (CacheRule rule : rules) {
@@ -75,6 +77,11 @@ public final class CacheRules {
             }
         }
         return found;
+    }
+
+    /** Returns the settings after the lifetime that a rule of {@code rules} sets. */
+    public RuledSettings with(RuledSettings settings, CacheRuleConfig lifetime) {
+        return settings.with(lifetime, room);
     }
 
     private int minuteOfDay(long nowMillis) {

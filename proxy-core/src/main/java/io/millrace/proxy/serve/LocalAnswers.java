@@ -60,6 +60,37 @@ public final class LocalAnswers {
         return head.reset(status, reason(status), fields.build()).contentLength(contentLength);
     }
 
+    /** Returns false for a status whose responses have no content (RFC 9110 s15.3.5, s15.4.5). */
+    public static boolean hasContent(int status) {
+        return status != 204 && status != 304;
+    }
+
+    /**
+     * Fills the head of an answer that the configuration defines.
+     *
+     * @param contentType media type of the content
+     * @param server the Server field; null for none
+     */
+    public static OutboundHead answer(
+            OutboundHead head,
+            int status,
+            String contentType,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server) {
+        FieldSection.Builder fields = FieldSection.builder()
+                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
+                .add(FieldName.CACHE_CONTROL, "no-store");
+        if (hasContent(status)) {
+            fields.add(FieldName.CONTENT_TYPE, contentType);
+        }
+        if (server != null) {
+            fields.add(FieldName.SERVER, server);
+        }
+        head.reset(status, reason(status), fields.build());
+        return hasContent(status) ? head.contentLength(contentLength) : head.withoutContent();
+    }
+
     /**
      * Fills the head of a redirect (RFC 9110 s15.4). It has no Cache-Control: clients cache 301 and 308 by default, but
      * not 302 and 307.
@@ -138,15 +169,19 @@ public final class LocalAnswers {
     public static String reason(int status) {
         return switch (status) {
             case 200 -> "OK";
+            case 204 -> "No Content";
             case 301 -> "Moved Permanently";
             case 302 -> "Found";
+            case 304 -> "Not Modified";
             case 307 -> "Temporary Redirect";
             case 308 -> "Permanent Redirect";
             case 400 -> "Bad Request";
+            case 401 -> "Unauthorized";
             case 403 -> "Forbidden";
             case 404 -> "Not Found";
             case 405 -> "Method Not Allowed";
             case 408 -> "Request Timeout";
+            case 410 -> "Gone";
             case 412 -> "Precondition Failed";
             case 413 -> "Content Too Large";
             case 414 -> "URI Too Long";
@@ -154,6 +189,7 @@ public final class LocalAnswers {
             case 421 -> "Misdirected Request";
             case 429 -> "Too Many Requests";
             case 431 -> "Request Header Fields Too Large";
+            case 451 -> "Unavailable For Legal Reasons";
             case 500 -> "Internal Server Error";
             case 501 -> "Not Implemented";
             case 502 -> "Bad Gateway";

@@ -5,7 +5,6 @@ import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.StorageMetric;
-import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.pattern.PatternCost;
@@ -16,7 +15,6 @@ import io.millrace.store.StoreStatistics;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Registers the metrics whose values are read on scrape: those of the store, the allocator and the access log.
@@ -26,10 +24,7 @@ public final class ProxyMetrics {
     private ProxyMetrics() {}
 
     public static void bind(
-            MetricsRegistry metrics,
-            CacheStore<StoredHead> store,
-            BufferPool allocator,
-            @Nullable AccessLog accessLog) {
+            MetricsRegistry metrics, CacheStore<StoredHead> store, BufferPool allocator, ServerLogs accessLogs) {
         metrics.supplyGauge(
                 StorageMetric.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
         metrics.supplyGauge(
@@ -93,9 +88,7 @@ public final class ProxyMetrics {
                 MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
         metrics.bindAllocator(allocator);
         new MemoryMetrics(() -> store.statistics().memory(), allocator).bind(metrics);
-        if (accessLog != null) {
-            accessLog.bindTo(metrics);
-        }
+        accessLogs.bindTo(metrics);
     }
 
     public static void bind(MetricsRegistry metrics, Invalidator invalidator) {

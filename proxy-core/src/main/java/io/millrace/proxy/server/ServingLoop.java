@@ -4,6 +4,7 @@ import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.http1.FastLane;
@@ -82,6 +83,7 @@ public final class ServingLoop {
             @Nullable AccessLogRing log,
             ExchangeLoop.Shared shared,
             OriginTlsContexts originTls,
+            OriginFaults originFaults,
             Supplier<DnsSettings> dns,
             Supplier<Http1Settings> http1,
             Supplier<Http2Settings> http2Settings,
@@ -98,6 +100,7 @@ public final class ServingLoop {
                 .allocator(allocator)
                 .dns(dns)
                 .tls(originTls)
+                .faults(originFaults)
                 .receiveBuffers(
                         new ReceiveBuffers(this.memory, bytes -> counters.add(Counter.ORIGIN_RECEIVED_BYTES, bytes)))
                 .onSent(bytes -> counters.add(Counter.ORIGIN_SENT_BYTES, bytes))

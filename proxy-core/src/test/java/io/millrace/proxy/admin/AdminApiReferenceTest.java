@@ -26,6 +26,10 @@ import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
 import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
+import io.millrace.proxy.admin.copy.CopySource;
+import io.millrace.proxy.admin.copy.CopyTarget;
+import io.millrace.proxy.admin.copy.ImportResource;
+import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
@@ -377,6 +381,44 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final CopySource COPIES = new CopySource() {
+        @Override
+        public CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller) {
+            return CompletableFuture.completedFuture(new StoredCopy(
+                    "http://h/", new byte[1], true, List.of("A: b"), 1, 2, 3, 4, 5, 6, new byte[1], "v"));
+        }
+
+        @Override
+        public CompletionStage<byte[]> content(byte[] key, String version, long position) {
+            return CompletableFuture.completedFuture(new byte[1]);
+        }
+    };
+
+    private static final CopyTarget COPY_TARGET = new CopyTarget() {
+        private final CompletionStage<Progress> progress =
+                CompletableFuture.completedFuture(new Progress("i1", false, "reason"));
+
+        @Override
+        public CompletionStage<Progress> begin(NewCopy copy, AdminCaller caller) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> add(String upload, long position, byte[] content) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> end(String upload, byte[] sha256) {
+            return progress;
+        }
+
+        @Override
+        public CompletionStage<Progress> abort(String upload) {
+            return progress;
+        }
+    };
+
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
@@ -399,7 +441,7 @@ class AdminApiReferenceTest {
             @Override
             public void schedule(Runnable task, Duration delay) {}
         };
-        return new Dashboard(AdminAccess.none(), listeners, address -> {}, () -> 0)
+        return new Dashboard(AdminAccess.none(), listeners, limit -> {}, () -> 0)
                 .resources().stream()
                         .filter(resource -> !resource.path().startsWith("/ui")
                                 || resource.path().equals("/ui/"))
@@ -549,6 +591,17 @@ class AdminApiReferenceTest {
                                 "reason"))),
                         "?limit=5",
                         ""),
+                new Documented("StoredCopy", ObjectResource.head(COPIES), "?key=aA", ""),
+                new Documented("", ObjectResource.content(COPIES), "?key=aA&version=v&position=0", ""),
+                new Documented(
+                        "CopyProgress",
+                        ImportResource.begin(COPY_TARGET),
+                        "",
+                        "{\"url\":\"http://h/\",\"head\":\"\",\"length\":0,\"age_seconds\":0,\"requested_at_ms\":0,"
+                                + "\"exported_at_ms\":0}"),
+                new Documented("CopyProgress", ImportResource.content(COPY_TARGET), "?upload=i1&position=0", ""),
+                new Documented("CopyProgress", ImportResource.end(COPY_TARGET), "?upload=i1", "{\"sha256\":\"\"}"),
+                new Documented("CopyProgress", ImportResource.abort(COPY_TARGET), "?upload=i1", ""),
                 new Documented("OriginsReport", new OriginsResource(ORIGINS), "", ""),
                 new Documented(
                         "OriginsReport",

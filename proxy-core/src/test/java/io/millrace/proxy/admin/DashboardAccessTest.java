@@ -317,19 +317,111 @@ class DashboardAccessTest {
         assertEquals(400, login(body).status());
     }
 
-    @Test
-    void failedLoginsAreLimitedAndCounted() throws IOException {
+    /** Sends failed logins until one is refused because there were too many. */
+    private void exhaust(String body, String code) throws IOException {
         for (int i = 0; i < 5; i++) {
-            Response wrong = login("{\"token\":\"0123456789abcdeg\"}");
+            Response wrong = login(body);
             assertEquals(401, wrong.status());
-            assertEquals("wrong-token", member(wrong.body(), "code"));
+            assertEquals(code, member(wrong.body(), "code"));
             assertNull(wrong.fields().get("set-cookie"));
         }
-        Response limited = login("{\"token\":\"" + TOKEN + "\"}");
+        Response limited = login(body);
         assertEquals(429, limited.status());
+        assertEquals("too-many-logins", member(limited.body(), "code"));
         assertTrue(Integer.parseInt(limited.fields().get("retry-after")) > 0);
+    }
+
+    private void assertRefused(String reason, int times) throws IOException {
         Response metrics = send("GET", "/metrics", "", "Host: " + authority, "Authorization: Bearer " + TOKEN);
-        assertTrue(metrics.body().contains("reason=\"wrong-token\"} 5.0"), metrics.body());
+        assertTrue(metrics.body().contains("reason=\"" + reason + "\"} " + times + ".0\n"), metrics.body());
+    }
+
+    @Test
+    void failedLoginsAreLimitedAndCounted() throws IOException {
+        exhaust("{\"token\":\"0123456789abcdeg\"}", "wrong-token");
+        assertEquals(429, login("{\"token\":\"" + TOKEN + "\"}").status(), "no token is compared above the limit");
+        assertRefused("wrong-token", 5);
+        assertRefused("too-many-logins", 2);
+        assertRefused("wrong-code", 0);
+    }
+
+    /**
+     * Another user of the machine has the same address, and must not lock out the user of {@code millctl dashboard}.
+     */
+    @Test
+    void failedLoginsLockOutNoCode() throws IOException {
+        exhaust("{\"token\":\"0123456789abcdeg\"}", "wrong-token");
+        exhaust("{\"code\":\"0123456789abcdeg\"}", "wrong-code");
+        assertRefused("wrong-code", 5);
+        Response opened =
+                send("POST", "/v1/dashboard/open", "{}", "Host: " + authority, "Authorization: Bearer " + TOKEN);
+        String url = member(opened.body(), "url");
+        assertEquals(
+                200,
+                login("{\"code\":\"" + url.substring(url.indexOf('=') + 1) + "\"}")
+                        .status());
+    }
+
+    @Test
+    void wrongCodesDoNotCountAgainstTokens() throws IOException {
+        exhaust("{\"code\":\"0123456789abcdeg\"}", "wrong-code");
+        session();
+    }
+
+    /** A browser sends the cookies of all ports of a host name to each of them. */
+    @Test
+    void dashboardsOnTwoPortsDoNotDisturbEachOther() throws IOException {
+        Session listener = session();
+        String url =
+                member(HttpExchange.post(socket, "/v1/dashboard/open", "{}").body(), "url");
+        Matcher parts =
+                Pattern.compile("http://(127\\.0\\.0\\.1:(\\d+))/ui/#code=(.*)").matcher(url);
+        assertTrue(parts.matches(), url);
+        InetSocketAddress port = new InetSocketAddress(Integer.parseInt(parts.group(2)));
+        String first = authority;
+        authority = parts.group(1);
+        Session command = Session.of(send(
+                port, "POST", "/v1/session", "{\"code\":\"" + parts.group(3) + "\"}", ofPage().toArray(String[]::new)));
+        String both = listener.cookie() + "; " + command.cookie().replace("Cookie: other=1; ", "");
+        assertEquals(
+                200,
+                send("GET", "/metrics", "", "Host: " + first, both, listener.proof())
+                        .status());
+        assertEquals(
+                200,
+                send(port, "GET", "/metrics", "", "Host: " + authority, both, command.proof())
+                        .status());
+        Response ended = send(
+                port,
+                "POST",
+                "/v1/session/end",
+                "{}",
+                "Host: " + authority,
+                "Origin: http://" + authority,
+                both,
+                command.proof());
+        assertEquals("{\"ended\":1}", ended.body());
+        assertTrue(ended.fields().get("set-cookie").startsWith("millrace-session-" + parts.group(2) + "=;"));
+        assertEquals(
+                200,
+                send("GET", "/metrics", "", "Host: " + first, both, listener.proof())
+                        .status());
+    }
+
+    /** A cookie of the same name that is no session any more hides no other. */
+    @Test
+    void cookieOfAnEndedSessionIsIgnored() throws IOException {
+        Session session = session();
+        Session other = session();
+        String port = "millrace-session-" + server.tcpAddress().getPort() + "=";
+        for (String more :
+                List.of("unknown", other.cookie().substring(other.cookie().indexOf(port) + port.length()))) {
+            String cookies = "Cookie: " + port + more + "; " + session.cookie().replace("Cookie: other=1; ", "");
+            assertEquals(
+                    200,
+                    send("GET", "/metrics", "", "Host: " + authority, cookies, session.proof())
+                            .status());
+        }
     }
 
     @Test
@@ -386,12 +478,19 @@ class DashboardAccessTest {
         "/ui/app.js,  false, false, dashboard-refused",
         "/ui/?x,      false, false, dashboard-refused",
         "/v1/session, false, false, dashboard-refused",
+        "/v1/%73ession, false, false, dashboard-refused",
+        "/v1/session#x, false, false, dashboard-refused",
+        "/v1%2Fsession, false, false, dashboard-refused",
+        "/%75i/,      false, false, dashboard-refused",
+        "/ui#/,       false, false, dashboard-refused",
+        "/ui%2Ff/x/app.js?x, false, false, dashboard-refused",
+        "/v1/%zzession, false, false, unauthorized",
         "/metrics,    false, false, unauthorized",
         "/ui/?x,      true,  false, unauthorized",
         "/ui/?x,      false, true,  unauthorized"
     })
     void otherAddressesNeedTls(String target, boolean isSecure, boolean isLocal, String code) throws IOException {
-        Dashboard dashboard = new Dashboard(token(), null, address -> {}, System::nanoTime);
+        Dashboard dashboard = new Dashboard(token(), null, limit -> {}, System::nanoTime);
         var request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, target);
         request.headers().set("host", "192.0.2.1:9090");
         request.headers().set("cookie", "millrace-session-9090=x; __Host-millrace-session=x");

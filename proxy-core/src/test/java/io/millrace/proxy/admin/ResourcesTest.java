@@ -91,8 +91,8 @@ class ResourcesTest {
             "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
             """.replace("\n", "");
 
-    static final ListSource.Listed LISTED =
-            new ListSource.Listed("http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64);
+    static final ListSource.Listed LISTED = new ListSource.Listed(
+            "http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64, "aA");
 
     @TempDir
     Path directory;
@@ -158,7 +158,7 @@ class ResourcesTest {
         assertEquals(
                 "{\"objects\":[{\"url\":\"http://h/\",\"variant\":\"A: b\",\"status\":200,\"type\":\"text/html\","
                         + "\"length\":7,\"whole\":true,\"stored_at\":1,\"kept_until\":2,\"tags\":[\"t\"],"
-                        + "\"volume\":\"/v\",\"segment\":3,\"offset\":64}],"
+                        + "\"volume\":\"/v\",\"segment\":3,\"offset\":64,\"key\":\"aA\"}],"
                         + "\"hosts\":[{\"host\":\"h\",\"objects\":1,\"bytes\":7}],"
                         + "\"next\":\"0.1\",\"complete\":true,\"reason\":null}",
                 response.body());

@@ -26,6 +26,7 @@ import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
@@ -47,6 +48,7 @@ final class ConfigCatalogTest {
                 CacheRulesKeys.class,
                 RemapKeys.class,
                 FilterKeys.class,
+                RuleKeys.class,
                 OriginGroupKeys.class,
                 DnsKeys.class,
                 OverloadKeys.class,

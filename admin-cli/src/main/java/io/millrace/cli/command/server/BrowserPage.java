@@ -8,8 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a URL in the browser of the desktop. The program that opens it gets the name of a private file that redirects to the URL:
- * other users can read its arguments, and the URL contains a code. Confined to one thread.
+ * Opens a URL in the browser of the desktop. The program that opens it gets the name of a private file that redirects
+ * to the URL: other users can read its arguments, and the URL contains a code. The file is deleted by {@link #close},
+ * or with the process. Confined to one thread.
  */
 final class BrowserPage implements AutoCloseable {
     private final Surroundings surroundings;
@@ -28,6 +29,8 @@ final class BrowserPage implements AutoCloseable {
         try {
             Path page = Files.createTempFile("millrace-", ".html"); // readable by its owner only
             file = page;
+            // An interrupt ends the process without close.
+            page.toFile().deleteOnExit();
             Files.writeString(
                     page,
                     "<!doctype html><meta charset=\"utf-8\"><title>Millrace</title><meta http-equiv=\"refresh\""
@@ -58,12 +61,18 @@ final class BrowserPage implements AutoCloseable {
 
     @Override
     public void close() {
+        delete();
+    }
+
+    /** Deletes the file. Does nothing the second time. */
+    void delete() {
         if (file != null) {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
                 // A file in the temporary directory may stay; its code is used or over.
             }
+            file = null;
         }
     }
 }

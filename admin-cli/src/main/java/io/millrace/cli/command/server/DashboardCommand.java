@@ -9,10 +9,9 @@ import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
+import io.millrace.cli.command.Pause;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -27,9 +26,6 @@ import picocli.CommandLine.Option;
         },
         footer = {"", "Example: millctl dashboard --no-browser"})
 public final class DashboardCommand extends ApiCommand {
-    /** Renewals in the time of one lease: two may fail. */
-    private static final int RENEWALS_PER_LEASE = 3;
-
     /** Time until the browser has read the file that redirects it to the dashboard. */
     private static final Duration BROWSER_START = Duration.ofSeconds(10);
 
@@ -60,53 +56,44 @@ public final class DashboardCommand extends ApiCommand {
         JsonObject opened = answered(response);
         String url = opened.text("url", "");
         String lease = opened.text("lease", "");
+        Duration codeTime = Duration.ofSeconds(opened.number("code_seconds", 0));
         show(response, List.of(url));
         console()
-                .say("The URL works once, for " + opened.number("code_seconds", 0) / 60 + " minutes."
+                .say("The URL works once, for " + codeTime.toMinutes() + " minutes."
                         + (lease.isEmpty() ? "" : " Ctrl-C ends the dashboard."));
         console().flush();
-        try (BrowserPage page = new BrowserPage(invocation().surroundings())) {
-            boolean isOpened = !noBrowser && page.open(url);
-            if (!lease.isEmpty()) {
-                hold(client, lease, Duration.ofSeconds(opened.number("lease_seconds", 0)));
-            } else if (isOpened) {
-                invocation().pause().pass(BROWSER_START);
+        if (lease.isEmpty()) {
+            try (BrowserPage page = new BrowserPage(invocation().surroundings())) {
+                if (!noBrowser && page.open(url)) {
+                    invocation().pause().pass(BROWSER_START);
+                }
             }
+        } else {
+            Duration length = Duration.ofSeconds(opened.number("lease_seconds", 0));
+            Pause pause = invocation().pause();
+            hold(new DashboardLease(client, pause, console()::say, lease, length), pause, url, codeTime);
         }
         return ExitCode.OK;
     }
 
-    /** Renews the lease until the command is interrupted; then ends it, so that no port stays open. */
-    private void hold(AdminClient client, String lease, Duration length) throws AdminClientException, CommandFailure {
-        AtomicBoolean isOpen = new AtomicBoolean(true);
-        Thread atExit = new Thread(() -> close(client, lease, isOpen), "close-dashboard");
+    /** Opens the browser, and renews the lease until the command is interrupted; then ends it. */
+    private void hold(DashboardLease lease, Pause pause, String url, Duration codeTime)
+            throws AdminClientException, CommandFailure {
+        Thread atExit = new Thread(lease::close, "close-dashboard");
         Runtime.getRuntime().addShutdownHook(atExit);
-        try {
-            while (invocation().pause().pass(length.dividedBy(RENEWALS_PER_LEASE))) {
-                renew(client, lease);
+        long codeEndNanos = pause.nanos() + codeTime.toNanos();
+        try (BrowserPage page = new BrowserPage(invocation().surroundings())) {
+            if (!noBrowser) {
+                page.open(url);
             }
+            lease.hold(() -> {
+                if (pause.nanos() - codeEndNanos >= 0) {
+                    page.delete();
+                }
+            });
         } finally {
-            close(client, lease, isOpen);
+            lease.close();
             removeHook(atExit);
-        }
-    }
-
-    private void renew(AdminClient client, String lease) throws AdminClientException, CommandFailure {
-        AdminResponse response = client.post("/v1/dashboard/renew", JsonText.object("lease", lease));
-        if (response.status() == 409) {
-            throw new CommandFailure(
-                    ExitCode.FAILED, "the dashboard has ended, since the launcher was restarted; run this again");
-        }
-        answered(response);
-    }
-
-    private static void close(AdminClient client, String lease, AtomicBoolean isOpen) {
-        if (isOpen.compareAndSet(true, false)) {
-            try {
-                client.post("/v1/dashboard/close", JsonText.object(Map.of("lease", lease)));
-            } catch (AdminClientException e) {
-                // The lease ends by itself.
-            }
         }
     }
 

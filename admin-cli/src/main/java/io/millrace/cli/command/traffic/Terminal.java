@@ -1,10 +1,7 @@
 package io.millrace.cli.command.traffic;
 
-import java.io.File;
-import java.io.IOException;
+import io.millrace.cli.command.Stty;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +15,6 @@ final class Terminal implements Screen, AutoCloseable {
     private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
 
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
-    private static final File TTY = new File("/dev/tty");
     private static final int WIDTH = 80;
     private static final int HEIGHT = 24;
 
@@ -35,8 +31,8 @@ final class Terminal implements Screen, AutoCloseable {
 
     /** Takes over the screen; returns null if there is no terminal. */
     static @Nullable Terminal take(PrintStream out) {
-        String modes = stty("-g");
-        if (modes == null || stty("-icanon", "-echo", "min", "0", "time", "0") == null) {
+        String modes = Stty.run("-g");
+        if (modes == null || Stty.run("-icanon", "-echo", "min", "0", "time", "0") == null) {
             return null;
         }
         Terminal terminal = new Terminal(out, modes);
@@ -49,7 +45,7 @@ final class Terminal implements Screen, AutoCloseable {
     /** The current size; 80 by 24 if it is unknown. */
     @Override
     public Size size() {
-        String size = stty("size");
+        String size = Stty.run("size");
         int space = size == null ? -1 : size.indexOf(' ');
         try {
             if (size != null && space > 0) {
@@ -78,7 +74,7 @@ final class Terminal implements Screen, AutoCloseable {
         if (isLeft.compareAndSet(false, true)) {
             out.print(LEAVE);
             out.flush();
-            stty(modes);
+            Stty.run(modes);
         }
     }
 
@@ -89,26 +85,6 @@ final class Terminal implements Screen, AutoCloseable {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
             // the process is already ending
-        }
-    }
-
-    /** Returns the output of stty; null if there is no terminal or no stty. */
-    private static @Nullable String stty(String... arguments) {
-        List<String> command = new ArrayList<>();
-        command.add("stty");
-        command.addAll(List.of(arguments));
-        try {
-            Process process = new ProcessBuilder(command)
-                    .redirectInput(TTY)
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-            return process.waitFor() == 0 ? output.strip() : null;
-        } catch (IOException e) {
-            return null;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return null;
         }
     }
 }

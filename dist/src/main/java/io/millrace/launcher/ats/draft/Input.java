@@ -1,8 +1,9 @@
 package io.millrace.launcher.ats.draft;
 
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Records;
-import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

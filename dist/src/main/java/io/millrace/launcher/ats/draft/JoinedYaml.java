@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.draft;
 
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.parent;
 
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

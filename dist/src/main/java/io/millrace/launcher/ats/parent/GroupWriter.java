@@ -1,11 +1,11 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;

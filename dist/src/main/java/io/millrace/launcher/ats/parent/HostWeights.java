@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;

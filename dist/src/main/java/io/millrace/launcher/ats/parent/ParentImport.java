@@ -1,14 +1,14 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.parent.GroupWriter.Host;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -1,12 +1,12 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.parent.GroupWriter.Host;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.source.Addresses;
+import io.millrace.launcher.importing.source.Addresses;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,16 +1,16 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Draft;
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.remap.IpAllowFilters.Line;
-import io.millrace.launcher.ats.source.Addresses;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.ArrayList;

@@ -1,14 +1,18 @@
 package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The import's notes about plugins of Traffic Server: the equivalent in Millrace, or that there is none. Stateless. */
 public final class Plugins {
+    /** The plugin whose files become rules. */
+    static final String HEADER_REWRITE = "header_rewrite.so";
+
     /** Plugins whose function Millrace has without a plugin. */
     private static final Set<String> BUILT_IN = Set.of(
             "slice.so",
@@ -37,8 +41,8 @@ public final class Plugins {
             "url_sig.so");
 
     /** Plugins whose configuration files may refuse requests. */
-    private static final Set<String> MAY_REFUSE = Set.of(
-            "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
+    private static final Set<String> MAY_REFUSE =
+            Set.of("cripts.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
 
     private static final Map<String, String> ABOUT = Map.ofEntries(
             Map.entry("slice.so", "long responses are fetched and stored in ranges, see docs/guide/caching.md"),
@@ -63,7 +67,6 @@ public final class Plugins {
             Map.entry(
                     "regex_remap.so",
                     "no equivalent: a rule has no regular expression for the path; regex_map has one for the host"),
-            Map.entry("header_rewrite.so", "fields of requests and responses cannot be changed; do it at the origin"),
             Map.entry("tslua.so", "Millrace has no scripting language"),
             Map.entry(
                     "compress.so",
@@ -115,8 +118,9 @@ public final class Plugins {
      * Imports plugin.config: reports each line.
      *
      * @param rules the rules to which the plugins apply
+     * @param rewrites the import of files of header_rewrite
      */
-    public static void read(Input input, List<RemapRule> rules) {
+    public static void read(Input input, List<RemapRule> rules, HeaderRewriteImport rewrites) {
         SourceFile file = input.read("plugin.config");
         if (file == null) {
             return;
@@ -124,7 +128,12 @@ public final class Plugins {
         for (Words words : Words.of(file)) {
             String path = words.at(0);
             String plugin = path.substring(path.lastIndexOf('/') + 1);
-            if (isBuiltIn(plugin)) {
+            if (plugin.equals(HEADER_REWRITE)) {
+                words.words().stream()
+                        .skip(1)
+                        .filter(word -> !word.startsWith("-"))
+                        .forEach(name -> rewrites.write(input.draft().root(), name, words.entry(), true));
+            } else if (isBuiltIn(plugin)) {
                 words.entry().note(about(plugin));
             } else {
                 words.entry().notMapped(about(plugin));

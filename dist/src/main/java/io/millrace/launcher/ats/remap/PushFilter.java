@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
 
 /** Denies PUSH. By default, Traffic Server answers it with 403 for every client; Millrace would send it to origins. */

@@ -2,10 +2,10 @@ package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.settings.StorageImport;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
@@ -61,8 +61,9 @@ final class RemapArguments {
 
     private void plugin(String path, RemapRule rule) {
         plugin = path.substring(path.lastIndexOf('/') + 1);
-        boolean known =
-                plugin.equals("conf_remap.so") || KEYS.keySet().stream().anyMatch(key -> key.startsWith(plugin + " "));
+        boolean known = plugin.equals("conf_remap.so")
+                || plugin.equals(Plugins.HEADER_REWRITE)
+                || KEYS.keySet().stream().anyMatch(key -> key.startsWith(plugin + " "));
         if (known) {
             return;
         }
@@ -77,10 +78,22 @@ final class RemapArguments {
         }
     }
 
+    private static void rewrite(String text, RemapRule rule) {
+        if (text.startsWith("-")) {
+            rule.entry().notMapped("@pparam=" + text + " of header_rewrite.so has no equivalent");
+        } else {
+            rule.rewrites().add(text);
+        }
+    }
+
     private void parameter(String text, RemapRule rule) {
         int equals = text.indexOf('=');
         String name = equals < 0 ? text : text.substring(0, equals);
         String value = equals < 0 ? "" : text.substring(equals + 1);
+        if (plugin.equals(Plugins.HEADER_REWRITE)) {
+            rewrite(text, rule);
+            return;
+        }
         if (plugin.equals("conf_remap.so")) {
             record(name, value, rule);
             return;

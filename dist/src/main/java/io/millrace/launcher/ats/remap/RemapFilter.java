@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;

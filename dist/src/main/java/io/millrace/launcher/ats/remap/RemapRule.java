@@ -1,7 +1,8 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A rule of remap.config during the import. Confined to one thread. */
 public final class RemapRule {
+    private final List<String> rewrites = new ArrayList<>();
     private final Entry entry;
     private final String verb;
     private final String from;
@@ -136,6 +138,11 @@ public final class RemapRule {
         String rest = url.contains("://") ? url.substring(url.indexOf("://") + 3) : url;
         int slash = rest.indexOf('/');
         return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
+    }
+
+    /** The files of header_rewrite whose rules apply to this rule. */
+    List<String> rewrites() {
+        return rewrites;
     }
 
     /** Returns true if the rule has a regular expression. */

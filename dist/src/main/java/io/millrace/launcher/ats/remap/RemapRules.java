@@ -1,10 +1,11 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.settings.StorageImport;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,11 +33,13 @@ public final class RemapRules {
     private final Input input;
     private final RemapFilters filters;
     private final RemapArguments arguments;
+    private final HeaderRewriteImport rewrites;
     private final List<RemapRule> rules = new ArrayList<>();
 
     /** Creates an empty collection of the rules of {@code input}. */
     public RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
         this.input = input;
+        rewrites = new HeaderRewriteImport(input);
         filters = new RemapFilters(input, ipAllow);
         arguments = new RemapArguments(storage, !input.has("records.yaml"));
     }
@@ -111,6 +114,22 @@ public final class RemapRules {
                 expressions);
     }
 
+    private void writeRewrites(RemapRule rule, DraftNode node) {
+        boolean forwards = rule.verb().contains("map") && !rule.verb().equals("reverse_map");
+        for (String file : rule.rewrites()) {
+            if (forwards) {
+                rewrites.write(node, file, rule.entry(), false);
+            } else {
+                rule.entry().notMapped("header_rewrite.so: " + rule.verb() + " sends no requests to an origin");
+            }
+        }
+    }
+
+    /** The import of files of header_rewrite. */
+    public HeaderRewriteImport rewrites() {
+        return rewrites;
+    }
+
     /** Writes a rule with its own filters and the named filters that are active at its position. */
     void write(RemapRule rule) {
         DraftNode node = input.draft().element("remap", rule.entry());
@@ -132,6 +151,7 @@ public final class RemapRules {
             rule.entry()
                     .note("placed before the permanent redirections, because Traffic Server checks this rule first");
         }
+        writeRewrites(rule, node);
         filters.write(rule, node);
         rule.at(node);
         rules.add(rule);

@@ -2,8 +2,8 @@ package io.millrace.launcher.ats.remap;
 
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.draft.JoinedYaml;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
 
 /**

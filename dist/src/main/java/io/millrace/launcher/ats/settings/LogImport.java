@@ -1,27 +1,29 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** Imports logging.yaml or logs_xml.config, and the log records, into the single access log. */
+/** Imports logging.yaml or logs_xml.config, and the log records, into one access log or a list of logs. */
 public final class LogImport {
     private static final String SQUID =
             "%<cqtq> %<ttms> %<chi> %<crc>/%<pssc> %<psql> %<cqhm> %<pquc> %<caun> %<phr>/%<shn> %<psct>";
@@ -29,24 +31,21 @@ public final class LogImport {
     private static final Pattern OBJECT =
             Pattern.compile("<(LogFormat|LogFilter|LogObject)>(.*?)</\\1>", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
     private static final Pattern FIELD = Pattern.compile("<(\\w+)\\s*=\\s*\"(.*?)\"\\s*/>", Pattern.DOTALL);
-    private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
+    /** Values of logging_enabled that log no requests. */
+    private static final List<String> OFF = List.of("0", "1");
 
-    /** A log object of the imported files. */
-    private record Log(
-            Entry entry,
-            String format,
-            String filename,
-            String mode,
-            Map<String, String> rolling,
-            List<String> filters) {}
+    private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
 
     private record Format(Entry entry, String text) {}
 
+    private record Filter(Entry entry, String action, String condition) {}
+
     private final Input input;
     private final Map<String, Format> formats = new HashMap<>();
-    private final Map<String, Entry> filters = new LinkedHashMap<>();
-    private final List<Log> logs = new ArrayList<>();
-    private @Nullable Log chosen;
+    private final Map<String, Filter> filters = new LinkedHashMap<>();
+    private final List<LogObject> logs = new ArrayList<>();
+    private @Nullable LogObject chosen;
+    private boolean hasList;
 
     /** Creates an import from {@code input}; {@link #read} does the work. */
     public LogImport(Input input) {
@@ -68,8 +67,10 @@ public final class LogImport {
         choose();
         oldNames();
         enabled();
-        place();
-        rotation();
+        if (!hasList) {
+            place();
+            rotation();
+        }
     }
 
     private void readYaml(SourceFile file) {
@@ -96,7 +97,7 @@ public final class LogImport {
                     case "logs" -> {
                         Map<String, String> rolling = new HashMap<>();
                         Yaml.pairs(node).forEach((name, pair) -> rolling.put(name, Yaml.text(pair.getValueNode())));
-                        logs.add(new Log(
+                        logs.add(new LogObject(
                                 entry,
                                 Yaml.text(node, "format"),
                                 Yaml.text(node, "filename"),
@@ -104,7 +105,10 @@ public final class LogImport {
                                 rolling,
                                 Yaml.words(Yaml.value(node, "filters"))));
                     }
-                    default -> filters.put(Yaml.text(node, "name"), entry);
+                    default ->
+                        filters.put(
+                                Yaml.text(node, "name"),
+                                new Filter(entry, Yaml.text(node, "action"), Yaml.text(node, "condition")));
                 }
             }
         }
@@ -145,7 +149,7 @@ public final class LogImport {
                         fields.getOrDefault("format", ""),
                         fields.containsKey("interval"));
             } else if (kind.equals("logobject")) {
-                logs.add(new Log(
+                logs.add(new LogObject(
                         entry,
                         fields.getOrDefault("format", ""),
                         fields.getOrDefault("filename", ""),
@@ -153,7 +157,9 @@ public final class LogImport {
                         Map.of(),
                         RecordTable.split(fields.getOrDefault("filters", ""))));
             } else {
-                filters.put(fields.getOrDefault("name", ""), entry);
+                filters.put(
+                        fields.getOrDefault("name", ""),
+                        new Filter(entry, fields.getOrDefault("action", ""), fields.getOrDefault("condition", "")));
             }
         }
     }
@@ -170,53 +176,108 @@ public final class LogImport {
     }
 
     private void choose() {
-        for (Log log : logs) {
-            if (chosen == null && !log.mode.equals("ascii_pipe") && !log.mode.equals("pipe")) {
-                chosen = log;
+        List<LogObject> toFiles = new ArrayList<>();
+        for (LogObject log : logs) {
+            if (log.isPipe()) {
+                log.entry().notMapped("lines are written to a file, which other programs can follow");
             } else {
-                log.entry.notMapped(
-                        log.mode.contains("pipe")
-                                ? "lines are written to a file, which other programs can follow"
-                                : "there is one access log, and that is "
-                                        + (chosen == null ? "another" : chosen.entry.place()));
+                toFiles.add(log);
             }
         }
-        Log log = chosen;
-        for (Map.Entry<String, Format> format : formats.entrySet()) {
-            if (log == null || !format.getKey().equals(log.format)) {
-                format.getValue().entry.note("no imported log uses it");
+        Set<String> formatsUsed = new HashSet<>();
+        Set<String> filtersUsed = new HashSet<>();
+        for (LogObject log : toFiles) {
+            formatsUsed.add(log.format());
+            filtersUsed.addAll(log.filters());
+            if (!log.mode().equals("ascii")) {
+                log.entry().note("written as text; Millrace has no binary logs");
             }
         }
-        for (Map.Entry<String, Entry> filter : filters.entrySet()) {
-            if (log != null && log.filters.contains(filter.getKey())) {
-                filter.getValue().notMapped("lines of the access log are not filtered");
-            } else {
-                filter.getValue().note("no imported log uses it");
-            }
+        formats.forEach((name, format) -> noteUnused(format.entry, formatsUsed.contains(name)));
+        filters.forEach((name, filter) -> noteUnused(filter.entry, filtersUsed.contains(name)));
+        if (needsList(toFiles)) {
+            writeList(toFiles);
+        } else if (!toFiles.isEmpty()) {
+            chosen = toFiles.get(0);
+            toFiles.stream().skip(1).forEach(log -> log.entry().note("proxy.config.log.logging_enabled is off"));
+            write(toFiles.get(0));
         }
-        if (log == null) {
-            return;
-        }
-        if (!log.filters.isEmpty()) {
-            log.entry.notMapped("lines of the access log are not filtered");
-        }
-        if (!log.mode.equals("ascii")) {
-            log.entry.note("written as text; Millrace has no binary logs");
-        }
-        write(log);
     }
 
-    private void write(Log log) {
-        Format format = formats.get(log.format);
-        String text = modern(format == null ? log.format : format.text);
-        String known = text.isEmpty() || text.equals(SQUID) || text.equals("squid")
-                ? "squid"
-                : text.equals(COMMON) || text.equals("common") ? "common" : text;
+    private static void noteUnused(Entry entry, boolean isUsed) {
+        if (!isUsed) {
+            entry.note("no imported log uses it");
+        }
+    }
+
+    private boolean needsList(List<LogObject> toFiles) {
+        boolean isOn =
+                !OFF.contains(input.records().value("log.logging_enabled", "3").strip());
+        String frequency = input.records().value("log.sampling_frequency", "1").strip();
+        boolean isSampled = !List.of("0", "1", "").contains(frequency);
+        boolean isFiltered = toFiles.stream().anyMatch(log -> !log.filters().isEmpty());
+        return isOn && !toFiles.isEmpty() && (toFiles.size() > 1 || isFiltered || isSampled);
+    }
+
+    private void writeList(List<LogObject> toFiles) {
+        LogList list = new LogList(input);
+        hasList = true;
+        for (LogObject log : toFiles) {
+            Format format = formats.get(log.format());
+            String text = knownFormat(format == null ? log.format() : format.text);
+            if (format == null && !List.of("squid", "common").contains(text)) {
+                log.entry()
+                        .notMapped("no format '" + log.format() + "' exists; log.access[].format accepts a template");
+                continue;
+            }
+            List<String> conditions = new ArrayList<>();
+            List<Entry> entries = new ArrayList<>();
+            for (String name : log.filters()) {
+                Filter filter = filters.get(name);
+                if (filter == null) {
+                    log.entry().notMapped("no filter '" + name + "' exists");
+                    continue;
+                }
+                try {
+                    conditions.add(LogFilterText.of(filter.action, filter.condition));
+                    entries.add(filter.entry);
+                } catch (LogFilterText.NoEquivalent e) {
+                    filter.entry.notMapped(String.valueOf(e.getMessage()));
+                    log.entry().notMapped("without its filter " + name + ", this log has more lines or values");
+                }
+            }
+            list.write(log, text, format == null ? null : format.entry, joined(conditions), entries);
+        }
+    }
+
+    /** Traffic Server logs a request only if every filter of the log lets it pass. */
+    private static String joined(List<String> conditions) {
+        if (conditions.size() == 1) {
+            return conditions.get(0);
+        }
+        List<String> parts = new ArrayList<>();
+        for (String condition : conditions) {
+            parts.add(condition.contains(" || ") && !condition.startsWith("!") ? "(" + condition + ")" : condition);
+        }
+        return String.join(" && ", parts);
+    }
+
+    private static String knownFormat(String text) {
+        String known = modern(text);
+        if (known.isEmpty() || known.equals(SQUID) || known.equals("squid")) {
+            return "squid";
+        }
+        return known.equals(COMMON) || known.equals("common") ? "common" : known;
+    }
+
+    private void write(LogObject log) {
+        Format format = formats.get(log.format());
+        String known = knownFormat(format == null ? log.format() : format.text);
         if (format == null && !List.of("squid", "common").contains(known)) {
-            log.entry.notMapped("no format '" + log.format + "' exists; log.access.format accepts a template");
+            log.entry().notMapped("no format '" + log.format() + "' exists; log.access.format accepts a template");
             return;
         }
-        input.draft().set("log.access.format", known, log.entry);
+        input.draft().set("log.access.format", known, log.entry());
         DraftNode node = input.draft().root().find("log.access.format");
         if (format != null && node != null) {
             node.from(format.entry);
@@ -232,7 +293,8 @@ public final class LogImport {
 
     /** Imports the records that enabled the standard logs until version 5. */
     private void oldNames() {
-        boolean common = input.records().isOn("log.common_log_enabled", false)
+        boolean common = !hasList
+                && input.records().isOn("log.common_log_enabled", false)
                 && !input.records().isOn("log.squid_log_enabled", true);
         Rec rec = common && chosen == null ? input.records().take("log.common_log_enabled") : null;
         if (rec != null) {
@@ -243,7 +305,7 @@ public final class LogImport {
     private void enabled() {
         Rec rec = input.records().take("log.logging_enabled");
         if (rec != null && rec.value() != null) {
-            boolean requests = !List.of("0", "1").contains(rec.value().strip());
+            boolean requests = !OFF.contains(rec.value().strip());
             input.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
         } else if (rec != null) {
             rec.entry().note("is empty; Traffic Server's default applies");
@@ -252,24 +314,24 @@ public final class LogImport {
 
     private void place() {
         Rec directory = input.records().take("log.logfile_dir");
-        Log log = chosen;
+        LogObject log = chosen;
         if (directory == null || directory.value() == null) {
             if (directory != null) {
                 directory.entry().note("is empty");
             }
-            if (log != null && !log.filename.isEmpty()) {
-                log.entry.note("the file is access.log in the log directory; log.access.path names another");
+            if (log != null && !log.filename().isEmpty()) {
+                log.entry().note("the file is access.log in the log directory; log.access.path names another");
             }
             return;
         }
-        String name = log == null || log.filename.isEmpty() ? "squid" : log.filename;
+        String name = log == null || log.filename().isEmpty() ? "squid" : log.filename();
         String file = name.contains(".") ? name : name + ".log";
         DraftNode node = input.draft()
                 .root()
                 .put("log.access.path", input.installed(directory.value() + "/" + file))
                 .from(directory.entry());
         if (log != null) {
-            node.from(log.entry);
+            node.from(log.entry());
         }
     }
 
@@ -278,8 +340,8 @@ public final class LogImport {
         Rec interval = input.records().take("log.rolling_interval_sec");
         Rec size = input.records().take("log.rolling_size_mb");
         try {
-            Log log = chosen;
-            Map<String, String> own = log == null ? Map.of() : log.rolling;
+            LogObject log = chosen;
+            Map<String, String> own = log == null ? Map.of() : log.rolling();
             long by = Quantity.integer(own.getOrDefault("rolling_enabled", mode == null ? "1" : value(mode, "1")));
             long seconds = Quantity.integer(
                     own.getOrDefault("rolling_interval_sec", interval == null ? "86400" : value(interval, "86400")));
@@ -312,7 +374,7 @@ public final class LogImport {
         return rec.value() == null ? otherwise : rec.value();
     }
 
-    private void rotate(String key, String text, @Nullable Log log, @Nullable Rec mode, @Nullable Rec amount) {
+    private void rotate(String key, String text, @Nullable LogObject log, @Nullable Rec mode, @Nullable Rec amount) {
         boolean isSet = log != null || mode != null || amount != null;
         if (!isSet) {
             input.draft().setDefault(key, text, "proxy.config.log.rolling_enabled");
@@ -324,7 +386,7 @@ public final class LogImport {
             }
         }
         if (log != null) {
-            input.draft().set(key, text, log.entry);
+            input.draft().set(key, text, log.entry());
         }
     }
 }

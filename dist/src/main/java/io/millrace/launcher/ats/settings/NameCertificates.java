@@ -1,9 +1,9 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.settings.Certificates.Certificate;
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.tls.CertificateFault;
 import io.millrace.proxy.tls.CertificateReader;
 import java.nio.file.Path;

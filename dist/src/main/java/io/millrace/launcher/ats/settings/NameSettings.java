@@ -1,9 +1,10 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.OpenSslNames;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -395,14 +395,14 @@ final class RecordNotes {
     }
 
     private static void logs() {
-        String one = "there is one access log; log.access sets its path, format and rotation";
+        String one = "log.access sets path, format and rotation of the access logs";
         never("log.", one);
-        unless("1", "log.sampling_frequency", "every request is logged");
+        unless("1", "log.sampling_frequency", "log.access[].sample sets it, for the logs of logging.yaml");
         never("log.max_space_mb_for_logs", "log.access.rotate_keep limits the number of files");
         never("log.auto_delete_rolled_files", "log.access.rotate_keep limits the number of files");
         never("log.max_space_mb_headroom", "log.access.rotate_keep limits the number of files");
-        missing("log.collation_mode", "lines are not sent to another machine; use a log shipper");
-        unless("0", "log.collation_mode", "lines are not sent to another machine; use a log shipper");
+        missing("log.collation_mode", "log.access[].target: syslog sends lines to another machine");
+        unless("0", "log.collation_mode", "log.access[].target: syslog sends lines to another machine");
         never("log.custom_logs_enabled", "taken into account for logs_xml.config");
         never("log2.", one);
     }

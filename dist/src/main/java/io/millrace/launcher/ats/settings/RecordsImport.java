@@ -1,13 +1,13 @@
 package io.millrace.launcher.ats.settings;
 
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records;
 import io.millrace.launcher.ats.source.Records.Rec;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;

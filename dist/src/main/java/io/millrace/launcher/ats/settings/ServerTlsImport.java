@@ -1,11 +1,12 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Draft;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.OpenSslNames;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,12 +1,12 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Draft;
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,11 +1,11 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
 import io.millrace.launcher.ats.source.RecordTable;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

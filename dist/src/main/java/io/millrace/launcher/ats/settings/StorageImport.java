@@ -1,13 +1,13 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
-import io.millrace.launcher.ats.source.Entry;
-import io.millrace.launcher.ats.source.Quantity;
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
-import io.millrace.launcher.ats.source.SourceFile;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.ats.source.Yaml;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats.source;
 
-import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.key.ConfigKey;
 import java.util.ArrayList;

@@ -1,5 +1,7 @@
 package io.millrace.launcher.ats.source;
 
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.List;
 

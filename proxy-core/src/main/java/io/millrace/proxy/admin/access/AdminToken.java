@@ -17,17 +17,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; only the request limit changes.
  */
 public final class AdminToken {
-    /** Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token. */
+    /**
+     * Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token.
+     */
     public static final AdminToken OF_DASHBOARD =
             new AdminToken(AdminConfig.Token.ofDashboard(), new byte[0], null, new Object());
 
     private final AdminConfig.Token settings;
     private final byte[] digest;
-    private final @Nullable RequestLimit limit;
+    private final @Nullable RateLimit limit;
     /** The same object in all versions of a token, until it is removed or its content changes. */
     private final Object identity;
 
-    private AdminToken(AdminConfig.Token settings, byte[] digest, @Nullable RequestLimit limit, Object identity) {
+    private AdminToken(AdminConfig.Token settings, byte[] digest, @Nullable RateLimit limit, Object identity) {
         this.identity = identity;
         this.settings = settings;
         this.digest = digest;
@@ -53,14 +55,14 @@ public final class AdminToken {
         return new AdminToken(settings, digest, limit(settings, previous, nanoTime), identity);
     }
 
-    private static @Nullable RequestLimit limit(
+    private static @Nullable RateLimit limit(
             AdminConfig.Token settings, @Nullable AdminToken previous, LongSupplier nanoTime) {
         if (settings.requestsPerMinute() == 0) {
             return null;
         }
         return previous != null && previous.settings.requestsPerMinute() == settings.requestsPerMinute()
                 ? previous.limit
-                : new RequestLimit(settings.requestsPerMinute(), nanoTime);
+                : RateLimit.perMinute(settings.requestsPerMinute(), nanoTime);
     }
 
     /** Returns the token with the same content and other settings. */

@@ -82,7 +82,7 @@ public interface ExplainSource {
     /**
      * One decision. Immutable.
      *
-     * @param name the subject of the decision: {@code rule}, {@code filters}, {@code methods}, {@code cache-rules},
+     * @param name the subject of the decision: {@code rule}, {@code filters}, {@code rules}, {@code cache-rules},
      *     {@code key}, {@code lookup}, {@code lifetime}, {@code age}, {@code reuse}, {@code storing}, {@code origin},
      *     {@code answer} and others
      * @param text the result for display

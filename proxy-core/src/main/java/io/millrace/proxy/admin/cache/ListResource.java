@@ -122,5 +122,6 @@ public final class ListResource implements AdminResource {
         json.writeStringProperty("volume", object.volume());
         json.writeNumberProperty("segment", object.segment());
         json.writeNumberProperty("offset", object.offset());
+        json.writeStringProperty("key", object.key());
     }
 }

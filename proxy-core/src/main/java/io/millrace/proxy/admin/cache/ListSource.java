@@ -66,6 +66,7 @@ public interface ListSource {
      * @param volume the storage path
      * @param segment number of the segment in the storage path
      * @param offset bytes from the start of the segment
+     * @param key the bytes of the key in base64url
      */
     record Listed(
             String url,
@@ -79,7 +80,8 @@ public interface ListSource {
             List<String> tags,
             String volume,
             int segment,
-            long offset) {}
+            long offset,
+            String key) {}
 
     /** The stored objects of one host. Immutable. */
     record HostCount(String host, long objects, long bytes) {}

@@ -6,7 +6,6 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.RequestSender;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -29,19 +28,18 @@ public final class Dashboard {
      * A dashboard without sessions.
      *
      * @param access the tokens that open sessions
-     * @param failedLogin receives the address of each failed login
+     * @param atLimit receives the word of a limit that was reached: {@code session-gave-way}, {@code code-gave-way},
+     *     {@code address-gave-way}, {@code dashboards-full}
      * @param nanoTime as {@link System#nanoTime}
      */
-    public Dashboard(
-            AdminAccess access,
-            LoopbackListeners listeners,
-            Consumer<@Nullable InetAddress> failedLogin,
-            LongSupplier nanoTime) {
+    public Dashboard(AdminAccess access, LoopbackListeners listeners, Consumer<String> atLimit, LongSupplier nanoTime) {
         this.access = access;
-        codes = new LoginCodes(nanoTime);
-        sessions = new Sessions(nanoTime);
-        leases = new Leases(listeners, codes, sessions, nanoTime);
-        login = new LoginResource(access, codes, sessions, new LoginLimit(nanoTime), failedLogin);
+        codes = new LoginCodes(nanoTime, () -> atLimit.accept("code-gave-way"));
+        sessions = new Sessions(nanoTime, () -> atLimit.accept("session-gave-way"));
+        leases = new Leases(listeners, codes, sessions, nanoTime, () -> atLimit.accept("dashboards-full"));
+        Runnable forgotten = () -> atLimit.accept("address-gave-way");
+        login = new LoginResource(
+                access, codes, sessions, new LoginLimit(nanoTime, forgotten), new LoginLimit(nanoTime, forgotten));
     }
 
     /** Every resource of the dashboard. */
@@ -56,7 +54,10 @@ public final class Dashboard {
         return resources;
     }
 
-    /** Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two minutes. */
+    /**
+     * Opens a loopback listener for the time of the process. Returns its URL, with a code for one login within two
+     * minutes.
+     */
     public CompletionStage<String> open() {
         return leases.openUnlimited()
                 .thenApply(lease -> LeaseResource.url(
@@ -69,40 +70,46 @@ public final class Dashboard {
     }
 
     /**
-     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no session.
+     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no
+     * session.
      *
      * @throws AdminException if it has the cookie of a session, but is not a request of the dashboard's own page, or if the
      *     token of the session was removed or replaced
      */
     public @Nullable AdminToken find(String method, RequestSender sender) throws AdminException {
+        boolean lacksProof = false;
         for (String cookie : SessionCookie.values(sender)) {
             Sessions.Found found = sessions.find(cookie, sender.field(PROOF_FIELD));
-            if (found == null) {
-                continue;
+            if (found != null && found.hasProof()) {
+                requirePage(method, sender::field);
+                return present(found.token());
             }
-            if (!found.hasProof()) {
-                throw new AdminException(
-                        403,
-                        "page-refused",
-                        "the header field " + PROOF_FIELD + " does not belong to the session; log in again");
-            }
-            requirePage(method, sender::field);
-            AdminToken token = access.inForce(found.token());
-            if (token == null) {
-                throw new AdminException(
-                        401,
-                        "session-ended",
-                        "the token '" + found.token().name()
-                                + "' was removed or replaced, which ended the session; log in" + " with another token");
-            }
-            return token;
+            lacksProof |= found != null;
+        }
+        if (lacksProof) {
+            throw new AdminException(
+                    403,
+                    "page-refused",
+                    "the header field " + PROOF_FIELD + " does not belong to the session; log in again");
         }
         return null;
     }
 
+    private AdminToken present(AdminToken opener) throws AdminException {
+        AdminToken token = access.inForce(opener);
+        if (token == null) {
+            throw new AdminException(
+                    401,
+                    "session-ended",
+                    "the token '" + opener.name()
+                            + "' was removed or replaced, which ended the session; log in with another token");
+        }
+        return token;
+    }
+
     /**
-     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with the Host
-     * field already.
+     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with
+     * the Host field already.
      */
     static void requirePage(String method, RequestSender.Fields fields) throws AdminException {
         String site = fields.value("sec-fetch-site");

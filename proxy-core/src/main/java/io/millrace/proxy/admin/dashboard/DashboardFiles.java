@@ -12,17 +12,16 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The static files of the dashboard, read and compressed at their first use. The paths of all files but the start page contain a
- * digest of the files, so that browsers keep them without asking again.
+ * The static files of the dashboard, all read and compressed at the first use of one. The paths of all files but the
+ * start page contain a digest of the files, so that browsers keep them without a further request.
  *
- * <p>Thread-safe. The first use of a file takes some milliseconds.
+ * <p>Thread-safe. The first use blocks for some milliseconds; later ones only look up a reply.
  */
 final class DashboardFiles {
     /** Path of the start page. */
@@ -32,8 +31,8 @@ final class DashboardFiles {
     static final String VERSIONED = ROOT + "f/";
 
     /**
-     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the browser
-     * refuses assignments to innerHTML.
+     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the
+     * browser refuses assignments to innerHTML.
      */
     static final String POLICY =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
@@ -64,15 +63,26 @@ final class DashboardFiles {
             "x-frame-options", "DENY");
 
     private final Lock lock = new ReentrantLock();
-    private final Map<String, AdminReply> compressed = new ConcurrentHashMap<>();
     private volatile @Nullable Contents contents;
 
     /**
-     * All files by name.
+     * The replies for all files.
      *
      * @param version start of the digest of all files
      */
-    private record Contents(Map<String, byte[]> files, String version) {}
+    private record Contents(Map<String, Replies> files, String version) {}
+
+    /**
+     * The replies for one file. Immutable; many connections may send them at the same time.
+     *
+     * @param unchanged the reply to a client that has this version
+     */
+    private record Replies(AdminReply plain, AdminReply compressed, AdminReply unchanged) {}
+
+    /** Returns whether the files are in memory. Until then each other method blocks for some milliseconds. */
+    boolean isLoaded() {
+        return contents != null;
+    }
 
     private Contents contents() {
         Contents known = contents;
@@ -89,7 +99,7 @@ final class DashboardFiles {
         }
     }
 
-    /** Reads the files that the resource {@code files.txt} lists. */
+    /** Reads and compresses the files that the resource {@code files.txt} lists. */
     private static Contents read() {
         Map<String, byte[]> files = new LinkedHashMap<>();
         StringBuilder digests = new StringBuilder();
@@ -103,7 +113,30 @@ final class DashboardFiles {
         String version = Secret.digest(digests.toString()).substring(0, VERSION_LENGTH);
         String page = new String(content(INDEX), StandardCharsets.UTF_8).replace(DIRECTORY_MARK, "f/" + version + "/");
         files.put(INDEX, page.getBytes(StandardCharsets.UTF_8));
-        return new Contents(files, version);
+        Map<String, Replies> replies = new HashMap<>();
+        files.forEach((name, content) -> replies.put(name, replies(name, content, version)));
+        return new Contents(Map.copyOf(replies), version);
+    }
+
+    private static Replies replies(String name, byte[] content, String version) {
+        Map<String, String> fields = new HashMap<>(FIELDS);
+        String control = name.equals(INDEX) ? "no-cache" : YEAR;
+        fields.put("cache-control", control);
+        fields.put("etag", tag(version, false));
+        AdminReply unchanged = new AdminReply(304, type(name), new byte[0])
+                .with(Map.of("etag", tag(version, false), "cache-control", control, "vary", "accept-encoding"));
+        AdminReply plain = new AdminReply(200, type(name), content).with(fields);
+        fields.put("etag", tag(version, true));
+        fields.put("content-encoding", "gzip");
+        return new Replies(plain, new AdminReply(200, type(name), gzip(content)).with(fields), unchanged);
+    }
+
+    /**
+     * The entity tag of a file. Compressed content has another one, because strong tags mean equal bytes (RFC 9110,
+     * 8.8.3.3).
+     */
+    private static String tag(String version, boolean isCompressed) {
+        return '"' + version + (isCompressed ? "-gzip" : "") + '"';
     }
 
     private static byte[] content(String name) {
@@ -124,36 +157,41 @@ final class DashboardFiles {
 
     /** Returns the start page, or a 304 if the client has this version. */
     AdminReply page(RequestSender client) {
-        String tag = '"' + version() + '"';
-        String known = client.field("if-none-match");
-        if (known != null && (known.strip().equals(tag) || known.strip().equals("W/" + tag))) {
-            return new AdminReply(304, type(INDEX), new byte[0])
-                    .with(Map.of("etag", tag, "cache-control", "no-cache", "vary", "accept-encoding"));
-        }
-        return Objects.requireNonNull(reply(INDEX, client, Map.of("etag", tag, "cache-control", "no-cache")));
+        return reply(contents(), INDEX, client);
     }
 
-    /** Returns a file; null if there is none with this name in this version. */
+    /** Returns a file, or a 304 if the client has it; null if there is none with this name in this version. */
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
         Contents known = contents();
-        return version.equals(known.version()) && !name.equals(INDEX)
-                ? reply(name, client, Map.of("cache-control", YEAR))
+        return version.equals(known.version())
+                        && !name.equals(INDEX)
+                        && known.files().containsKey(name)
+                ? reply(known, name, client)
                 : null;
     }
 
-    private @Nullable AdminReply reply(String name, RequestSender client, Map<String, String> further) {
-        byte[] content = contents().files().get(name);
-        if (content == null) {
-            return null;
+    private static AdminReply reply(Contents contents, String name, RequestSender client) {
+        Replies replies = Objects.requireNonNull(contents.files().get(name));
+        if (hasVersion(client.field("if-none-match"), contents.version())) {
+            return replies.unchanged();
         }
-        Map<String, String> fields = new HashMap<>(FIELDS);
-        fields.putAll(further);
-        if (!acceptsGzip(client.field("accept-encoding"))) {
-            return new AdminReply(200, type(name), content).with(fields);
+        return acceptsGzip(client.field("accept-encoding")) ? replies.compressed() : replies.plain();
+    }
+
+    /** Returns whether a list of entity tags has one of this version, in the weak comparison (RFC 9110, 13.1.2). */
+    private static boolean hasVersion(@Nullable String tags, String version) {
+        if (tags == null) {
+            return false;
         }
-        fields.put("content-encoding", "gzip");
-        return compressed.computeIfAbsent(name, key -> new AdminReply(200, type(key), gzip(content)).with(fields));
+        for (String each : tags.split(",", -1)) {
+            String tag = each.strip();
+            String opaque = tag.startsWith("W/") ? tag.substring(2) : tag;
+            if (opaque.equals(tag(version, false)) || opaque.equals(tag(version, true))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String type(String name) {

@@ -43,6 +43,12 @@ final class FileResource implements AdminResource {
         return true;
     }
 
+    /** True until the files are in memory, so that the event loop never reads and compresses them. */
+    @Override
+    public boolean isBlocking() {
+        return !files.isLoaded();
+    }
+
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         Dashboard.requireTcp(request);

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The loopback listeners that {@code millctl dashboard} holds. Each has a lease that the command renews; a listener whose lease
+ * The loopback listeners of {@code millctl dashboard}. Each has a lease that the command renews; a listener whose lease
  * ends is closed, with the sessions that were opened by its codes. A killed command therefore leaves no open port.
  *
  * <p>Thread-safe.
@@ -27,22 +27,30 @@ final class Leases {
     private final LoginCodes codes;
     private final Sessions sessions;
     private final LongSupplier nanoTime;
+    private final Runnable refused;
     private final Lock lock = new ReentrantLock();
-    private final Map<String, Held> leases = new HashMap<>();
+    private final Map<String, Leased> leases = new HashMap<>();
     private int opening;
 
-    Leases(LoopbackListeners listeners, LoginCodes codes, Sessions sessions, LongSupplier nanoTime) {
+    /**
+     * No leases.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     * @param refused called when a lease is refused because all are taken
+     */
+    Leases(LoopbackListeners listeners, LoginCodes codes, Sessions sessions, LongSupplier nanoTime, Runnable refused) {
         this.listeners = listeners;
         this.codes = codes;
         this.sessions = sessions;
         this.nanoTime = nanoTime;
+        this.refused = refused;
     }
 
     /** A listener and its lease. */
     record Lease(String id, LoopbackListeners.Listener listener) {}
 
     /** @param isUnlimited whether the lease ends with the process only */
-    private record Held(LoopbackListeners.Listener listener, boolean isUnlimited, long endNanos) {}
+    private record Leased(LoopbackListeners.Listener listener, boolean isUnlimited, long endNanos) {}
 
     /** Opens a listener with a lease. Completes with an {@link AdminException} if all leases are taken. */
     CompletionStage<Lease> open() {
@@ -58,6 +66,7 @@ final class Leases {
         lock.lock();
         try {
             if (leases.size() + opening >= LEASES_MAX) {
+                refused.run();
                 return CompletableFuture.failedFuture(new AdminException(
                         503,
                         "busy",
@@ -76,7 +85,7 @@ final class Leases {
                     throw new IllegalStateException("no loopback port could be opened", failure);
                 }
                 String id = Secret.next();
-                hold(id, listener, isUnlimited);
+                extend(id, listener, isUnlimited);
                 return new Lease(id, listener);
             } finally {
                 lock.unlock();
@@ -88,21 +97,21 @@ final class Leases {
     boolean renew(String id) {
         lock.lock();
         try {
-            Held held = leases.get(id);
-            if (held == null) {
+            Leased leased = leases.get(id);
+            if (leased == null) {
                 return false;
             }
-            hold(id, held.listener(), held.isUnlimited());
+            extend(id, leased.listener(), leased.isUnlimited());
             return true;
         } finally {
             lock.unlock();
         }
     }
 
-    private void hold(String id, LoopbackListeners.Listener listener, boolean isUnlimited) {
+    private void extend(String id, LoopbackListeners.Listener listener, boolean isUnlimited) {
         lock.lock();
         try {
-            leases.put(id, new Held(listener, isUnlimited, nanoTime.getAsLong() + LENGTH.toNanos()));
+            leases.put(id, new Leased(listener, isUnlimited, nanoTime.getAsLong() + LENGTH.toNanos()));
             if (!isUnlimited) {
                 listeners.schedule(this::endExpired, LENGTH.plusSeconds(1));
             }
@@ -113,19 +122,19 @@ final class Leases {
 
     /** Ends a lease. False if it has ended already. */
     boolean close(String id) {
-        Held held;
+        Leased ended;
         lock.lock();
         try {
-            held = leases.remove(id);
+            ended = leases.remove(id);
         } finally {
             lock.unlock();
         }
-        if (held == null) {
+        if (ended == null) {
             return false;
         }
         codes.endOf(id);
         sessions.endOf(id);
-        held.listener().close();
+        ended.listener().close();
         return true;
     }
 
@@ -134,8 +143,8 @@ final class Leases {
         lock.lock();
         try {
             long now = nanoTime.getAsLong();
-            leases.forEach((id, held) -> {
-                if (!held.isUnlimited() && now - held.endNanos() >= 0) {
+            leases.forEach((id, leased) -> {
+                if (!leased.isUnlimited() && now - leased.endNanos() >= 0) {
                     expired.add(id);
                 }
             });

@@ -18,13 +18,20 @@ final class LoginCodes {
     static final int CODES_MAX = 64;
 
     private final LongSupplier nanoTime;
+    private final Runnable replaced;
     private final Lock lock = new ReentrantLock();
     /** Valid codes by their digest, the oldest first. */
     private final Map<String, Code> codes = new LinkedHashMap<>();
 
-    /** @param nanoTime as {@link System#nanoTime} */
-    LoginCodes(LongSupplier nanoTime) {
+    /**
+     * No codes.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     * @param replaced called when a further code makes the oldest invalid
+     */
+    LoginCodes(LongSupplier nanoTime, Runnable replaced) {
         this.nanoTime = nanoTime;
+        this.replaced = replaced;
     }
 
     /**
@@ -39,7 +46,9 @@ final class LoginCodes {
     String next(AdminToken token, @Nullable String lease) {
         lock.lock();
         try {
+            endExpired();
             if (codes.size() >= CODES_MAX) {
+                replaced.run();
                 Iterator<String> oldest = codes.keySet().iterator();
                 oldest.next();
                 oldest.remove();
@@ -57,11 +66,16 @@ final class LoginCodes {
     Code use(String code) {
         lock.lock();
         try {
-            Code used = codes.remove(Secret.digest(code));
-            return used == null || nanoTime.getAsLong() - used.startNanos >= LIFETIME.toNanos() ? null : used;
+            endExpired();
+            return codes.remove(Secret.digest(code));
         } finally {
             lock.unlock();
         }
+    }
+
+    private void endExpired() {
+        long now = nanoTime.getAsLong();
+        codes.values().removeIf(code -> now - code.startNanos >= LIFETIME.toNanos());
     }
 
     /** Makes the codes of a lease invalid. */

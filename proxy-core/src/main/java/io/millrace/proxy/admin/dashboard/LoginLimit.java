@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.dashboard;
 
+import io.millrace.proxy.admin.access.RateLimit;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -13,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the failed logins of each address: five, and then one more every twelve seconds. All addresses of an IPv6 /64 count as one.
- * Thread-safe.
+ * Limits the failed logins of each address: five, and then one more every twelve seconds. All addresses of an IPv6 /64
+ * count as one. Thread-safe.
  */
 final class LoginLimit {
     static final int FAILURES_MAX = 5;
@@ -27,26 +28,28 @@ final class LoginLimit {
     private static final int PREFIX_BYTES = 8;
 
     private final LongSupplier nanoTime;
+    private final Runnable forgotten;
     private final Lock lock = new ReentrantLock();
-    /** The time from which on an address has no failures left, in order of the last failure. */
-    private final Map<ByteBuffer, Long> clearNanos = new LinkedHashMap<>();
+    /** The failures of each address, in order of the last failure. */
+    private final Map<ByteBuffer, RateLimit> failures = new LinkedHashMap<>();
 
-    /** @param nanoTime as {@link System#nanoTime} */
-    LoginLimit(LongSupplier nanoTime) {
+    /**
+     * A limit without failures.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     * @param forgotten called when an address is replaced by another one
+     */
+    LoginLimit(LongSupplier nanoTime, Runnable forgotten) {
         this.nanoTime = nanoTime;
+        this.forgotten = forgotten;
     }
 
     /** Seconds until the address may try again; 0 if it may. */
     long secondsToWait(@Nullable InetAddress address) {
         lock.lock();
         try {
-            Long clear = clearNanos.get(key(address));
-            long now = nanoTime.getAsLong();
-            if (clear == null) {
-                return 0;
-            }
-            long over = clear - now - (FAILURES_MAX - 1) * PER_FURTHER_TRY.toNanos();
-            return over <= 0 ? 0 : Duration.ofNanos(over).toSeconds() + 1;
+            RateLimit limit = failures.get(key(address));
+            return limit == null ? 0 : limit.secondsToWait();
         } finally {
             lock.unlock();
         }
@@ -57,13 +60,16 @@ final class LoginLimit {
         lock.lock();
         try {
             ByteBuffer key = key(address);
-            long now = nanoTime.getAsLong();
-            Long clear = clearNanos.remove(key);
-            long from = clear == null || clear - now < 0 ? now : clear;
-            if (clearNanos.size() >= ADDRESSES_MAX) {
-                clearNanos.remove(clearNanos.keySet().iterator().next());
+            RateLimit limit = failures.remove(key);
+            if (limit == null) {
+                limit = new RateLimit(FAILURES_MAX, PER_FURTHER_TRY, nanoTime);
+                if (failures.size() >= ADDRESSES_MAX) {
+                    failures.remove(failures.keySet().iterator().next());
+                    forgotten.run();
+                }
             }
-            clearNanos.put(key, from + PER_FURTHER_TRY.toNanos());
+            limit.countAlways();
+            failures.put(key, limit);
         } finally {
             lock.unlock();
         }

@@ -9,39 +9,43 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.admin.resource.RequestSender;
-import java.net.InetAddress;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** {@code POST /v1/session}: opens a session with a token or a one-time code. Over TCP only. Thread-safe. */
+/**
+ * {@code POST /v1/session}: opens a session with a token or a one-time code. Over TCP only.
+ *
+ * <p>Failed logins are limited for each address, those with tokens and those with codes separately. All users of a
+ * machine share its loopback address. A user who sends wrong codes must not lock the others out, so a right code is
+ * accepted above the limit too: it has 192 random bits and cannot be guessed. A token may be chosen by a person, so
+ * above its limit no token is compared.
+ *
+ * <p>Thread-safe.
+ */
 final class LoginResource implements AdminResource {
     static final String PATH = "/v1/session";
 
     private final AdminAccess access;
     private final LoginCodes codes;
     private final Sessions sessions;
-    private final LoginLimit limit;
-    private final Consumer<@Nullable InetAddress> failed;
+    private final LoginLimit wrongTokens;
+    private final LoginLimit wrongCodes;
 
     /**
      * The resource.
      *
      * @param access the tokens that open sessions
-     * @param failed receives the address of each failed login
+     * @param wrongTokens the limit of failed logins with tokens
+     * @param wrongCodes the limit of failed logins with codes
      */
     LoginResource(
-            AdminAccess access,
-            LoginCodes codes,
-            Sessions sessions,
-            LoginLimit limit,
-            Consumer<@Nullable InetAddress> failed) {
+            AdminAccess access, LoginCodes codes, Sessions sessions, LoginLimit wrongTokens, LoginLimit wrongCodes) {
         this.access = access;
         this.codes = codes;
         this.sessions = sessions;
-        this.limit = limit;
-        this.failed = failed;
+        this.wrongTokens = wrongTokens;
+        this.wrongCodes = wrongCodes;
     }
 
     @Override
@@ -71,43 +75,54 @@ final class LoginResource implements AdminResource {
         if (members.size() != 1) {
             throw new AdminException(400, "bad-request", "one of the members 'token' and 'code' is needed");
         }
-        long wait = limit.secondsToWait(sender.address());
-        if (wait > 0) {
-            responder.reply(
-                    AdminReply.error(429, "too-many-logins", "too many failed logins; try again in " + wait + " s")
-                            .with(Map.of("retry-after", Long.toString(wait))));
-            return;
-        }
         String code = members.get("code");
-        LoginCodes.Code used = code == null ? null : codes.use(code);
-        AdminToken token = code == null
-                ? access.find(String.valueOf(members.get("token")))
-                : used == null ? null : access.inForce(used.token());
-        if (token == null) {
-            limit.failed(sender.address());
-            failed.accept(sender.address());
-            throw code == null ? wrongToken() : wrongCode();
-        }
-        responder.reply(opened(sender, token, sessions.open(token, used == null ? null : used.lease())));
+        responder.reply(
+                code == null ? withToken(sender, String.valueOf(members.get("token"))) : withCode(sender, code));
     }
 
-    private static AdminReply opened(RequestSender sender, AdminToken token, Sessions.Opened opened) {
+    private AdminReply withToken(RequestSender sender, String credential) throws AdminException {
+        checkLimit(wrongTokens, sender, "tokens");
+        AdminToken token = access.find(credential);
+        if (token == null) {
+            wrongTokens.failed(sender.address());
+            throw new AdminException(401, "wrong-token", "this is no token of admin.token_file or admin.tokens");
+        }
+        return opened(sender, token, null);
+    }
+
+    private AdminReply withCode(RequestSender sender, String code) throws AdminException {
+        LoginCodes.Code used = codes.use(code);
+        AdminToken token = used == null ? null : access.inForce(used.token());
+        if (used == null || token == null) {
+            checkLimit(wrongCodes, sender, "codes");
+            wrongCodes.failed(sender.address());
+            throw new AdminException(
+                    401,
+                    "wrong-code",
+                    "the code was used, or is older than " + LoginCodes.LIFETIME.toMinutes()
+                            + " minutes; run 'millctl dashboard' again");
+        }
+        return opened(sender, token, used.lease());
+    }
+
+    private static void checkLimit(LoginLimit limit, RequestSender sender, String credentials) throws AdminException {
+        long wait = limit.secondsToWait(sender.address());
+        if (wait > 0) {
+            throw new AdminException(
+                    429,
+                    "too-many-logins",
+                    "more than " + LoginLimit.FAILURES_MAX + " failed logins with " + credentials
+                            + " from this address; try again in " + wait + " s",
+                    wait);
+        }
+    }
+
+    private AdminReply opened(RequestSender sender, AdminToken token, @Nullable String lease) {
+        Sessions.Opened opened = sessions.open(token, lease);
         return AdminReply.json(json -> {
                     SessionResource.write(json, token, Sessions.LIFETIME);
                     json.writeStringProperty("proof", opened.proof());
                 })
                 .with(Map.of("set-cookie", SessionCookie.set(sender, opened.cookie(), Sessions.LIFETIME)));
-    }
-
-    private static AdminException wrongToken() {
-        return new AdminException(401, "wrong-token", "this is no token of admin.token_file or admin.tokens");
-    }
-
-    private static AdminException wrongCode() {
-        return new AdminException(
-                401,
-                "wrong-code",
-                "the code was used, or is older than " + LoginCodes.LIFETIME.toMinutes()
-                        + " minutes; run 'millctl dashboard' again");
     }
 }

@@ -6,22 +6,22 @@ import io.netty.handler.codec.http.cookie.ServerCookieDecoder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The cookie of a session. Over TLS its name has the prefix {@code __Host-}; without TLS, on loopback, browsers refuse that prefix.
- * There the name has the port, because the cookies of all ports of a host name share one list.
+ * The cookie of a session. Its name has the port, because a browser keeps one list of cookies for all ports of a host:
+ * dashboards on several ports would overwrite each other's cookie. A request's cookies of other ports are ignored.
+ *
+ * <p>Over TLS the name has the prefix {@code __Host-}; without TLS, on loopback, browsers refuse that prefix.
  */
 final class SessionCookie {
-    private static final String NAME = "millrace-session";
-    private static final String SECURE_NAME = "__Host-" + NAME;
+    private static final String NAME = "millrace-session-";
+    private static final String SECURE_PREFIX = "__Host-";
 
     private SessionCookie() {}
 
     /** The value of Set-Cookie for a session. */
     static String set(RequestSender sender, String value, Duration lifetime) {
-        String name = sender.isSecure() ? SECURE_NAME : NAME + '-' + port(sender.field("host"));
-        return name + '=' + value + "; Max-Age=" + lifetime.toSeconds() + "; Path=/; HttpOnly; SameSite=Strict"
+        return name(sender) + '=' + value + "; Max-Age=" + lifetime.toSeconds() + "; Path=/; HttpOnly; SameSite=Strict"
                 + (sender.isSecure() ? "; Secure" : "");
     }
 
@@ -30,26 +30,37 @@ final class SessionCookie {
         return set(sender, "", Duration.ZERO);
     }
 
-    /** The values of all session cookies of a request: without TLS a browser sends those of other ports too. */
+    /**
+     * The values of the session cookies for the port of the request. A browser sends one; another client may send more.
+     */
     static List<String> values(RequestSender sender) {
-        List<String> values = new ArrayList<>();
         String field = sender.field("cookie");
-        if (field != null) {
-            for (Cookie cookie : ServerCookieDecoder.LAX.decodeAll(field)) {
-                if (sender.isSecure()
-                        ? cookie.name().equals(SECURE_NAME)
-                        : cookie.name().startsWith(NAME + '-')) {
-                    values.add(cookie.value());
-                }
+        if (field == null) {
+            return List.of();
+        }
+        List<String> values = new ArrayList<>();
+        String name = name(sender);
+        for (Cookie cookie : ServerCookieDecoder.LAX.decodeAll(field)) {
+            if (cookie.name().equals(name)) {
+                values.add(cookie.value());
             }
         }
         return values;
     }
 
-    /** The port of a Host field; 80 if it has none. */
-    private static String port(@Nullable String authority) {
-        int colon = authority == null ? -1 : authority.lastIndexOf(':');
-        String port = colon < 0 ? "" : String.valueOf(authority).substring(colon + 1);
-        return !port.isEmpty() && port.length() <= 5 && port.chars().allMatch(c -> c >= '0' && c <= '9') ? port : "80";
+    private static String name(RequestSender sender) {
+        String port = port(String.valueOf(sender.field("host")), sender.isSecure() ? "443" : "80");
+        return (sender.isSecure() ? SECURE_PREFIX : "") + NAME + port;
+    }
+
+    /** The port of a Host field, as the browser knows it: a forwarding such as that of SSH may change it. */
+    private static String port(String authority, String usual) {
+        String port = authority.substring(authority.lastIndexOf(':') + 1);
+        return authority.indexOf(':') >= 0
+                        && !port.isEmpty()
+                        && port.length() <= 5
+                        && port.chars().allMatch(c -> c >= '0' && c <= '9')
+                ? port
+                : usual;
     }
 }

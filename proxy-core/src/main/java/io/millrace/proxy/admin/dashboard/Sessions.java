@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sessions of the dashboard, in memory. A request belongs to a session if it has both its cookie and its proof.
  *
- * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the cookie. The
- * proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone is therefore useless.
+ * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the
+ * cookie. The proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone
+ * is therefore useless.
  *
  * <p>A session has the rights of the token that opened it. Thread-safe.
  */
@@ -24,13 +25,20 @@ final class Sessions {
     static final Duration LIFETIME = Duration.ofHours(12);
 
     private final LongSupplier nanoTime;
+    private final Runnable replaced;
     private final Lock lock = new ReentrantLock();
     /** Open sessions by the digest of the cookie's value, the oldest first. */
     private final Map<String, Session> byCookie = new LinkedHashMap<>();
 
-    /** @param nanoTime as {@link System#nanoTime} */
-    Sessions(LongSupplier nanoTime) {
+    /**
+     * No sessions.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     * @param replaced called when a further login ends an older session
+     */
+    Sessions(LongSupplier nanoTime, Runnable replaced) {
         this.nanoTime = nanoTime;
+        this.replaced = replaced;
     }
 
     private record Session(
@@ -59,6 +67,7 @@ final class Sessions {
             endExpired();
             if (byCookie.size() >= SESSIONS_MAX) {
                 endOldest(token.name());
+                replaced.run();
             }
             Opened opened = new Opened(Secret.next(), Secret.next());
             Session session = new Session(Secret.digest(opened.proof()), token, lease, nanoTime.getAsLong());

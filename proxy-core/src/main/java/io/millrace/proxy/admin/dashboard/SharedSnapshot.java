@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply of another resource, asked for at most once a second and shared by all viewers of the dashboard. The number of viewers
- * has no effect on the worker.
+ * The reply of another resource, requested at most once a second and shared by all viewers of the dashboard. The number
+ * of viewers has no effect on the worker.
  *
  * <p>Thread-safe.
  */

@@ -19,6 +19,7 @@ import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -153,7 +154,8 @@ public final class CacheListing implements ListSource {
                     object.tags(),
                     object.volume().toString(),
                     object.segment(),
-                    object.offset()));
+                    object.offset(),
+                    Base64.getUrlEncoder().withoutPadding().encodeToString(object.key())));
             return objects.size() < query.limit();
         }
 

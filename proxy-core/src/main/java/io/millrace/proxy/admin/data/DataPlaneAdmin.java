@@ -8,6 +8,10 @@ import io.millrace.proxy.admin.cache.PurgeResource;
 import io.millrace.proxy.admin.cache.PurgeService;
 import io.millrace.proxy.admin.cache.StorageChangeResource;
 import io.millrace.proxy.admin.cache.StorageResource;
+import io.millrace.proxy.admin.copy.ImportResource;
+import io.millrace.proxy.admin.copy.ObjectResource;
+import io.millrace.proxy.admin.data.copy.ObjectExports;
+import io.millrace.proxy.admin.data.copy.ObjectImports;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
@@ -58,6 +62,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
     private final OriginAdmin origins;
     private final TlsAdmin certificates;
     private final PurgeAdmin purges;
+    private final ObjectExports exports;
+    private final ObjectImports imports;
     private @Nullable AdminServer server;
 
     private DataPlaneAdmin(
@@ -72,6 +78,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         this.origins = origins;
         this.certificates = new TlsAdmin(proxy.serverTls(), proxy.shared().clock()::millis);
         this.purges = new PurgeAdmin(proxy);
+        this.exports = new ObjectExports(proxy);
+        this.imports = new ObjectImports(proxy);
     }
 
     /**
@@ -127,6 +135,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
                 .resource(new ListResource(
                         new CacheListing(proxy::store, proxy.shared().clock()::millis)))
+                .resource(ObjectResource.head(exports))
+                .resource(ObjectResource.content(exports))
+                .resource(ImportResource.begin(imports))
+                .resource(ImportResource.content(imports))
+                .resource(ImportResource.end(imports))
+                .resource(ImportResource.abort(imports))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))
@@ -181,5 +195,6 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         if (server != null) {
             server.close();
         }
+        imports.close();
     }
 }

@@ -10,6 +10,8 @@ import io.millrace.proxy.tls.TlsReport;
 import io.millrace.proxy.tls.ocsp.OcspFault;
 import io.millrace.proxy.tls.ocsp.StapleStatus;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -195,6 +197,18 @@ public final class TlsAdmin implements CertificatesSource {
                 shown == null ? 0 : shown.problemSeconds());
     }
 
+    /** Returns the notes about the files, and a note if the certificate is not valid yet. */
+    private List<String> notes(ServerCertificate.Facts facts) {
+        if (facts.issuedSeconds() <= nowSeconds()) {
+            return facts.notes();
+        }
+        List<String> notes = new ArrayList<>(facts.notes());
+        notes.add("not valid before " + Instant.ofEpochSecond(facts.issuedSeconds())
+                + ", but the clock of this machine shows " + Instant.ofEpochSecond(nowSeconds())
+                + "; set the clock, or use another certificate: clients refuse this one until then");
+        return notes;
+    }
+
     private Certificate certificate(TlsReport.Line line, List<Setting> settings) {
         ServerCertificate.Facts facts = line.facts();
         return new Certificate(
@@ -209,7 +223,7 @@ public final class TlsAdmin implements CertificatesSource {
                 facts == null ? "" : facts.serial(),
                 facts == null ? "" : facts.sha256(),
                 facts == null ? List.of() : facts.chain(),
-                facts == null ? List.of() : facts.notes(),
+                facts == null ? List.of() : notes(facts),
                 line.settings(),
                 line.stapled() == null ? List.of() : settings,
                 line.loadedSeconds(),

@@ -5,6 +5,7 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -63,7 +64,7 @@ final class TimeParameter {
     }
 
     private static long spanSeconds(Matcher span) {
-        return Long.parseLong(span.group(1)) * UNIT_SECONDS.get(span.group(2));
+        return Long.parseLong(span.group(1)) * Objects.requireNonNull(UNIT_SECONDS.get(span.group(2)));
     }
 
     /** Returns a whole number within bounds. */

@@ -25,8 +25,7 @@ public final class PathTemplate {
      * @param target path and query, as received
      */
     public @Nullable List<String> values(String target) {
-        int query = target.indexOf('?');
-        String[] received = (query < 0 ? target : target.substring(0, query)).split("/", -1);
+        String[] received = TargetPath.received(target).split("/", -1);
         if (received.length != segments.length) {
             return null;
         }

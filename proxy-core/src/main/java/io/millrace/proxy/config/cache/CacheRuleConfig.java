@@ -16,12 +16,17 @@ import org.jspecify.annotations.Nullable;
  * A rule of {@code cache_rules}: conditions on a request and the resulting cache settings. Immutable.
  *
  * @param index index in the file, from 0
+ * @param name name in logs and responses: {@code cache_rules[2]}, or the rule that sets a lifetime
  * @param when conditions, which must all be true
  * @param then settings for matching requests
  * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
  */
 public record CacheRuleConfig(
-        int index, Conditions when, Actions then, @Nullable String location) {
+        int index,
+        String name,
+        Conditions when,
+        Actions then,
+        @Nullable String location) {
     /**
      * The conditions on a request; null and empty lists match every request.
      *
@@ -114,7 +119,18 @@ public record CacheRuleConfig(
                 element.find(CacheRulesKeys.PIN_IN_CACHE),
                 element.find(CacheRulesKeys.REVALIDATE),
                 element.find(CacheRulesKeys.TTL_IN_CACHE));
-        return new CacheRuleConfig(index, when, then, element.origin());
+        return new CacheRuleConfig(index, "cache_rules[" + index + "]", when, then, element.origin());
+    }
+
+    /**
+     * Returns a rule without conditions that only sets a lifetime.
+     *
+     * @param index its index, after those of {@code cache_rules}
+     * @param name the rule of {@code rules} that sets the lifetime
+     */
+    public static CacheRuleConfig lifetime(int index, String name, Duration ttl, @Nullable String location) {
+        Conditions always = new Conditions(null, null, null, null, null, null, List.of(), null, null, List.of(), null);
+        return new CacheRuleConfig(index, name, always, new Actions(null, null, null, null, ttl), location);
     }
 
     private static List<AddressRange> sources(ConfigValues element) {
@@ -125,9 +141,9 @@ public record CacheRuleConfig(
         }
     }
 
-    /** Name in logs and responses: {@code cache_rules[2]}. */
+    /** The name. */
     @Override
     public String toString() {
-        return "cache_rules[" + index + "]";
+        return name;
     }
 }

@@ -12,6 +12,7 @@ import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.TlsKeys;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.OpenFilesLimit;
@@ -49,6 +50,7 @@ public final class ConfigChecks {
         new AccessChecks(problems, whole).check(values);
         new FilterChecks(problems, whole).check(values);
         new CacheRulesChecks(problems, whole).check(values);
+        new RulesChecks(problems, whole).check(values);
         new DnsChecks(problems, whole).check(values);
         new TlsChecks(problems, whole).check(values);
         new OriginTlsChecks(problems, whole).check(values);
@@ -63,6 +65,7 @@ public final class ConfigChecks {
             }
         }
         new AdminChecks(problems, whole).check(values);
+        new LogChecks(problems, whole).check(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);
@@ -193,6 +196,13 @@ public final class ConfigChecks {
         List<ConfigValues> cacheRules = values.elements(CacheRulesKeys.CACHE_RULES);
         for (int i = 0; i < cacheRules.size(); i++) {
             steps = addSteps(steps, CacheRuleConfig.expressions(cacheRules.get(i)), "cache_rules[" + i + "]");
+        }
+        steps = addSteps(steps, RulesChecks.expressions(values, RuleKeys.RULES), "rules");
+        for (int i = 0; i < rules.size(); i++) {
+            if (rules.get(i).isSet(RuleKeys.OF_REMAP)) {
+                List<String> expressions = RulesChecks.expressions(rules.get(i), RuleKeys.OF_REMAP);
+                steps = addSteps(steps, expressions, "remap[" + i + "].rules");
+            }
         }
     }
 

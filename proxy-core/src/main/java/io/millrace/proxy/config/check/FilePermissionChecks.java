@@ -5,6 +5,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.TlsKeys;
@@ -98,6 +99,11 @@ public final class FilePermissionChecks {
             checkWidth("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
         }
         checkWidth(ConfigKeys.LOG_ACCESS_PATH.path(), values.find(ConfigKeys.LOG_ACCESS_PATH), mode);
+        List<ConfigValues> logs = values.elements(LogKeys.LOGS);
+        for (int i = 0; i < logs.size(); i++) {
+            checkWidth("log.access[" + i + "].path", logs.get(i).find(LogKeys.PATH), mode);
+            checkKey("log.access[" + i + "].syslog.key", logs.get(i).find(LogKeys.KEY));
+        }
     }
 
     private void checkKey(String path, @Nullable Path key) {

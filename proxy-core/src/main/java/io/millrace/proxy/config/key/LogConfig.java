@@ -1,18 +1,24 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.output.LogDestination;
+import io.millrace.proxy.observe.log.output.LogOutputConfig;
+import io.millrace.proxy.observe.log.target.JournaldConfig;
+import io.millrace.proxy.observe.log.target.SyslogConfig;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of the access log. Immutable.
+ * Settings of the access logs. Immutable.
  *
- * @param accessEnabled whether an access log is written
+ * @param accessEnabled whether the one access log is written
  * @param accessPath the file, absolute; null if the code that starts the proxy chooses it
  * @param accessFormat format of a line
  * @param rotateBytes size at which the file is rotated; 0 for never
  * @param rotateIntervalSeconds age at which the file is rotated; 0 for never
  * @param rotateKeep number of rotated files that are kept; 0 for all
+ * @param accessLogs the access logs of a list, which replace the one above; empty if there is no list
  */
 public record LogConfig(
         boolean accessEnabled,
@@ -20,7 +26,8 @@ public record LogConfig(
         AccessLogFormat accessFormat,
         long rotateBytes,
         long rotateIntervalSeconds,
-        int rotateKeep) {
+        int rotateKeep,
+        List<LogOutputConfig> accessLogs) {
     public static LogConfig from(ConfigValues values) {
         return new LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ENABLED),
@@ -28,6 +35,50 @@ public record LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_FORMAT),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_SIZE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL).toSeconds(),
-                values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP));
+                values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP),
+                values.elements(LogKeys.LOGS).stream().map(LogConfig::outputOf).toList());
+    }
+
+    private static LogOutputConfig outputOf(ConfigValues log) {
+        return new LogOutputConfig(
+                log.get(LogKeys.NAME),
+                log.get(LogKeys.FORMAT),
+                log.find(LogKeys.FILTER),
+                log.get(LogKeys.SAMPLE),
+                log.get(LogKeys.SAMPLE_BY),
+                destinationOf(log));
+    }
+
+    private static LogDestination destinationOf(ConfigValues log) {
+        return switch (log.get(LogKeys.TARGET)) {
+            case FILE ->
+                new LogDestination.ToFile(
+                        log.find(LogKeys.PATH),
+                        log.get(LogKeys.ROTATE_SIZE),
+                        log.get(LogKeys.ROTATE_INTERVAL),
+                        log.get(LogKeys.ROTATE_KEEP));
+            case SYSLOG ->
+                new LogDestination.ToSyslog(new SyslogConfig(
+                        log.get(LogKeys.ADDRESS),
+                        log.get(LogKeys.FACILITY),
+                        log.get(LogKeys.SEVERITY),
+                        log.get(LogKeys.APP_NAME),
+                        log.find(LogKeys.CA_FILE),
+                        log.find(LogKeys.CERTIFICATE),
+                        log.find(LogKeys.KEY)));
+            case JOURNALD ->
+                new LogDestination.ToJournald(new JournaldConfig(
+                        log.get(LogKeys.JOURNALD_SOCKET), log.get(LogKeys.SEVERITY), log.get(LogKeys.APP_NAME)));
+            case STDOUT -> new LogDestination.ToStandardOutput();
+        };
+    }
+
+    /** Returns a log of the list with a file in the directory, if its target is a file and it has none. */
+    public static ConfigValues withFileBelow(ConfigValues log, Path directory) {
+        if (log.get(LogKeys.TARGET) != LogDestination.Kind.FILE || log.isSet(LogKeys.PATH)) {
+            return log;
+        }
+        Path file = directory.toAbsolutePath().resolve(log.get(LogKeys.NAME) + ".log");
+        return log.toBuilder().set(LogKeys.PATH, file).build();
     }
 }

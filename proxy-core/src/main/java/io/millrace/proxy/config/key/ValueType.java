@@ -3,6 +3,7 @@ package io.millrace.proxy.config.key;
 import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.DayTime;
+import io.millrace.proxy.config.value.FieldLines;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.ListenAddress;
@@ -10,8 +11,11 @@ import io.millrace.proxy.config.value.RefererConfig;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.Suggestions;
+import io.millrace.proxy.config.value.SyslogAddress;
 import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.config.value.Units;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.logged.LoggedFacts;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
@@ -139,6 +143,26 @@ public final class ValueType<T> {
             null,
             false);
 
+    /** A query without its question mark, or nothing. */
+    public static final ValueType<String> QUERY = new ValueType<>(
+            "query",
+            "a query without its question mark, which may be empty",
+            String.class,
+            ValueType::readQuery,
+            Function.identity(),
+            null,
+            false);
+
+    /** Field lines, written as a section {@code {X-Name: value}}; a value may be a list of values. */
+    public static final ValueType<FieldLines> FIELD_LINES = new ValueType<>(
+            "section of fields",
+            "names and values, such as {X-Robots-Tag: noindex}; a list as value adds several lines",
+            FieldLines.class,
+            FieldLines::parse,
+            FieldLines::toString,
+            null,
+            false);
+
     public static final ValueType<String> FIELD_NAME = new ValueType<>(
             "field name",
             "the name of a field, such as X-Client-Subject",
@@ -232,6 +256,42 @@ public final class ValueType<T> {
 
     public static final ValueType<DayTime> DAY_TIME = new ValueType<>(
             "part of the day", "such as 08:00-14:00", DayTime.class, DayTime::parse, Object::toString, null, false);
+
+    static final ValueType<String> LOG_NAME = new ValueType<>(
+            "name of a log",
+            "1 to 32 letters, digits, _ and -",
+            String.class,
+            LogValues::readName,
+            Function.identity(),
+            null,
+            false);
+
+    static final ValueType<Expression<LoggedFacts>> LOG_FILTER = new ValueType<>(
+            "condition",
+            "an expression such as status >= 500; docs/reference/expressions.md",
+            LogValues.filterClass(),
+            LogValues::readFilter,
+            Expression::toString,
+            null,
+            false);
+
+    static final ValueType<SyslogAddress> SYSLOG_ADDRESS = new ValueType<>(
+            "syslog address",
+            "udp://host:port, tcp://host:port or tls://host:port",
+            SyslogAddress.class,
+            SyslogAddress::parse,
+            SyslogAddress::toString,
+            null,
+            false);
+
+    static final ValueType<String> SYSLOG_NAME = new ValueType<>(
+            "application name",
+            "1 to 48 letters, digits, _, - and .",
+            String.class,
+            LogValues::readAppName,
+            Function.identity(),
+            null,
+            false);
 
     static final ValueType<AccessLogFormat> LOG_FORMAT = new ValueType<>(
             "format",
@@ -512,6 +572,13 @@ public final class ValueType<T> {
         byte[] normal = new byte[bytes.length];
         int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
         return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String readQuery(String text) throws InvalidValueException {
+        if (text.chars().anyMatch(c -> c <= ' ' || c > '~' || c == '?' || c == '#')) {
+            throw new InvalidValueException("'" + text + "' has a character that queries cannot have, or a ? or #");
+        }
+        return text;
     }
 
     private static String readHost(String text) throws InvalidValueException {

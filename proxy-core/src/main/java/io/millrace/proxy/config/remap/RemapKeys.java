@@ -3,6 +3,7 @@ package io.millrace.proxy.config.remap;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
 import java.util.EnumMap;
@@ -101,8 +102,15 @@ public final class RemapKeys {
                             + " host. Rules with the same site share its tags, and a purge by request needs"
                             + " purge.allow of all these rules.");
 
-    public static final List<ConfigKey<?>> OPTIONS =
-            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);
+    public static final List<ConfigKey<?>> OPTIONS = List.of(
+            STATUS,
+            REFERERS,
+            REFERER_REDIRECT,
+            REWRITE_SET_COOKIE,
+            ORIGINS,
+            SITE,
+            FilterKeys.RULE_FILTERS,
+            RuleKeys.OF_REMAP);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -164,7 +165,8 @@ final class ConfigBinder {
             }
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            if (key != null) {
+            boolean isSection = section != null && !(tuple.getValueNode() instanceof SequenceNode);
+            if (key != null && !isSection) {
                 problems.setAt(full, place);
                 bindKey(tuple.getValueNode(), key, full, into);
             } else if (section != null) {
@@ -197,6 +199,8 @@ final class ConfigBinder {
             bindList(node, key, path, into);
         } else if (key.type().isWords() && node instanceof SequenceNode sequence) {
             bindNames(sequence, key, path, into);
+        } else if (key.type() == ValueType.FIELD_LINES && node instanceof MappingNode mapping) {
+            bindFieldLines(mapping, key, path, into);
         } else if (isNull(node)) {
             problems.error(place(node), path, "has no value; it takes " + expected(key));
         } else if (node instanceof ScalarNode scalar) {
@@ -240,6 +244,54 @@ final class ConfigBinder {
             }
         } catch (InvalidValueException e) {
             problems.error(place(node), path, e.problem(), e.suggestion());
+        }
+    }
+
+    /** Reads a section of fields, whose values are texts or lists of texts. */
+    private void bindFieldLines(MappingNode mapping, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        StringBuilder lines = new StringBuilder();
+        Map<String, Place> seen = new HashMap<>();
+        for (NodeTuple tuple :
+                MergeKeys.merged(mapping, (node, problem) -> problems.error(place(node), path, problem))) {
+            String name = tuple.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : "";
+            Place first = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), place(tuple.getKeyNode()));
+            if (first != null) {
+                problems.error(
+                        place(tuple.getKeyNode()),
+                        path,
+                        name + " is set twice; the first value is on line " + first.line());
+                return;
+            }
+            Node value = tuple.getValueNode();
+            List<Node> values = value instanceof SequenceNode sequence ? sequence.getValue() : List.of(value);
+            for (Node one : values) {
+                if (!(one instanceof ScalarNode scalar) || isNull(one) || values.isEmpty()) {
+                    problems.error(place(mapping), path, "takes " + expected(key) + "; " + name + " is " + kind(one));
+                    return;
+                }
+                try {
+                    String text = expanded(scalar.getValue(), path).strip();
+                    if (text.indexOf('\n') >= 0) {
+                        throw new InvalidValueException(name + ": the value has a line end");
+                    }
+                    lines.append(lines.isEmpty() ? "" : "\n")
+                            .append(name)
+                            .append(": ")
+                            .append(text);
+                } catch (InvalidValueException e) {
+                    problems.error(place(one), path, e.problem(), e.suggestion());
+                    return;
+                }
+            }
+        }
+        if (lines.isEmpty()) {
+            problems.error(place(mapping), path, "has no field; it takes " + expected(key));
+        } else if (problems.countExpanded(lines.length(), place(mapping))) {
+            try {
+                bindText(lines.toString(), key, into);
+            } catch (InvalidValueException e) {
+                problems.error(place(mapping), path, e.problem(), e.suggestion());
+            }
         }
     }
 

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.problem.ConfigDocument;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.Units;
 import java.io.IOException;
 import java.io.InputStream;
@@ -39,8 +40,8 @@ final class ConfigIncludes {
     static final int FILES_MAX = 1000;
 
     /** Lists that an included file may contain; its elements are appended. */
-    static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE =
-            List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, CacheRulesKeys.CACHE_RULES);
+    static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE = List.of(
+            ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, RuleKeys.RULES, CacheRulesKeys.CACHE_RULES);
 
     private static final String GLOB = "*?[{";
     private static final String OF_A_DIRECTORY = "*.{yaml,yml}";

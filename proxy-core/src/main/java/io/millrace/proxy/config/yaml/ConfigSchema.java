@@ -70,7 +70,9 @@ public final class ConfigSchema {
             json.writeStartObject();
             ConfigKey<?> key = shape.key(name);
             ConfigShape section = shape.section(name);
-            if (key != null) {
+            if (key != null && section != null) {
+                sectionOrList(section, key);
+            } else if (key != null) {
                 json.writeStringProperty("description", key.sentence());
                 value(key);
             } else if (section != null) {
@@ -91,6 +93,20 @@ public final class ConfigSchema {
         if (shape == ConfigShape.element(ConfigKeys.REMAP)) {
             oneVerb();
         }
+    }
+
+    /** Accepts a section, or a list under the same name. */
+    private void sectionOrList(ConfigShape section, ConfigKey<?> list) {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        json.writeStartObject();
+        section(section, true);
+        json.writeEndObject();
+        json.writeStartObject();
+        json.writeStringProperty("description", list.sentence());
+        value(list);
+        json.writeEndObject();
+        json.writeEndArray();
     }
 
     /** Requires exactly one of the keys that determine the kind of a rule. */
@@ -118,6 +134,7 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
+            case "section of fields" -> fieldLines();
             case "names", "field names", "expressions", "addresses" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
@@ -157,6 +174,22 @@ public final class ConfigSchema {
         json.writeName("items");
         json.writeStartObject();
         json.writeStringProperty("type", type);
+        json.writeEndObject();
+        json.writeEndObject();
+        json.writeEndArray();
+    }
+
+    /** Accepts a section whose values are scalars or lists, or one text. */
+    private void fieldLines() {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        alternative("type", "string");
+        json.writeStartObject();
+        json.writeStringProperty("type", "object");
+        json.writeName("additionalProperties");
+        json.writeStartObject();
+        json.writeName("type");
+        words(List.of("string", "number", "boolean", "array"));
         json.writeEndObject();
         json.writeEndObject();
         json.writeEndArray();

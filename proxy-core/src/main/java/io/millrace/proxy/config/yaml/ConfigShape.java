@@ -5,6 +5,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The catalogue as a tree with the structure of a file. Sections contain sections and keys; a list key has the shape of
- * its elements. Immutable once built.
+ * its elements. A name may be both a section and a list: the form of the value decides. Immutable once built.
  */
 final class ConfigShape {
     private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();
@@ -59,7 +60,8 @@ final class ConfigShape {
 
     /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : list);
+        ConfigKey<?> own = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : own);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");
         }

@@ -59,7 +59,7 @@ public final class FlowText {
             if (key != null && element.isSet(key)) {
                 String text = of(element, key, lengthMax);
                 tree.put(name, key.type() == ValueType.LIST ? String.valueOf(text) : value(key, String.valueOf(text)));
-            } else if (section != null) {
+            } else if (section != null && key == null) {
                 Map<String, Object> below = new LinkedHashMap<>();
                 collect(section, element, below, lengthMax);
                 if (!below.isEmpty()) {
@@ -86,6 +86,9 @@ public final class FlowText {
 
     /** Formats one value as YAML text from which the loader reads the same value. */
     static String value(ConfigKey<?> key, String text) {
+        if (key.type() == ValueType.FIELD_LINES) {
+            return fieldLines(text);
+        }
         // The loader reads a list of expressions as one text separated by spaces.
         if (!key.type().isWords() || key.type() == ValueType.REFERERS) {
             return scalar(text);
@@ -98,6 +101,23 @@ public final class FlowText {
             list.append(list.length() == 1 ? "" : ", ").append(scalar(word.trim()));
         }
         return list.append(']').toString();
+    }
+
+    /** Formats lines {@code Name: value} as a section; lines with the same name become a list. */
+    private static String fieldLines(String text) {
+        Map<String, List<String>> fields = new LinkedHashMap<>();
+        for (String line : text.split("\n", -1)) {
+            int colon = line.indexOf(':');
+            String value = line.substring(colon + 1).strip();
+            fields.computeIfAbsent(line.substring(0, colon), name -> new ArrayList<>())
+                    .add(scalar(value));
+        }
+        StringBuilder section = new StringBuilder("{");
+        fields.forEach((name, values) -> section.append(section.length() == 1 ? "" : ", ")
+                .append(scalar(name))
+                .append(": ")
+                .append(values.size() == 1 ? values.get(0) : "[" + String.join(", ", values) + "]"));
+        return section.append('}').toString();
     }
 
     /**

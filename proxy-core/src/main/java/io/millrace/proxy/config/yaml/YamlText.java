@@ -45,7 +45,9 @@ final class YamlText {
                     mark.map(m -> new ConfigProblems.Place(name, m.getLine() + 1, m.getColumn() + 1))
                             .orElse(new ConfigProblems.Place(name, 0, 0)),
                     "",
-                    "YAML: " + oneLine(context + problem));
+                    isTab(text, mark.orElse(null))
+                            ? "YAML: a tab indents this line, but YAML permits only spaces; replace the tab"
+                            : "YAML: " + oneLine(context + problem));
         } catch (ReaderException e) {
             problems.error(
                     placeOf(text, name, e.getPosition()),
@@ -59,6 +61,24 @@ final class YamlText {
             problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
         }
         return null;
+    }
+
+    /** Returns true if there is a tab in the indentation of the line of a problem. */
+    private static boolean isTab(String text, @Nullable Mark mark) {
+        if (mark == null) {
+            return false;
+        }
+        int line = 0;
+        int start = 0;
+        while (line < mark.getLine() && start >= 0) {
+            start = text.indexOf('\n', start) + 1;
+            line = start == 0 ? mark.getLine() : line + 1;
+        }
+        int at = start;
+        while (at < text.length() && text.charAt(at) == ' ') {
+            at++;
+        }
+        return at < text.length() && text.charAt(at) == '\t';
     }
 
     static ConfigProblems.Place placeOf(String text, String name, int codePointIndex) {

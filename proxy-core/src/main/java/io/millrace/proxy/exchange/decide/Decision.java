@@ -4,11 +4,13 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
+import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
@@ -33,6 +35,8 @@ public final class Decision {
         NOT_MAPPED,
         /** Redirect the client to {@link #location} with {@link #redirectStatus}. */
         REDIRECTED,
+        /** Give the answer of a rule, {@link #answer}. */
+        ANSWERED,
         /** Join the client to the requested host by a tunnel. */
         TUNNEL,
         /** Send the request to the origin unchanged. Nothing is stored or reused. */
@@ -84,6 +88,11 @@ public final class Decision {
     private boolean readFromDisk;
     private boolean underLoad;
     private boolean pastChallenges;
+    private @Nullable RuleProgram rules;
+    private RuleConfig.@Nullable Answer answer;
+    private @Nullable Rewrite rewrite;
+    private int random;
+    private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
     private @Nullable UnretainedReader residents;
 
@@ -120,6 +129,11 @@ public final class Decision {
         readFromDisk = false;
         underLoad = false;
         pastChallenges = false;
+        rules = null;
+        answer = null;
+        rewrite = null;
+        random = 0;
+        decidedMillis = 0;
         residents = null;
     }
 
@@ -231,6 +245,72 @@ public final class Decision {
         location = to;
         reason = why;
         return this;
+    }
+
+    /**
+     * Sets the rules that apply to the request.
+     *
+     * @param number random number for their conditions, from 0 to 99
+     * @param millis time of the decision, in epoch milliseconds
+     */
+    Decision rules(RuleProgram program, int number, long millis) {
+        rules = program;
+        random = number;
+        decidedMillis = millis;
+        return this;
+    }
+
+    /** The rules that apply to the request; null if the configuration has none. */
+    public @Nullable RuleProgram rules() {
+        return rules;
+    }
+
+    Decision rewrite(@Nullable Rewrite of) {
+        rewrite = of;
+        return this;
+    }
+
+    /** The rewrite of the URL for the origin; null for none. */
+    @Nullable
+    Rewrite rewrite() {
+        return rewrite;
+    }
+
+    /** Returns the complete URL to request from the origin. */
+    public byte[] originUrlBytes() {
+        byte[] url = mapped().originUrlBytes(originUrl);
+        return rewrite == null ? url : rewrite.applyTo(url);
+    }
+
+    /** The random number for conditions of rules, from 0 to 99. */
+    public int random() {
+        return random;
+    }
+
+    /** The time of the decision if there are rules, in epoch milliseconds. */
+    public long decidedMillis() {
+        return decidedMillis;
+    }
+
+    /**
+     * Ends the request with the answer of a rule.
+     *
+     * @param by name of the rule
+     */
+    Decision answered(RuleConfig.Answer by, String rule) {
+        kind = Kind.ANSWERED;
+        answer = by;
+        localStatus = by.status();
+        reason = rule;
+        return this;
+    }
+
+    /** The answer of a rule. */
+    public RuleConfig.Answer answer() {
+        if (answer == null) {
+            throw new IllegalStateException("not answered: " + kind);
+        }
+        return answer;
     }
 
     Decision mapped(Mapped rule, RuledSettings settings) {

@@ -8,6 +8,7 @@ import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param filter log name of the filter that denies the request; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
+ * @param rules the elements of {@code rules} that match, in order
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
  * @param keyUrl URL of the cache key; null without a lookup
@@ -39,6 +41,7 @@ public record DryRunResult(
         @Nullable String filter,
         @Nullable String location,
         @Nullable Rule rule,
+        List<RuleMatch> rules,
         @Nullable String cacheRules,
         @Nullable CacheSettings settings,
         @Nullable String keyUrl,
@@ -106,6 +109,16 @@ public record DryRunResult(
             return of(mapped.rule());
         }
     }
+
+    /**
+     * An element of {@code rules} that matches the request.
+     *
+     * @param name its path, such as {@code rules[2]}
+     * @param place location as {@code millrace.yaml:12:5}; null when the rule was created by code
+     * @param actions names of its actions
+     * @param isCertain false if the response decides whether the condition holds
+     */
+    public record RuleMatch(String name, @Nullable String place, List<String> actions, boolean isCertain) {}
 
     /**
      * A stored response.

@@ -15,6 +15,7 @@ import io.millrace.proxy.remap.CacheRules;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.remap.VolumeChoice;
+import io.millrace.proxy.rules.RulePrograms;
 import io.millrace.proxy.tunnel.TunnelLimits;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
+ * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
  */
@@ -61,6 +63,7 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
+        @Nullable RulePrograms rules,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
 
@@ -107,6 +110,7 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
+                RulePrograms.of(config),
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
     }

@@ -3,14 +3,19 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
+import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object, which the fetch releases
  * once.
  */
-public final class FetchPlan {
+public final class FetchPlan implements StoringTarget {
     private final RequestHead request;
     private final ClientConnection client;
     private final Mapped mapped;
@@ -35,6 +40,10 @@ public final class FetchPlan {
     private final boolean mayStore;
     private final @Nullable String upgrade;
     private final @Nullable StoredHead standIn;
+    private final @Nullable RuleProgram rules;
+    private final int random;
+    private final long decidedMillis;
+    private final @Nullable Rewrite rewrite;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
@@ -61,6 +70,10 @@ public final class FetchPlan {
         this.mayStore = mayStore;
         this.upgrade = decision.upgrade();
         this.stale = stale;
+        this.rules = decision.rules();
+        this.random = decision.random();
+        this.decidedMillis = decision.decidedMillis();
+        this.rewrite = decision.rewrite();
         this.standIn = stale == null ? decision.standIn() : stale.head();
     }
 
@@ -107,6 +120,7 @@ public final class FetchPlan {
         return plan;
     }
 
+    @Override
     public RequestHead request() {
         return request;
     }
@@ -154,10 +168,12 @@ public final class FetchPlan {
         return client;
     }
 
+    @Override
     public Mapped mapped() {
         return mapped;
     }
 
+    @Override
     public CacheSettings cacheSettings() {
         return cacheSettings;
     }
@@ -172,19 +188,18 @@ public final class FetchPlan {
         return !mayStore;
     }
 
-    @Nullable
-    StoreKey primaryKey() {
+    @Override
+    public @Nullable StoreKey primaryKey() {
         return primaryKey;
     }
 
-    /** The bytes of the URL's primary key, also without a lookup. Borrowed. */
+    @Override
     public byte[] primaryBytes() {
         return primaryKey == null ? mapped.key(request.target()).bytes() : primaryKey.bytes();
     }
 
-    /** The Vary marker found under the primary key. */
-    @Nullable
-    StoredHead marker() {
+    @Override
+    public @Nullable StoredHead marker() {
         return marker;
     }
 
@@ -233,6 +248,49 @@ public final class FetchPlan {
     /** The stored part whose rest is requested. Borrowed. */
     public @Nullable StoredObject<StoredHead> firstPart() {
         return range == null ? null : stale;
+    }
+
+    /** Returns the request target for the origin: that of the remap rule, or of a rule that rewrites it. */
+    public byte[] originTarget() {
+        byte[] target = mapped.originTarget(originUrl);
+        return rewrite == null ? target : rewrite.applyTo(target);
+    }
+
+    /** Returns the complete URL for a parent proxy, as {@link #originTarget}. */
+    public byte[] originUrlBytes() {
+        byte[] url = mapped.originUrlBytes(originUrl);
+        return rewrite == null ? url : rewrite.applyTo(url);
+    }
+
+    /**
+     * Returns the origin's response head after the changes of the rules that apply to the request. The status in
+     * conditions is that of the whole representation: a 304 has that of the stored response, a part has 200.
+     */
+    public ResponseHead received(ResponseHead head) {
+        if (rules == null || !rules.changesOriginResponses()) {
+            return head;
+        }
+        int status = head.status();
+        StoredObject<StoredHead> validated = stale();
+        if (status == 304 && validated != null) {
+            status = validated.head().status();
+        } else if (status == 206 && range != null) {
+            status = 200;
+        }
+        RequestView view = new RequestView(ZoneId.systemDefault())
+                .begin(request, client, decidedMillis, random)
+                .received(status, head.fields());
+        FieldSection fields = rules.receivedFields(view, head.fields());
+        return fields == head.fields() ? head : head.withFields(fields);
+    }
+
+    /** Returns the fields for the origin after the changes of the rules that apply to the request. */
+    public FieldSection ruled(FieldSection fields) {
+        if (rules == null || !rules.changesOriginRequests()) {
+            return fields;
+        }
+        RequestView view = new RequestView(ZoneId.systemDefault()).begin(request, client, decidedMillis, random);
+        return rules.originFields(view, fields);
     }
 
     /** Notes the access rules that determine which client fields the request to the origin contains. */

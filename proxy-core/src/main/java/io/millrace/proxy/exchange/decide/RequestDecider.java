@@ -66,11 +66,13 @@ public final class RequestDecider {
     private final DecisionInputs shared;
     private final LoopCounters counters;
     private final ForwardDecider forwards;
+    private final RuleDecider rules;
 
     public RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this.shared = shared;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
+        this.rules = new RuleDecider(counters);
     }
 
     /**
@@ -99,6 +101,9 @@ public final class RequestDecider {
         decision.stamp(shared.invalidator().stamp());
         RequestHead request = decision.request();
         ExchangeSettings settings = shared.settings().get();
+        if (settings.rules() != null) {
+            rules.begin(decision, settings.rules(), nowMillis);
+        }
         if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
             return decision.challenge();
         }
@@ -141,10 +146,13 @@ public final class RequestDecider {
         if (!(found instanceof Mapped mapped)) {
             return notMapped(decision, found, settings);
         }
-        CacheRules rules = settings.cacheRules();
-        RuledSettings ruled = rules.isEmpty()
-                ? rules.without(mapped)
-                : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
+        CacheRules cacheRules = settings.cacheRules();
+        RuledSettings ruled = cacheRules.isEmpty()
+                ? cacheRules.without(mapped)
+                : cacheRules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
+        if (settings.rules() != null) {
+            ruled = rules.mapped(decision, settings.rules(), mapped, client, cacheRules, ruled);
+        }
         OverloadGauge gauge = shared.overload().of(mapped.rule().config());
         decision.mapped(
                 mapped,
@@ -160,6 +168,9 @@ public final class RequestDecider {
             counters.increment(Counter.REDIRECTS_REFERER);
             return decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
         }
+        if (settings.rules() != null && rules.ends(decision)) {
+            return decision;
+        }
         if (request.method() == Method.TRACE && contentLength != 0) {
             return decision.denied(400, "a TRACE request must not have content");
         }
@@ -169,6 +180,9 @@ public final class RequestDecider {
         String protocols = upgrading
                 ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
                 : null;
+        if (protocols == null && settings.rules() != null && rules.bypasses()) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
                 : lookUp(decision, contentLength, nowMillis);

@@ -36,7 +36,7 @@ public final class Variants {
     }
 
     /** Returns the key for a response that is about to be stored. Writes a Vary marker if needed. */
-    public StoreKey keyFor(FetchPlan plan, StoredHead stored) {
+    public StoreKey keyFor(StoringTarget plan, StoredHead stored) {
         StoreKey primary = plan.primaryKey();
         if (primary == null) {
             primary = shared.store().key(plan.primaryBytes());
@@ -65,7 +65,7 @@ public final class Variants {
      * at the same moment, the marker may list only one. The other can still be found, but does not count towards the
      * limit.
      */
-    private void list(FetchPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
+    private void list(StoringTarget plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
                 VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
         write(plan, primary, added.marker());
@@ -88,7 +88,7 @@ public final class Variants {
      *
      * @return whether the marker was written
      */
-    public boolean pinMarker(FetchPlan plan, StoredHead variant) {
+    public boolean pinMarker(StoringTarget plan, StoredHead variant) {
         StoreKey primary = plan.primaryKey();
         StoredHead seen = plan.marker();
         if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
@@ -105,7 +105,7 @@ public final class Variants {
     /**
      * Removes the marker, because the URL was purged while the marker was written: it must not lead to purged variants.
      */
-    public void removeMarker(FetchPlan plan) {
+    public void removeMarker(StoringTarget plan) {
         StoreKey primary = plan.primaryKey();
         shared.store()
                 .remove(
@@ -118,20 +118,20 @@ public final class Variants {
      * Returns the marker with a pin that is longer than the variant's by one pin period. So it need not be written
      * again with every variant.
      */
-    private static StoredHead pinned(StoredHead marker, FetchPlan plan, StoredHead variant) {
+    private static StoredHead pinned(StoredHead marker, StoringTarget plan, StoredHead variant) {
         long until = variant.pinnedUntilSeconds();
         return marker.withPin(
                 until == 0 ? 0 : until + plan.cacheSettings().storing().pinSeconds());
     }
 
-    private void write(FetchPlan plan, StoreKey primary, StoredHead marker) {
+    private void write(StoringTarget plan, StoreKey primary, StoredHead marker) {
         ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
         writer.head(marker, 0);
         writer.complete(0);
     }
 
     /** Returns the name of the volume for the response. */
-    public String volumeFor(FetchPlan plan) {
+    public String volumeFor(StoringTarget plan) {
         return shared.settings().get().volumes().volume(plan.request().target(), plan.mapped());
     }
 

@@ -87,7 +87,7 @@ public final class OriginRequests {
         OriginConfig.Http2 http2 = group.config().http2();
         builder.http2(http2 == null ? rule.originHttp2() : http2);
         if (group.config().parentIsProxy()) {
-            builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
+            builder.target(plan.originUrlBytes());
         }
         return builder.build();
     }
@@ -140,8 +140,8 @@ public final class OriginRequests {
         access.tellSubject(plan.client(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
-                .target(plan.mapped().originTarget(plan.originUrl()))
-                .fields(fields.buildLast())
+                .target(plan.originTarget())
+                .fields(plan.ruled(fields.buildLast()))
                 .upgrade(plan.upgrade())
                 .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());

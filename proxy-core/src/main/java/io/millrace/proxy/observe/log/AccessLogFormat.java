@@ -1,5 +1,7 @@
 package io.millrace.proxy.observe.log;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -65,15 +67,49 @@ public final class AccessLogFormat {
         return template == null ? List.of() : template.captures();
     }
 
+    /**
+     * Assigns fields of the record to the header fields of several formats.
+     *
+     * @throws LogTemplateException if the formats together name more header fields than a record has
+     */
+    public static List<LogCapture> capturesOf(Collection<AccessLogFormat> formats) throws LogTemplateException {
+        List<LogCapture> all = new ArrayList<>();
+        for (AccessLogFormat format : formats) {
+            for (LogCapture wanted : format.captures()) {
+                if (all.stream().noneMatch(known -> known.isSameField(wanted))) {
+                    LogField slot = LogTemplate.SLOTS[Math.min(all.size(), LogTemplate.SLOTS.length - 1)];
+                    all.add(new LogCapture(wanted.source(), wanted.name(), slot));
+                }
+            }
+        }
+        if (all.size() > LogTemplate.SLOTS.length) {
+            throw new LogTemplateException(
+                    "the templates of all logs name " + all.size() + " header fields besides Referer and User-Agent,"
+                            + " the limit is " + LogTemplate.SLOTS.length,
+                    "",
+                    List.of());
+        }
+        return List.copyOf(all);
+    }
+
     /** Returns true if records must contain the texts about the client's TLS connection. */
-    boolean showsTls() {
+    public boolean showsTls() {
         return template == null ? equals(JSON) : template.showsTls();
     }
 
     /** Returns the formatter of the lines; one per writer. */
     LineFormat lines() {
+        return lines(List.of());
+    }
+
+    /**
+     * Returns the formatter of the lines of one of several logs; one per log.
+     *
+     * @param assigned the result of {@link #capturesOf} for the formats of all logs
+     */
+    public LineFormat lines(List<LogCapture> assigned) {
         if (template != null) {
-            return template.lines();
+            return template.lines(assigned);
         }
         if (equals(SQUID)) {
             return new SquidLines();

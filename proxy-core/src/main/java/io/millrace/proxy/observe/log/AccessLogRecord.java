@@ -46,7 +46,11 @@ public final class AccessLogRecord {
     static final int CLIENT_OFFSET = 48;
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
+    /** Low half: the origin's status. High half: the generation of the ring's header fields. */
     static final int ORIGIN_STATUS_OFFSET = 68;
+
+    static final int ORIGIN_STATUS_MASK = 0xffff;
+    static final int GENERATION_SHIFT = 16;
     static final int RECEIVED_BYTES_OFFSET = 72;
     static final int TEXTS_OFFSET = 80;
 
@@ -79,6 +83,7 @@ public final class AccessLogRecord {
     private final byte[] bytes;
     private int start;
     private int end;
+    private int generation;
     private int flags;
     private int fieldsSeen;
     private @Nullable LogField openField;
@@ -94,7 +99,9 @@ public final class AccessLogRecord {
         return (length + unit - 1) & -unit;
     }
 
-    void begin(int index) {
+    /** @param ofGeneration number of the set of header fields; its low 16 bits are kept */
+    void begin(int index, int ofGeneration) {
+        generation = ofGeneration;
         start = index;
         end = index + TEXTS_OFFSET;
         flags = 0;
@@ -112,6 +119,8 @@ public final class AccessLogRecord {
         int length = align(end - start, Long.BYTES);
         INTS.set(bytes, start + LENGTH_OFFSET, length);
         INTS.set(bytes, start + FLAGS_OFFSET, flags);
+        int originStatus = (int) INTS.get(bytes, start + ORIGIN_STATUS_OFFSET) & ORIGIN_STATUS_MASK;
+        INTS.set(bytes, start + ORIGIN_STATUS_OFFSET, (generation << GENERATION_SHIFT) | originStatus);
         INTS.set(bytes, start + TEXTS_LENGTH_OFFSET, end - start - TEXTS_OFFSET);
         return length;
     }

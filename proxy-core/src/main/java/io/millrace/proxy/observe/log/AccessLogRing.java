@@ -50,17 +50,27 @@ public final class AccessLogRing {
 
     /** Receives the records from {@link #drain}. */
     @FunctionalInterface
-    interface Reader {
+    public interface Reader {
         /** Reads one record, which is valid only during the call. Returns false to stop after this record. */
         boolean read(LoggedRecord logged);
     }
 
+    /**
+     * The texts that records contain besides the fixed ones.
+     *
+     * @param generation number of the set, written into each record
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Contents(int generation, LogCapture[] captures, boolean showsTls) {}
+
     private final byte[] bytes;
     private final int mask;
-    private final LogCapture[] captures;
-    private final boolean showsTls;
+
+    /** Set by the thread that changes the logs. */
+    private volatile Contents contents;
 
     // Fields of the event loop.
+    private Contents claimed;
     private final AccessLogRecord writing;
     private long claimedPosition;
     private long knownReadPosition;
@@ -82,14 +92,23 @@ public final class AccessLogRing {
      *
      * @param showsTls whether records contain the texts about the client's TLS connection
      */
-    AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
-        this.showsTls = showsTls;
-        this.captures = captures.toArray(new LogCapture[0]);
+    public AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
+        contents = new Contents(0, captures.toArray(new LogCapture[0]), showsTls);
+        claimed = contents;
         int length = Integer.highestOneBit(Math.max(capacity, MIN_BYTES) - 1) << 1;
         bytes = new byte[length];
         mask = length - 1;
         writing = new AccessLogRecord(bytes);
         reading = new LoggedRecord(bytes);
+    }
+
+    /**
+     * Changes the texts of records that are claimed from now on. Records that were claimed before lose the header
+     * fields of templates when they are read. Called by one thread at a time, not by the event loop.
+     */
+    public void contain(List<LogCapture> captures, boolean showsTls) {
+        Contents before = contents;
+        contents = new Contents(before.generation() + 1, captures.toArray(new LogCapture[0]), showsTls);
     }
 
     /**
@@ -113,7 +132,8 @@ public final class AccessLogRing {
             position += toEnd;
         }
         claimedPosition = position;
-        writing.begin((int) (position & mask));
+        claimed = contents;
+        writing.begin((int) (position & mask), claimed.generation());
         return writing;
     }
 
@@ -125,14 +145,14 @@ public final class AccessLogRing {
         return position + wanted - knownReadPosition <= bytes.length;
     }
 
-    /** The header fields that each record must contain; borrowed, and must not be changed. */
+    /** The header fields that the claimed record must contain; borrowed, and must not be changed. */
     public LogCapture[] captures() {
-        return captures;
+        return claimed.captures();
     }
 
-    /** Returns true if records must contain the texts about the client's TLS connection. */
+    /** Returns true if the claimed record must contain the texts about the client's TLS connection. */
     public boolean showsTls() {
-        return showsTls;
+        return claimed.showsTls();
     }
 
     /** Makes the claimed record visible to the writer. */
@@ -153,7 +173,7 @@ public final class AccessLogRing {
     }
 
     /** Reads published records until none is left or the reader stops. Returns the number of records read. */
-    int drain(Reader reader) {
+    public int drain(Reader reader) {
         long end = (long) PUBLISHED_POSITION.getAcquire(this);
         long position = readPosition;
         int count = 0;
@@ -166,6 +186,9 @@ public final class AccessLogRing {
                 continue;
             }
             reading.wrap(index);
+            if (reading.generation() != (contents.generation() & AccessLogRecord.ORIGIN_STATUS_MASK)) {
+                reading.forgetHeaderFields();
+            }
             wantsMore = reader.read(reading);
             position += length;
             count++;

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * rotations in one second. It keeps this name. A target that is not a regular file is written but never rotated.
  * Confined to the writer thread.
  */
-final class FileTarget implements LogTarget {
+public final class FileTarget implements LogTarget {
     /** One second is short enough to detect rotations by others, and long enough to cost nothing measurable. */
     static final long CHECK_INTERVAL_MILLIS = 1000;
 
@@ -41,7 +41,14 @@ final class FileTarget implements LogTarget {
     private long checkedAtMillis;
     private long rotationFailedAtMillis = Long.MIN_VALUE;
 
-    FileTarget(Path file, AccessLogConfig config, FaultLog faults) {
+    /**
+     * Creates a closed target.
+     *
+     * @param file the file to append to
+     * @param config the rotation
+     * @param faults receives failures of rotations
+     */
+    public FileTarget(Path file, AccessLogConfig config, FaultLog faults) {
         this.file = file.toAbsolutePath();
         this.rotateBytes = config.rotateBytes();
         this.rotateIntervalMillis = config.rotateInterval().toMillis();

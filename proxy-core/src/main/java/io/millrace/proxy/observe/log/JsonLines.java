@@ -58,6 +58,10 @@ final class JsonLines implements LineFormat {
         text(logged, out, ",\"referer\":\"", LogField.REFERER);
         text(logged, out, ",\"user_agent\":\"", LogField.USER_AGENT);
         text(logged, out, ",\"detail\":\"", LogField.DETAIL);
+        if (logged.sampleRate() > 1) {
+            out.putAscii(",\"sample\":");
+            out.putDecimal(logged.sampleRate());
+        }
         out.put('}');
         out.endLine();
     }

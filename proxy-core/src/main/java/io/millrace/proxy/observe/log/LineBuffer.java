@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * The buffer for the log lines of one batch. Data from clients is escaped here, so that no field can end its line, its
  * quotes or its column. Each line has exactly one line feed. Confined to the writer thread.
  */
-final class LineBuffer {
+public final class LineBuffer {
     /**
      * Limit of a line. Each byte of a record takes at most six bytes in a line (in JSON); the rest is for text of the
      * proxy.
@@ -27,6 +27,7 @@ final class LineBuffer {
     }
 
     private static final byte[] MAPPED_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1};
+    static final int MAPPED_PREFIX_LENGTH = 12;
 
     private final int maxLineBytes;
     private final byte[] bytes;
@@ -40,48 +41,53 @@ final class LineBuffer {
     }
 
     /** Creates a buffer that begins no line after {@code batchBytes}. No line may exceed {@code maxLineBytes}. */
-    LineBuffer(int batchBytes, int maxLineBytes) {
+    public LineBuffer(int batchBytes, int maxLineBytes) {
         this.maxLineBytes = maxLineBytes;
         bytes = new byte[batchBytes + maxLineBytes];
         view = ByteBuffer.wrap(bytes);
         clear();
     }
 
-    void clear() {
+    /** Removes all lines. */
+    public void clear() {
         length = 0;
         lines = 0;
         view.clear().limit(0);
     }
 
-    boolean hasRoom() {
+    /** Returns true if another line of maximum length fits. */
+    public boolean hasRoom() {
         return bytes.length - length >= maxLineBytes;
     }
 
-    boolean isEmpty() {
+    /** Returns true if there are no bytes. */
+    public boolean isEmpty() {
         return length == 0;
     }
 
-    int length() {
+    /** The number of bytes. */
+    public int length() {
         return length;
     }
 
     /** Removes the bytes after the start of a line. */
-    void truncate(int lineStart) {
+    public void truncate(int lineStart) {
         length = lineStart;
     }
 
-    int lines() {
+    /** The number of complete lines. */
+    public int lines() {
         return lines;
     }
 
     /** Returns the bytes still to be written. The target advances the position. */
-    ByteBuffer unwritten() {
+    public ByteBuffer unwritten() {
         view.limit(length);
         return view;
     }
 
     /** Returns the number of complete lines before the position of {@link #unwritten}. */
-    int linesWritten() {
+    public int linesWritten() {
         int count = 0;
         for (int i = 0; i < view.position(); i++) {
             if (bytes[i] == '\n') {
@@ -92,7 +98,7 @@ final class LineBuffer {
     }
 
     /** Moves the position back to the start of a partly written line. */
-    void rewindToLineStart() {
+    public void rewindToLineStart() {
         int position = view.position();
         while (position > 0 && bytes[position - 1] != '\n') {
             position--;
@@ -105,7 +111,8 @@ final class LineBuffer {
         lines++;
     }
 
-    void put(char c) {
+    /** Appends one ASCII character, without escapes. */
+    public void put(char c) {
         bytes[length++] = (byte) c;
     }
 
@@ -115,14 +122,14 @@ final class LineBuffer {
     }
 
     /** Appends ASCII text of the proxy itself, without escapes. */
-    void putAscii(String text) {
+    public void putAscii(String text) {
         for (int i = 0; i < text.length(); i++) {
             bytes[length++] = (byte) text.charAt(i);
         }
     }
 
     /** Appends a number; 0 for a negative one. */
-    void putDecimal(long value) {
+    public void putDecimal(long value) {
         long positive = Math.max(value, 0);
         if (positive <= Integer.MAX_VALUE) {
             putInt((int) positive);
@@ -150,7 +157,7 @@ final class LineBuffer {
     }
 
     /** Appends the lowest digits of a number, with leading zeros. */
-    void putDecimal(long value, int digits) {
+    public void putDecimal(long value, int digits) {
         long rest = Math.max(value, 0);
         for (int i = length + digits - 1; i >= length; i--) {
             bytes[i] = (byte) ('0' + (int) (rest % 10));
@@ -218,7 +225,7 @@ final class LineBuffer {
         }
     }
 
-    private static boolean isMapped(byte[] source, int start) {
+    static boolean isMapped(byte[] source, int start) {
         for (int i = 0; i < MAPPED_PREFIX.length; i++) {
             if (source[start + i] != MAPPED_PREFIX[i]) {
                 return false;

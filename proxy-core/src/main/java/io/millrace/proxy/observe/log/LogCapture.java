@@ -10,6 +10,11 @@ import io.millrace.proxy.http.FieldName;
  * @param slot the field of the record
  */
 public record LogCapture(Source source, FieldName name, LogField slot) {
+    /** Returns true if both name the same header field of the same message. */
+    boolean isSameField(LogCapture other) {
+        return source == other.source && name.equals(other.name);
+    }
+
     /** The message with the header field. The codes are taken from Traffic Server. */
     public enum Source {
         /** The client's request. */

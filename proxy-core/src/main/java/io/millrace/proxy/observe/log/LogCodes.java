@@ -62,6 +62,7 @@ final class LogCodes {
         plain("phr", (logged, out) -> out.putAscii(logged.hierarchy().name()));
         plain("psct", SquidLines::appendType);
         plain("cfsc", (logged, out) -> out.putAscii(logged.outcome() == LogOutcome.CLIENT_ABORTED ? "INTR" : "FIN"));
+        plain("sample", (logged, out) -> out.putDecimal(logged.sampleRate()));
         plain("pfsc", (logged, out) -> out.putAscii(originEnd(logged.outcome())));
     }
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** A destination for complete log lines. Confined to the writer thread. */
-interface LogTarget {
+public interface LogTarget {
     /** Returns the name of the target for messages. */
     String description();
 

@@ -23,7 +23,7 @@ final class LogTemplate {
     /** Limit of the template's length. Its literal text must fit in a line together with the longest fields. */
     private static final int LENGTH_MAX = 4096;
 
-    private static final LogField[] SLOTS = {
+    static final LogField[] SLOTS = {
         LogField.FIELD_1,
         LogField.FIELD_2,
         LogField.FIELD_3,
@@ -74,9 +74,14 @@ final class LogTemplate {
         return showsTls;
     }
 
-    /** Returns the format of the lines for one writer thread. */
-    LineFormat lines() {
-        Compiler compiler = new Compiler(text, new ArrayList<>());
+    /**
+     * Returns the format of the lines for one writer thread.
+     *
+     * @param assigned fields of the record for header fields, which include those of this template; empty if the
+     *     records are written for this template alone
+     */
+    LineFormat lines(List<LogCapture> assigned) {
+        Compiler compiler = new Compiler(text, new ArrayList<>(assigned));
         try {
             compiler.compile();
         } catch (LogTemplateException e) {

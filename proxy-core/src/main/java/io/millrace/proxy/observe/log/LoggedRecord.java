@@ -4,12 +4,15 @@ import static io.millrace.proxy.observe.log.AccessLogRecord.INTS;
 import static io.millrace.proxy.observe.log.AccessLogRecord.LONGS;
 
 import io.millrace.proxy.observe.CacheResult;
+import io.netty.util.NetUtil;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A published access log record, read in place by the writer. Valid until the reader's callback returns. Confined to
  * the writer thread.
  */
-final class LoggedRecord {
+public final class LoggedRecord {
     private static final CacheResult[] CACHE_RESULTS = CacheResult.values();
 
     private final byte[] bytes;
@@ -18,6 +21,7 @@ final class LoggedRecord {
     private final boolean[] truncated = new boolean[LogField.COUNT];
     private int start;
     private int flags;
+    private int sampleRate = 1;
 
     LoggedRecord(byte[] ringBytes) {
         this.bytes = ringBytes;
@@ -47,32 +51,105 @@ final class LoggedRecord {
         return bytes;
     }
 
-    long receivedAtMillis() {
+    /** Number of the set of header fields that the event loop had when it wrote the record; 16 bits. */
+    int generation() {
+        return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
+    }
+
+    /** Makes the header fields of templates absent, because they belong to another set of templates. */
+    void forgetHeaderFields() {
+        for (LogField slot : LogTemplate.SLOTS) {
+            textLengths[slot.index()] = -1;
+        }
+    }
+
+    /** Sets the number of records that this record stands for in a sampled log. Kept until it is set again. */
+    public void sampleRate(int rate) {
+        sampleRate = rate;
+    }
+
+    /** The number of records that this record stands for; 1 if the log is not sampled. */
+    int sampleRate() {
+        return sampleRate;
+    }
+
+    /** Returns the result code of the {@code squid} format, such as {@code TCP_MISS}. */
+    public String resultCode() {
+        return SquidLines.code(this);
+    }
+
+    /** Returns a text as one character per byte; null if it is absent or empty. */
+    public @Nullable String text(LogField field) {
+        int length = textLengths[field.index()];
+        return length <= 0 ? null : new String(bytes, textStarts[field.index()], length, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Returns the client's address as RFC 5952 writes it, a mapped IPv4 address as IPv4; null if unknown. */
+    public @Nullable String clientText() {
+        int length = clientLength();
+        if (length == 0) {
+            return null;
+        }
+        boolean mapped = length == AccessLogRecord.CLIENT_LENGTH_MAX && LineBuffer.isMapped(bytes, clientStart());
+        return mapped
+                ? NetUtil.bytesToIpAddress(bytes, clientStart() + LineBuffer.MAPPED_PREFIX_LENGTH, Integer.BYTES)
+                : NetUtil.bytesToIpAddress(bytes, clientStart(), length);
+    }
+
+    /** Returns a hash of the client's address, equal for equal addresses in every process. */
+    public int clientHash() {
+        return hash(clientStart(), clientLength());
+    }
+
+    /** Returns a hash of the URL, equal for equal URLs in every process. */
+    public int urlHash() {
+        return hash(textStarts[LogField.URL.index()], textLengths[LogField.URL.index()]);
+    }
+
+    /** FNV-1a with the final mix of MurmurHash3, so that the low bits depend on every byte. */
+    private int hash(int from, int length) {
+        int hash = 0x811c9dc5;
+        for (int i = from; i < from + length; i++) {
+            hash = (hash ^ (bytes[i] & AccessLogRecord.BYTE_MASK)) * 0x01000193;
+        }
+        hash = (hash ^ (hash >>> 16)) * 0x85ebca6b;
+        hash = (hash ^ (hash >>> 13)) * 0xc2b2ae35;
+        return hash ^ (hash >>> 16);
+    }
+
+    /** The arrival of the first byte of the request, in epoch milliseconds. */
+    public long receivedAtMillis() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.RECEIVED_AT_OFFSET);
     }
 
-    long durationNanos() {
+    /** The time from the first byte of the request to the last byte of the response. */
+    public long durationNanos() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.DURATION_OFFSET);
     }
 
-    long receivedBytes() {
+    /** The number of bytes received from the client in a tunnel. */
+    public long receivedBytes() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.RECEIVED_BYTES_OFFSET);
     }
 
-    long bodyBytes() {
+    /** The number of bytes of the body that were sent to the client. */
+    public long bodyBytes() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.BODY_BYTES_OFFSET);
     }
 
-    long headBytes() {
+    /** The number of bytes of the head that were sent to the client. */
+    public long headBytes() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.HEAD_BYTES_OFFSET);
     }
 
-    int status() {
+    /** The final status; 0 if none was sent. */
+    public int status() {
         return (int) INTS.get(bytes, start + AccessLogRecord.STATUS_OFFSET);
     }
 
-    int originStatus() {
-        return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET);
+    /** The status of the origin's response; 0 if there was none. */
+    public int originStatus() {
+        return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) & AccessLogRecord.ORIGIN_STATUS_MASK;
     }
 
     int clientStart() {
@@ -83,32 +160,38 @@ final class LoggedRecord {
         return (int) INTS.get(bytes, start + AccessLogRecord.CLIENT_LENGTH_OFFSET);
     }
 
-    int majorVersion() {
+    /** Major version of the request; 0 if unknown. */
+    public int majorVersion() {
         return flags >>> AccessLogRecord.VERSION_SHIFT >> 1;
     }
 
-    int minorVersion() {
+    /** Minor version of the request. */
+    public int minorVersion() {
         return flags >>> AccessLogRecord.VERSION_SHIFT & 1;
     }
 
     /** Major version of the origin's response; 0 if unknown. */
-    int originMajorVersion() {
+    public int originMajorVersion() {
         return (flags >>> AccessLogRecord.ORIGIN_VERSION_SHIFT & AccessLogRecord.VERSION_MASK) >> 1;
     }
 
-    int originMinorVersion() {
+    /** Minor version of the origin's response. */
+    public int originMinorVersion() {
         return flags >>> AccessLogRecord.ORIGIN_VERSION_SHIFT & 1;
     }
 
-    boolean isFromRam() {
+    /** Returns true if the stored response was read from RAM. */
+    public boolean isFromRam() {
         return (flags & AccessLogRecord.FLAG_RAM) != 0;
     }
 
-    boolean isCollapsed() {
+    /** Returns true if the response came from another request's fetch. */
+    public boolean isCollapsed() {
         return (flags & AccessLogRecord.FLAG_COLLAPSED) != 0;
     }
 
-    boolean isSecure() {
+    /** Returns true if the client's connection has TLS. */
+    public boolean isSecure() {
         return (flags & AccessLogRecord.FLAG_SECURE) != 0;
     }
 
@@ -116,7 +199,8 @@ final class LoggedRecord {
         return (flags & AccessLogRecord.FLAG_NOT_MODIFIED) != 0;
     }
 
-    CacheResult cacheResult() {
+    /** The cache result. */
+    public CacheResult cacheResult() {
         return CACHE_RESULTS[flags >>> AccessLogRecord.RESULT_SHIFT & AccessLogRecord.BYTE_MASK];
     }
 

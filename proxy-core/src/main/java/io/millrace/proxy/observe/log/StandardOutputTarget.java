@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 /**
  * A target that writes to standard output, for containers and journald. Never rotated. Confined to the writer thread.
  */
-final class StandardOutputTarget implements LogTarget {
+public final class StandardOutputTarget implements LogTarget {
     private final FileOutputStream output = new FileOutputStream(FileDescriptor.out);
 
     @Override

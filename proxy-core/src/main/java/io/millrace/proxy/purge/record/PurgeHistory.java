@@ -49,6 +49,7 @@ public final class PurgeHistory implements AutoCloseable {
     private final LongSupplier clockMillis;
     private final PurgeId removalIds;
     private final PurgeId dryRunIds;
+    private final RemovalTimes removals;
     private final ConcurrentLinkedQueue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -68,8 +69,10 @@ public final class PurgeHistory implements AutoCloseable {
             @Nullable ThreadPoolExecutor writer,
             IntSupplier entriesMax,
             LongSupplier clockMillis,
+            RemovalTimes removals,
             Logger log) {
         this.log = log;
+        this.removals = removals;
         this.lines = lines;
         this.writer = writer;
         this.entriesMax = entriesMax;
@@ -88,10 +91,16 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis, Logger log) {
+        RemovalTimes removals = RemovalTimes.in(directory, clockMillis);
         return directory == null
-                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis, log)
+                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis, removals, log)
                 : new PurgeHistory(
-                        new PurgeLogFile(directory, entriesMax, clockMillis), writer(), entriesMax, clockMillis, log);
+                        new PurgeLogFile(directory, entriesMax, clockMillis),
+                        writer(),
+                        entriesMax,
+                        clockMillis,
+                        removals,
+                        log);
     }
 
     /** Creates records in memory. */
@@ -108,6 +117,11 @@ public final class PurgeHistory implements AutoCloseable {
                 });
         executor.allowCoreThreadTimeOut(true);
         return executor;
+    }
+
+    /** The times of the latest removals of single URLs. */
+    public RemovalTimes removals() {
+        return removals;
     }
 
     /** Returns a new identifier for the removal of a URL. */

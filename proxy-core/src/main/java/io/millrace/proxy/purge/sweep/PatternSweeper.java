@@ -3,6 +3,7 @@ package io.millrace.proxy.purge.sweep;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
+import io.millrace.proxy.purge.record.RemovalTimes;
 import io.millrace.store.CacheStore;
 import java.io.IOException;
 import java.util.HashSet;
@@ -37,6 +38,7 @@ public final class PatternSweeper implements AutoCloseable {
     private final CacheStore<StoredHead> store;
     private final Invalidator invalidator;
     private final ScheduledThreadPoolExecutor executor;
+    private final RemovalTimes times;
     private final LongAdder removed = new LongAdder();
     private final LongAdder marked = new LongAdder();
     private final LongAdder incomplete = new LongAdder();
@@ -53,7 +55,8 @@ public final class PatternSweeper implements AutoCloseable {
     private final Set<Long> writersFailed = new HashSet<>();
 
     /** Creates the sweeper of a store; it does nothing before {@link #start}. */
-    public PatternSweeper(CacheStore<StoredHead> store, Invalidator invalidator) {
+    public PatternSweeper(CacheStore<StoredHead> store, Invalidator invalidator, RemovalTimes times) {
+        this.times = times;
         this.store = store;
         this.invalidator = invalidator;
         executor = new ScheduledThreadPoolExecutor(1, PatternSweeper::thread);
@@ -142,7 +145,11 @@ public final class PatternSweeper implements AutoCloseable {
             log.debug("a sweep for {} purges by pattern is not complete: {}", patterns.size(), sweep.obstacle());
             return false;
         }
-        patterns.forEach(invalidator::retire);
+        for (PurgedPattern pattern : patterns) {
+            // Before the retirement: from then on only the time keeps older responses away.
+            times.swept(pattern.millis());
+            invalidator.retire(pattern);
+        }
         writersFailed.clear();
         log.debug("purges by pattern are complete: {}", patterns.size());
         return true;

@@ -3,7 +3,7 @@
 import {html, render, useState, useEffect} from './vendor/htm-preact.js';
 import {ApiError, get, hasProof, knownSession, login, loginWithCode, logout, onSessionChange, onSessionEnd, refreshSession} from './api.js';
 import {usesUtc, useUtc} from './format.js';
-import {Failure, State, useLoad} from './parts.js';
+import {Failure, State, failureText, useLoad} from './parts.js';
 import {rightsOf} from './rights.js';
 import * as live from './live.js';
 import {Overview} from './overview.js';
@@ -101,8 +101,8 @@ function Login({problem}) {
   </form></div>`;
 }
 
-/** Whose session it is, and its role. */
-function Who({session}) {
+/** Name and role of the session. */
+function SessionLabel({session}) {
   const isOfToken = session.name !== 'dashboard';
   const limits = session.sites.length > 0 ? ', for the sites ' + session.sites.join(', ') : '';
   return html`<span class="who" title=${(isOfToken ? 'Session of the token ' + session.name : 'Session of millctl dashboard')
@@ -113,24 +113,24 @@ function Who({session}) {
 function Frame({session}) {
   const rights = rightsOf(session);
   const screens = screensOf(rights);
-  const [at, setAt] = useState(route());
-  const [look, setLook] = useState(theme());
+  const [place, setPlace] = useState(route());
+  const [chosenTheme, setChosenTheme] = useState(theme());
   const [dark, setDark] = useState(matchMedia('(prefers-color-scheme: dark)').matches);
   const [utc, setUtc] = useState(usesUtc());
   const status = useLoad((signal) => (rights.mayRead ? get('/v1/status', {}, signal) : Promise.resolve(null)), [rights.mayRead],
     rights.mayRead ? 5000 : 0);
   useEffect(() => {
-    const moved = () => {
-      setAt(route());
+    const onMove = () => {
+      setPlace(route());
       window.scrollTo(0, 0);
     };
     const system = matchMedia('(prefers-color-scheme: dark)');
     const changed = () => setDark(system.matches);
-    window.addEventListener('hashchange', moved);
+    window.addEventListener('hashchange', onMove);
     system.addEventListener('change', changed);
     const others = setTimeout(() => screens.forEach((screen) => loadPart(screen).catch(() => {})), LOAD_OTHERS_MILLIS);
     return () => {
-      window.removeEventListener('hashchange', moved);
+      window.removeEventListener('hashchange', onMove);
       system.removeEventListener('change', changed);
       clearTimeout(others);
     };
@@ -141,12 +141,12 @@ function Frame({session}) {
     }
     return live.stop;
   }, [rights.mayRead]);
-  const screen = screens.find((one) => one.name === at.path) || screens[0];
+  const screen = screens.find((one) => one.name === place.path) || screens[0];
   useEffect(() => {
     // On small screens the navigation scrolls.
     document.querySelector('nav a[aria-current]').scrollIntoView({block: 'nearest', inline: 'nearest'});
   }, [screen.name]);
-  const nextLook = THEMES[(THEMES.indexOf(look) + 1) % THEMES.length];
+  const nextTheme = THEMES[(THEMES.indexOf(chosenTheme) + 1) % THEMES.length];
   const data = status.data;
   return html`<div class="frame">
     <a class="skip" href="#content" onClick=${(event) => {
@@ -157,23 +157,24 @@ function Frame({session}) {
       <div class="brand"><img src=${ICON} alt="" width="26" height="26" /><span>Millrace</span>
         ${data && html`<span class="version">${data.version}</span>`}</div>
       <div class="header-state">${data && html`<${State} word=${data.state} />`}
-        ${status.error && html`<${State} word="failed" text="no answer" />`}</div>
-      <${Who} session=${session} />
+        ${status.error && html`<span title=${failureText(status.error)}><${State} word="failed"
+          text=${status.error.status > 0 ? 'status ' + status.error.status : 'no answer'} /></span>`}</div>
+      <${SessionLabel} session=${session} />
       <div class="header-actions">
         <button type="button" class="quiet" aria-label=${'Times in ' + (utc ? 'UTC' : 'local time') + ', change'} onClick=${() => {
           useUtc(!utc);
           setUtc(!utc);
         }}>${utc ? 'UTC' : 'Local'}</button>
-        <button type="button" class="quiet" aria-label=${'Theme ' + look + ', change to ' + nextLook} onClick=${() => {
-          applyTheme(nextLook);
-          setLook(nextLook);
-        }}>${look === 'auto' ? 'Auto' : look === 'dark' ? 'Dark' : 'Light'}</button>
+        <button type="button" class="quiet" aria-label=${'Theme ' + chosenTheme + ', change to ' + nextTheme} onClick=${() => {
+          applyTheme(nextTheme);
+          setChosenTheme(nextTheme);
+        }}>${chosenTheme === 'auto' ? 'Auto' : chosenTheme === 'dark' ? 'Dark' : 'Light'}</button>
         <button type="button" class="quiet" onClick=${logout}>Log out</button>
       </div>
     </header>
     <nav aria-label="Screens">${screens.map(({name, title}) => html`<a href=${'#/' + name}
       aria-current=${screen.name === name ? 'page' : undefined}>${title}</a>`)}</nav>
-    <${Loaded} key=${screen.name} screen=${screen} parameters=${at.parameters} status=${status} theme=${look + dark} utc=${utc} rights=${rights} />
+    <${Loaded} key=${screen.name} screen=${screen} parameters=${place.parameters} status=${status} theme=${chosenTheme + dark} utc=${utc} rights=${rights} />
   </div>`;
 }
 
@@ -190,26 +191,38 @@ function App({problem}) {
   return session ? html`<${Frame} session=${session} />` : html`<${Login} problem=${reason} />`;
 }
 
+/**
+ * Uses a one-time code in the fragment, if there is one. It leaves the address bar and the history before anything else is done.
+ * Returns whether there was one.
+ */
+function useCode() {
+  const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash);
+  if (code) {
+    history.replaceState(null, '', location.pathname + '#/overview');
+    loginWithCode(code[1]);
+  }
+  return code !== null;
+}
+
 async function main() {
   applyTheme(theme());
   let problem = null;
-  const code = /^#code=([A-Za-z0-9_-]+)$/.exec(location.hash);
+  // A URL that is entered into the open page changes the fragment only. Added before the frame's listener, which reads the rest.
+  window.addEventListener('hashchange', useCode);
   try {
-    if (code) {
-      // The code leaves the address bar and the history before anything else is done.
-      history.replaceState(null, '', location.pathname + '#/overview');
-      loginWithCode(code[1]);
+    if (useCode()) {
+      // The login is in progress.
     } else if (hasProof() && !knownSession()) {
       await refreshSession();
     } else if (hasProof()) {
       refreshSession().catch(() => {});
     }
   } catch (e) {
-    problem = e instanceof ApiError ? e : new ApiError(0, 'failed', String(e));
+    problem = e;
   }
-  const place = document.getElementById('app');
-  place.textContent = '';
-  render(html`<${App} problem=${problem} />`, place);
+  const parent = document.getElementById('app');
+  parent.textContent = '';
+  render(html`<${App} problem=${problem} />`, parent);
 }
 
 main();

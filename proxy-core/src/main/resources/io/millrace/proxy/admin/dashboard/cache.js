@@ -1,11 +1,14 @@
 // Search in the stored responses: page by page, with virtual scrolling.
 
 import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
-import {get} from './api.js';
+import {getWhenAllowed} from './api.js';
 import {count, bytes, span, percent, NONE} from './format.js';
-import {Screen, Panel, Table, Failure, Field, UrlLink} from './parts.js';
+import {Screen, Panel, Table, Failure, Field, UrlLink, useLatest} from './parts.js';
 
 const PAGE = 500;
+// A search goes on until it has so many further objects.
+const ENOUGH = 50;
+const HOSTS_SHOWN = 100;
 const ROW_PIXELS = 34;
 const MARGIN_ROWS = 12;
 
@@ -86,37 +89,57 @@ function download(objects) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+const NOT_COUNTED = {hosts: [], phase: 'none', error: null};
+
+/** The objects by host. They are counted on request only, because a count reads the whole inventory. */
 function Hosts({query}) {
-  const [state, setState] = useState({hosts: [], next: null, error: null, loading: true});
+  const [state, setState] = useState(NOT_COUNTED);
+  const [nextSignal, abort] = useLatest();
   useEffect(() => {
-    const stop = new AbortController();
-    (async () => {
-      const sums = new Map();
-      let next;
-      try {
-        do {
-          const page = await get('/v1/cache/list', {...query, count: 'host', after: next}, stop.signal);
-          for (const host of page.hosts) {
-            const sum = sums.get(host.host) || {key: host.host, host: host.host, objects: 0, bytes: 0};
-            sum.objects += host.objects;
-            sum.bytes += host.bytes;
-            sums.set(host.host, sum);
-          }
-          next = page.next;
-          setState({hosts: [...sums.values()].sort((a, b) => b.objects - a.objects), error: null, loading: next !== null});
-        } while (next !== null);
-      } catch (error) {
-        if (!stop.signal.aborted) {
-          setState((old) => ({...old, error, loading: false}));
-        }
-      }
-    })();
-    return () => stop.abort();
+    abort();
+    setState(NOT_COUNTED);
   }, [JSON.stringify(query)]);
+  const run = async () => {
+    const signal = nextSignal();
+    const sums = new Map();
+    let after;
+    setState({hosts: [], phase: 'counting', error: null});
+    try {
+      do {
+        const page = await getWhenAllowed('/v1/cache/list', {...query, count: 'host', after}, signal);
+        for (const host of page.hosts) {
+          const sum = sums.get(host.host) || {key: host.host, host: host.host, objects: 0, bytes: 0};
+          sum.objects += host.objects;
+          sum.bytes += host.bytes;
+          sums.set(host.host, sum);
+        }
+        after = page.next;
+        if (signal.aborted) {
+          return;
+        }
+        const hosts = [...sums.values()].sort((one, two) => two.objects - one.objects);
+        setState({hosts, phase: after === null ? 'complete' : 'counting', error: null});
+      } while (after !== null);
+    } catch (error) {
+      if (!signal.aborted) {
+        setState((old) => ({...old, error, phase: 'stopped'}));
+      }
+    }
+  };
+  const stop = () => {
+    abort();
+    setState((old) => ({...old, phase: 'stopped'}));
+  };
+  const isCounting = state.phase === 'counting';
   const all = state.hosts.reduce((sum, one) => sum + one.objects, 0);
-  return html`<${Panel} title="Objects by host" note=${state.loading ? 'Counting.' : count(all) + ' objects'}>
+  const notes = {none: '', counting: 'Counting: ' + count(all) + ' objects so far', stopped: count(all) + ' objects until the count ended early',
+    complete: count(all) + ' objects'};
+  return html`<${Panel} title="Objects by host" note=${html`<span role="status">${notes[state.phase]}</span>`}
+      actions=${isCounting ? html`<button type="button" onClick=${stop}>Stop</button>`
+    : html`<button type="button" onClick=${run}>Count by host</button>`}>
     <${Failure} error=${state.error} />
-    <${Table} label="Objects by host" name="hosts" rows=${state.hosts.slice(0, 100)} empty=${state.loading ? 'Counting.' : 'No objects.'} columns=${[
+    <${Table} label="Objects by host" name="hosts" rows=${state.hosts.slice(0, HOSTS_SHOWN)} empty=${isCounting ? 'Counting.'
+    : state.phase === 'none' ? 'Not counted. A count reads the whole inventory.' : 'No objects.'} columns=${[
       {title: 'Host', wide: true, cell: (row) => html`<a href=${'#/cache?host=' + encodeURIComponent(row.host)}>${row.host}</a>`},
       {title: 'Objects', align: 'right', cell: (row) => count(row.objects)},
       {title: 'Share', align: 'right', cell: (row) => percent(row.objects, all)},
@@ -125,43 +148,55 @@ function Hosts({query}) {
   <//>`;
 }
 
+const EMPTY = {objects: [], next: null, error: null, loading: true, stopped: false, complete: true, reason: null};
+
 export function Cache({parameters}) {
   const query = {host: parameters.host || '', prefix: parameters.prefix || '', where: parameters.where || ''};
   const [form, setForm] = useState(query);
-  const [state, setState] = useState({objects: [], next: null, error: null, loading: true, complete: true, reason: null});
+  const [state, setState] = useState(EMPTY);
   const [order, setOrder] = useState({name: '', down: false});
-  const busy = useRef(null);
+  const [nextSignal, abort] = useLatest();
   const identity = JSON.stringify(query);
 
-  const load = async (after, before) => {
-    const stop = new AbortController();
-    busy.current = stop;
-    setState((old) => ({...old, loading: true, error: null}));
+  // A page of the answer may have no object although later ones do: its bound is the time in which entries are examined.
+  const search = async (start, found) => {
+    const signal = nextSignal();
+    let objects = found;
+    let after = start;
+    setState((old) => ({...old, objects, loading: true, stopped: false, error: null}));
     try {
-      const page = await get('/v1/cache/list', {...query, limit: PAGE, after}, stop.signal);
-      setState({objects: before.concat(page.objects), next: page.next, error: null, loading: false, complete: page.complete, reason: page.reason});
+      do {
+        const page = await getWhenAllowed('/v1/cache/list', {...query, limit: PAGE, after}, signal);
+        if (signal.aborted) {
+          return;
+        }
+        objects = objects.concat(page.objects);
+        after = page.next;
+        const loading = after !== null && objects.length < found.length + ENOUGH;
+        setState({objects, next: after, error: null, loading, stopped: false, complete: page.complete, reason: page.reason});
+      } while (after !== null && objects.length < found.length + ENOUGH);
     } catch (error) {
-      if (!stop.signal.aborted) {
-        setState((old) => ({...old, next: null, error, loading: false}));
-      }
-    } finally {
-      if (busy.current === stop) {
-        busy.current = null;
+      if (!signal.aborted) {
+        setState((old) => ({...old, error, loading: false, stopped: true}));
       }
     }
   };
+  const stop = () => {
+    abort();
+    setState((old) => ({...old, loading: false, stopped: true}));
+  };
   useEffect(() => {
     setForm(query);
-    setState({objects: [], next: null, error: null, loading: true, complete: true, reason: null});
-    load(undefined, []);
-    return () => busy.current && busy.current.abort();
+    setState(EMPTY);
+    search(undefined, []);
+    return abort;
   }, [identity]);
 
   const submit = (event) => {
     event.preventDefault();
     const next = new URLSearchParams(Object.entries(form).filter(([, value]) => value !== '')).toString();
     if ('#/cache' + (next ? '?' + next : '') === location.hash) {
-      load(undefined, []);
+      search(undefined, []);
     } else {
       location.hash = '#/cache' + (next ? '?' + next : '');
     }
@@ -175,6 +210,9 @@ export function Cache({parameters}) {
       return (one < two ? -1 : one > two ? 1 : 0) * (order.down ? -1 : 1);
     })
     : state.objects;
+  // The query itself is wrong: the same one fails again.
+  const isRefused = state.error !== null && state.error.status === 400;
+  const progress = state.loading ? ', searching' : state.stopped ? ', stopped' : state.next ? ', scroll for more' : '';
   return html`<${Screen} title="Cache" about="Stored responses on disk. Objects stored a moment ago, and objects in RAM only, may be missing.">
     <form class="form" onSubmit=${submit}>
       <${Field} label="Host"><input name="host" value=${form.host} onInput=${set('host')} placeholder="www.example.com" spellcheck="false" /><//>
@@ -187,12 +225,14 @@ export function Cache({parameters}) {
     <${ExpressionError} error=${state.error} where=${query.where} />
     ${state.complete === false && html`<div class="message doubtful" role="status">The list is not complete yet. ${state.reason}</div>`}
     <div class="stack">
-      <${Panel} title="Objects" note=${html`<span role="status">${count(objects.length)} shown${state.loading ? ', loading' : state.next ? ', scroll for more' : ''}${order.name && state.next ? '; sorted among the shown' : ''}</span>`}>
+      <${Panel} title="Objects" note=${html`<span role="status">${count(objects.length)} shown${progress}${order.name && state.next ? '; sorted among the shown' : ''}</span>`}
+        actions=${state.loading ? html`<button type="button" onClick=${stop}>Stop</button>` : state.stopped && !isRefused
+    ? html`<button type="button" onClick=${() => search(state.next || undefined, state.objects)}>Search on</button>` : ''}>
         ${objects.length === 0
-          ? html`<p class="empty">${state.loading ? 'Searching.' : state.error ? 'No result.' : 'No stored response matches.'}</p>`
+          ? html`<p class="empty">${state.loading ? 'Searching.' : state.error ? 'No result.' : state.stopped ? 'None found until the search was stopped.' : 'No stored response matches.'}</p>`
           : html`<${Results} objects=${objects} order=${order} now=${Date.now() / 1000}
             onOrder=${(one) => setOrder({name: one.name, down: order.name === one.name && !order.down})}
-            onEnd=${() => state.next && !busy.current && load(state.next, state.objects)} />`}
+            onEnd=${() => state.next && !state.loading && !state.stopped && search(state.next, state.objects)} />`}
       <//>
       ${!state.error && html`<${Hosts} query=${query} />`}
     </div>

@@ -34,7 +34,7 @@ export function Certificates() {
     <${Failure} error=${report.error} />
     ${data && (data.directories || []).map((one) => html`<${Message} tone="bad">${one.path}: ${one.problem}<//>`)}
     <div class="stack">
-      <${Panel} title="Certificates" note=${data ? count(data.certificates.length) + ' of ' + count(data.total) : 'Loading.'}>
+      <${Panel} title="Certificates" note=${data ? count(data.certificates.length) + ' of ' + count(data.total) : report.error ? '' : 'Loading.'}>
         <div data-name="certificates">${data && data.certificates.map((one) => html`<${Certificate} key=${one.sha256 + one.file} certificate=${one} now=${data.now} />`)}</div>
         ${data && data.certificates.length === 0 && html`<p class="empty">No listener uses TLS.</p>`}
       <//>

@@ -1,6 +1,6 @@
 // The running configuration: settings, differences, plan, reload, history and rollback.
 
-import {html, useState} from './vendor/htm-preact.js';
+import {html, useState, useRef} from './vendor/htm-preact.js';
 import {get, post} from './api.js';
 import {count, time, NONE} from './format.js';
 import {Screen, Panel, Table, Facts, State, Failure, Message, Field, Confirm, useLoad} from './parts.js';
@@ -51,7 +51,7 @@ function Settings() {
   const word = filter.trim().toLowerCase();
   const shown = all.filter((one) => (!onlySet || one.source !== 'default')
     && (word === '' || one.key.toLowerCase().includes(word) || (one.sentence || '').toLowerCase().includes(word)));
-  return html`<${Panel} title="Settings" note=${settings.data ? count(shown.length) + ' of ' + count(all.length) + ' keys' : 'Loading.'}>
+  return html`<${Panel} title="Settings" note=${settings.data ? count(shown.length) + ' of ' + count(all.length) + ' keys' : settings.error ? '' : 'Loading.'}>
     <div class="form inner">
       <${Field} label="Search"><input type="search" name="filter" value=${filter} onInput=${(event) => setFilter(event.target.value)} placeholder="a key or a word of its description" /><//>
       <label class="check"><input type="checkbox" checked=${onlySet} onChange=${(event) => setOnlySet(event.target.checked)} /> Only keys that differ from the default</label>
@@ -70,8 +70,8 @@ const DIFFERENCE = [
   {title: 'Place', cell: (row) => row.place || NONE},
 ];
 
-function Differences({turn}) {
-  const diff = useLoad((signal) => get('/v1/config/diff', {}, signal), [turn]);
+function Differences({changes}) {
+  const diff = useLoad((signal) => get('/v1/config/diff', {}, signal), [changes]);
   return html`<div class="stack">
     <${Failure} error=${diff.error} />
     ${diff.data && html`<${Panel} title="Changes that a reload would make">
@@ -82,15 +82,16 @@ function Differences({turn}) {
   </div>`;
 }
 
-function History({turn, onRollback, rights}) {
-  const history = useLoad((signal) => get('/v1/config/history', {}, signal), [turn]);
+function History({changes, onRollback, rights}) {
+  const history = useLoad((signal) => get('/v1/config/history', {}, signal), [changes]);
   const [pair, setPair] = useState(null);
-  const diff = useLoad((signal) => (pair ? get('/v1/config/diff', pair, signal) : Promise.resolve(null)), [JSON.stringify(pair)]);
+  const diff = useLoad((signal) => (pair ? get('/v1/config/diff', pair, signal).then((differences) => ({...differences, pair})) : Promise.resolve(null)),
+    [JSON.stringify(pair)]);
   const entries = history.data ? [...history.data.entries].reverse() : [];
   const running = entries.find((one) => one.running);
   return html`<div class="stack">
     <${Failure} error=${history.error || diff.error} />
-    <${Panel} title="Applied configurations"><${Table} label="Applied configurations" name="history" rows=${entries.map((one) => ({key: one.number, ...one}))} empty="None." columns=${[
+    <${Panel} title="Applied configurations"><${Table} label="Applied configurations" name="history" rows=${entries.map((one) => ({key: one.number, ...one}))} empty=${history.data || history.error ? 'None.' : 'Loading.'} columns=${[
       {title: 'Number', align: 'right', cell: (row) => row.number},
       {title: 'Applied', cell: (row) => time(row.at)},
       {title: 'By', cell: (row) => row.by},
@@ -100,7 +101,7 @@ function History({turn, onRollback, rights}) {
           onClick=${() => setPair({from: row.number, to: running ? running.number : row.number})}>Compare</button>
         ${rights.mayChange && html`<button type="button" aria-label=${'Roll back to ' + row.number} onClick=${() => onRollback(row.number)}>Roll back</button>`}</span>`)},
     ]} /><//>
-    ${pair && diff.data && html`<${Panel} title=${'From ' + pair.from + ' to ' + pair.to}>
+    ${pair && diff.data && html`<${Panel} title=${'From ' + diff.data.pair.from + ' to ' + diff.data.pair.to}>
       <${Table} label="Differences of two configurations" rows=${diff.data.differences.map((one) => ({...one}))} empty="The two are equal." columns=${DIFFERENCE} /><//>`}
   </div>`;
 }
@@ -110,18 +111,25 @@ export function Configuration({parameters, status, rights}) {
   const [report, setReport] = useState(null);
   const [error, setError] = useState(null);
   const [asking, setAsking] = useState(null);
-  const [turn, setTurn] = useState(0);
+  const [changes, setChanges] = useState(0);
+  const latest = useRef(0);
   const config = status.data && status.data.config;
 
   const run = async (title, path, body) => {
     setAsking(null);
     setError(null);
+    const number = ++latest.current;
+    let outcome;
     try {
-      setReport({title, report: await post(path, body)});
-      setTurn((old) => old + 1);
+      outcome = {report: {title, report: await post(path, body)}, error: null};
     } catch (e) {
-      setReport(null);
-      setError(e);
+      outcome = {report: null, error: e};
+    }
+    setChanges((old) => old + 1);
+    // An earlier request may be answered later.
+    if (number === latest.current) {
+      setReport(outcome.report);
+      setError(outcome.error);
     }
   };
   return html`<${Screen} title="Configuration" about=${config ? (config.file || 'No file') + ', loaded ' + time(config.loaded_at) : ''}
@@ -132,9 +140,9 @@ export function Configuration({parameters, status, rights}) {
     ${report && html`<${Report} title=${report.title} report=${report.report} />`}
     <div class="tabs" role="navigation" aria-label="Parts of the configuration">${TABS.map(([name, title]) => html`<a href=${'#/config?tab=' + name}
       aria-current=${tab === name ? 'page' : undefined}>${title}</a>`)}</div>
-    ${tab === 'settings' && html`<${Settings} key=${turn} />`}
-    ${tab === 'differences' && html`<${Differences} turn=${turn} />`}
-    ${tab === 'history' && html`<${History} turn=${turn} rights=${rights} onRollback=${(number) => setAsking({kind: 'rollback', number})} />`}
+    ${tab === 'settings' && html`<${Settings} key=${changes} />`}
+    ${tab === 'differences' && html`<${Differences} changes=${changes} />`}
+    ${tab === 'history' && html`<${History} changes=${changes} rights=${rights} onRollback=${(number) => setAsking({kind: 'rollback', number})} />`}
     ${asking && asking.kind === 'reload' && html`<${Confirm} action="Reload" question="Read the file again and apply all of it?"
       detail=${html`<p>An invalid file changes nothing. See the plan for the effect on each setting.</p>`}
       onConfirm=${() => run('Reload', '/v1/config/reload', {})} onCancel=${() => setAsking(null)} />`}

@@ -61,6 +61,6 @@ export function Events({parameters}) {
     </div>
     <${Failure} error=${loaded.error} />
     <${Panel} title="Events" note=${loaded.data ? count(events.length) + (events.length === LIMIT ? ', the latest' : '') : ''}>
-      <${EventTable} label="Events, newest first" events=${events} empty=${loaded.data ? 'No events in this time.' : 'Loading.'} /><//>
+      <${EventTable} label="Events, newest first" events=${events} empty=${loaded.data ? 'No events in this time.' : loaded.error ? 'No events are known.' : 'Loading.'} /><//>
   <//>`;
 }

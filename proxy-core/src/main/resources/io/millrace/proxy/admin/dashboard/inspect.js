@@ -1,9 +1,9 @@
 // One URL: the stored response, the decision on a request for it as steps, and purges.
 
-import {html, useState, useEffect} from './vendor/htm-preact.js';
+import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
 import {get, post} from './api.js';
 import {bytes, span, NONE} from './format.js';
-import {Screen, Panel, Facts, State, Failure, Message, Field, Confirm} from './parts.js';
+import {Screen, Panel, Facts, State, Failure, Message, Field, Confirm, useLatest} from './parts.js';
 
 const OUTCOMES = {
   deny: 'The proxy refuses this request.',
@@ -83,8 +83,12 @@ export function Inspector({parameters, rights}) {
   const [purging, setPurging] = useState(null);
   const [done, setDone] = useState(null);
   const identity = JSON.stringify(asked);
+  const [nextSignal, abort] = useLatest();
+  const shown = useRef(identity);
+  shown.current = identity;
 
-  const load = async (signal) => {
+  const load = async () => {
+    const signal = nextSignal();
     const header = linesOf(asked.fields);
     const both = await Promise.allSettled([
       get('/v1/explain', {url: asked.url, method: asked.method, header, client: asked.client}, signal),
@@ -97,21 +101,24 @@ export function Inspector({parameters, rights}) {
     }
   };
   useEffect(() => {
-    const stop = new AbortController();
     setForm(asked);
     setResult(null);
+    setPurging(null);
     if (asked.url) {
-      load(stop.signal);
+      load();
     }
-    return () => stop.abort();
+    return abort;
   }, [identity]);
   useEffect(() => setDone(null), [asked.url]);
+  useEffect(() => () => {
+    shown.current = null;
+  }, []);
 
   const submit = (event) => {
     event.preventDefault();
     const query = new URLSearchParams(Object.entries(form).filter(([name, value]) => value !== '' && !(name === 'method' && value === 'GET')));
     if ('#/inspect?' + query === location.hash) {
-      load(new AbortController().signal);
+      load();
     } else {
       location.hash = '#/inspect?' + query;
     }
@@ -119,13 +126,17 @@ export function Inspector({parameters, rights}) {
   const purge = async () => {
     const mode = purging;
     setPurging(null);
+    let outcome;
     try {
-      const report = await post('/v1/cache/purge', {url: asked.url, mode});
-      setDone({report});
+      outcome = {report: await post('/v1/cache/purge', {url: asked.url, mode})};
     } catch (error) {
-      setDone({error});
+      outcome = {error};
     }
-    load(new AbortController().signal);
+    // Meanwhile the screen may show another URL, or another screen may be open.
+    if (shown.current === identity) {
+      setDone(outcome);
+      load();
+    }
   };
   const set = (name) => (event) => setForm({...form, [name]: event.target.value});
   const explanation = result && result.explanation;

@@ -159,7 +159,7 @@ export function Latency({parameters, theme}) {
   const marks = marksOf(events.data && events.data.events);
   return html`<${Screen} title="Latency" about="How long requests took, from the first byte of the request to the last byte of the response.">
     <${RangeTabs} screen="latency" range=${range} />
-    <${Failure} error=${past.error} />
+    <${Failure} error=${past.error || events.error} />
     <div class="stack">
       <${HeatMap} title="Hits" name="hits" ink="--chart-2" columns=${hits} bounds=${bounds} step=${step} marks=${marks} theme=${theme} />
       <${HeatMap} title="Misses" name="misses" ink="--chart-3" columns=${misses} bounds=${bounds} step=${step} marks=${marks} theme=${theme} />

@@ -2,6 +2,7 @@
 
 import {getText} from './api.js';
 import {Sample, Change, hits} from './metrics.js';
+import {pause} from './pause.js';
 
 const EVERY_MILLIS = 2000;
 const FIRST_MILLIS = 1100;
@@ -12,8 +13,11 @@ const QUANTILE_SAMPLES = 6;
 const listeners = new Set();
 let samples = [];
 let points = [];
-let timer = null;
 let failure = null;
+// Some builds of the proxy do not count the bytes from origins. Once a sample has them, all have.
+let countsFetched = false;
+/** Ends the requests in progress; null while there are none. */
+let running = null;
 
 function point(before, after) {
   const change = new Change(before, after);
@@ -21,9 +25,7 @@ function point(before, after) {
   const requests = change.rate('millrace_requests_total');
   const found = hits((name, labels) => change.rate(name, labels));
   const sent = change.rate('millrace_sent_bytes_total', {side: 'client'});
-  // 0 since the start: this build of the proxy does not count these bytes.
-  const isCounted = after.value('millrace_received_bytes_total', {side: 'origin'}) > 0;
-  const fetched = isCounted ? change.rate('millrace_received_bytes_total', {side: 'origin'}) : null;
+  const fetched = countsFetched ? change.rate('millrace_received_bytes_total', {side: 'origin'}) : null;
   return {
     at: after.seconds,
     requests,
@@ -32,7 +34,7 @@ function point(before, after) {
     failures: change.rate('millrace_origin_failures_total'),
     errors: change.rate('millrace_responses_total', {status_class: '5xx'}),
     hitRatio: requests > 0 ? found * 100 / requests : null,
-    savedRatio: sent > 0 && isCounted ? Math.max(0, (sent - fetched) * 100 / sent) : null,
+    savedRatio: sent > 0 && countsFetched ? Math.max(0, (sent - fetched) * 100 / sent) : null,
     p50: wide.quantile('millrace_request_duration_seconds', 0.5),
     p99: wide.quantile('millrace_request_duration_seconds', 0.99),
     originP99: wide.quantile('millrace_origin_request_duration_seconds', 0.99),
@@ -41,45 +43,53 @@ function point(before, after) {
   };
 }
 
-async function tick() {
-  if (!document.hidden) {
+function add(after) {
+  countsFetched = countsFetched || after.value('millrace_received_bytes_total', {side: 'origin'}) > 0;
+  samples.push(after);
+  if (samples.length > 1) {
+    points.push(point(samples[samples.length - 2], after));
+  }
+  samples = samples.slice(-QUANTILE_SAMPLES);
+  points = points.slice(-POINTS_MAX);
+}
+
+async function run(signal) {
+  while (!signal.aborted) {
     try {
-      const text = await getText('/v1/dashboard/metrics');
-      if (timer === null) {
+      const text = await getText('/v1/dashboard/metrics', signal);
+      if (signal.aborted) {
         return;
       }
-      const after = new Sample(text, Date.now() / 1000);
-      samples.push(after);
-      if (samples.length > 1) {
-        points.push(point(samples[samples.length - 2], after));
-      }
-      samples = samples.slice(-QUANTILE_SAMPLES);
-      points = points.slice(-POINTS_MAX);
+      add(new Sample(text, Date.now() / 1000));
       failure = null;
     } catch (e) {
+      if (signal.aborted) {
+        return;
+      }
       failure = e;
     }
     listeners.forEach((listener) => listener());
-  }
-  if (timer !== null) {
     // The second sample soon, because rates need two. The samples of all viewers are at most one second old.
-    const pause = samples.length < 2 ? FIRST_MILLIS : EVERY_MILLIS;
-    timer = setTimeout(tick, Math.max(pause, failure ? failure.waitSeconds * 1000 || EVERY_MILLIS : 0));
+    const usual = samples.length < 2 && !failure ? FIRST_MILLIS : EVERY_MILLIS;
+    await pause(Math.max(usual, failure ? failure.waitSeconds * 1000 : 0), signal);
   }
 }
 
 export function start() {
-  if (timer === null) {
-    timer = 0;
-    tick();
+  if (running === null) {
+    running = new AbortController();
+    run(running.signal);
   }
 }
 
 export function stop() {
-  clearTimeout(timer);
-  timer = null;
+  if (running !== null) {
+    running.abort();
+    running = null;
+  }
   samples = [];
   points = [];
+  failure = null;
 }
 
 export function subscribe(listener) {
@@ -87,7 +97,10 @@ export function subscribe(listener) {
   return () => listeners.delete(listener);
 }
 
-/** The present state: all points, the newest sample, the change in the last interval, and the last failure. */
+/**
+ * The present state: all points, the newest sample, the change in the last interval, whether bytes from origins are counted, and
+ * the last failure.
+ */
 export function state() {
   const last = samples[samples.length - 1] || null;
   const before = samples[samples.length - 2] || null;

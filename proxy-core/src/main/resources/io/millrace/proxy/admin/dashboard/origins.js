@@ -37,7 +37,7 @@ export function Origins({rights}) {
   return html`<${Screen} title="Origins" about="Hosts of the groups in the configuration. Rules that name one origin without a group are not listed.">
     <${Failure} error=${error || origins.error} />
     <${Panel} title="Hosts" note=${origins.data ? count(hosts.length) : ''}>
-      <${Table} label="Hosts" name="origins" rows=${hosts} empty=${origins.data ? 'The configuration has no groups of origins.' : 'Loading.'} columns=${[
+      <${Table} label="Hosts" name="origins" rows=${hosts} empty=${origins.data ? 'The configuration has no groups of origins.' : origins.error ? 'No hosts are known.' : 'Loading.'} columns=${[
         {title: 'Group', cell: (row) => row.group},
         {title: 'Host', wide: true, cell: (row) => html`${row.host}${row.backup ? html` <span class="tag">backup</span>` : ''}`},
         {title: 'State', cell: (row) => html`<${State} word=${row.state} text=${row.state === 'put_down' ? 'marked down' : undefined} />

@@ -96,7 +96,7 @@ export function Overview({status, theme, parameters}) {
   const cache = (data && data.cache) || {};
   const connections = (data && data.connections) || {};
   return html`<${Screen} title="Overview" about=${isOff ? 'admin.history is 0: the charts begin when this page was opened.' : 'Figures of now, and charts of the recorded past.'}>
-    <${Failure} error=${failure || status.error} />
+    <${Failure} error=${failure || status.error || origins.error} />
     <div class="stats">
       <${Stat} label="Requests" value=${rate(newest.requests)} name="requests_total" raw=${data && data.requests_total}
         note=${data ? count(data.requests_total) + ' since the start' : ''} />
@@ -112,7 +112,7 @@ export function Overview({status, theme, parameters}) {
       <${Stat} label="Client connections" value=${count(connections.client)} name="connections_client" raw=${connections.client}
         note=${count(connections.origin) + ' to origins'} />
     </div>
-    <${Failure} error=${isOff ? null : past.error} />
+    <${Failure} error=${(isOff ? null : past.error) || loaded.error} />
     <${RangeTabs} screen="overview" range=${range} />
     <div class="grid">
       <${Chart} title="Requests per second" ...${chart} text=${(value) => rate(value)} series=${[

@@ -1,7 +1,9 @@
 // Parts that all screens share. Text is always set as text: no part takes markup.
 
 import {html, useState, useEffect, useRef, useLayoutEffect} from './vendor/htm-preact.js';
+import {ApiError} from './api.js';
 import {NONE, clock} from './format.js';
+import {pause} from './pause.js';
 
 export function Screen({title, about, actions, children}) {
   useEffect(() => {
@@ -43,11 +45,25 @@ export function State({word, text}) {
   return html`<span class=${'state ' + tone}>${text || String(word).replace('_', ' ')}</span>`;
 }
 
+/** A message of the server as a sentence. */
+function sentence(text) {
+  return text === '' ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+}
+
+/** What a failure is, as a sentence: for failed requests the server's message, for others that the page has an error. */
+export function failureText(error) {
+  if (!(error instanceof ApiError)) {
+    return 'This part of the page failed: ' + error + '. Load the page again.';
+  }
+  return sentence(error.message) + (error.advice ? ' ' + error.advice : '');
+}
+
+/** What failed, and what to do next. */
 export function Failure({error}) {
   if (!error) {
     return null;
   }
-  return html`<div class="message bad" role="alert">${error.message}${error.code && html` <code>${error.code}</code>`}</div>`;
+  return html`<div class="message bad" role="alert">${failureText(error)}${error.code && html` <code>${error.code}</code>`}</div>`;
 }
 
 export function Message({tone, children}) {
@@ -79,39 +95,60 @@ export function Bar({share, tone, label}) {
     <div class=${'bar-part ' + (tone || '')} style=${{width: part * 100 + '%'}}></div></div>`;
 }
 
-/** Loads once and at each change of the inputs; again every so many milliseconds if these are given. */
+/**
+ * Loads once and at each change of the inputs. With everyMillis it loads again after so many milliseconds, while the page is
+ * visible. The answer to an earlier load never replaces that to a later one.
+ */
 export function useLoad(load, inputs, everyMillis) {
   const [state, setState] = useState({data: null, error: null, loading: true});
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
-    let timer = 0;
-    let wait = 0;
     const run = async () => {
-      wait = 0;
-      try {
-        const data = await load(stop.signal);
-        if (!stop.signal.aborted) {
-          setState({data, error: null, loading: false});
+      while (!stop.signal.aborted) {
+        let waitMillis = 0;
+        try {
+          const data = await load(stop.signal);
+          if (!stop.signal.aborted) {
+            setState({data, error: null, loading: false});
+          }
+        } catch (error) {
+          if (!stop.signal.aborted) {
+            waitMillis = (error.waitSeconds || 0) * 1000;
+            setState((old) => ({data: old.data, error, loading: false}));
+          }
         }
-      } catch (error) {
-        if (!stop.signal.aborted) {
-          wait = (error.waitSeconds || 0) * 1000;
-          setState((old) => ({data: old.data, error, loading: false}));
+        if (!everyMillis) {
+          return;
         }
-      }
-      if (everyMillis && !stop.signal.aborted) {
-        timer = setTimeout(run, Math.max(everyMillis, wait));
+        await pause(Math.max(everyMillis, waitMillis), stop.signal);
       }
     };
     setState((old) => ({...old, loading: true}));
     run();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-    };
-  }, [...inputs, turn]);
-  return {...state, reload: () => setTurn((old) => old + 1)};
+    return () => stop.abort();
+  }, [...inputs, reloads]);
+  return {...state, reload: () => setReloads((old) => old + 1)};
+}
+
+/**
+ * Signals for requests of which only the latest counts. The first function aborts the request before and returns the signal of
+ * the next one; the second only aborts. The end of the part aborts too.
+ */
+export function useLatest() {
+  const latest = useRef(null);
+  const abort = () => {
+    if (latest.current) {
+      latest.current.abort();
+      latest.current = null;
+    }
+  };
+  useEffect(() => abort, []);
+  return [() => {
+    abort();
+    latest.current = new AbortController();
+    return latest.current.signal;
+  }, abort];
 }
 
 /** A question before a change. Escape and Cancel change nothing. */
@@ -198,7 +235,8 @@ function markAt(self, marks) {
 
 /**
  * A chart over time. A series has label, value (a function of a point), colour (a CSS variable), and text. Marks have at, colour and
- * text; when is the text of a time.
+ * text; when is the text of a time. The library's object is kept until the theme or the number of series changes; new points are only
+ * handed to it.
  */
 export function Chart({title, points, series, text, max, theme, steps, marks, when}) {
   const note = useRef(null);

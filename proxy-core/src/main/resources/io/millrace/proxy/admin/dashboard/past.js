@@ -22,9 +22,12 @@ export function RangeTabs({screen, range}) {
     href=${'#/' + screen + '?range=' + name} aria-current=${range.name === name ? 'true' : undefined}>${title}</a>`)}</div>`;
 }
 
-/** The recorded steps of a range. Steps without a record are null, so that charts show a gap. */
+/**
+ * The recorded steps of a range. Steps without a record are null, so that charts show a gap. The figures of another range are not
+ * shown while those of this one are loaded.
+ */
 export function useHistory(range, step, series) {
-  return useLoad(async (signal) => {
+  const loaded = useLoad(async (signal) => {
     const answer = await get('/v1/history', {from: range.seconds + 's', step: step + 's', series}, signal);
     const byTime = new Map(answer.points.map((point) => [point.at, point]));
     const steps = [];
@@ -35,8 +38,9 @@ export function useHistory(range, step, series) {
     if (steps.length > 1 && steps[steps.length - 1].point === null) {
       steps.pop();
     }
-    return {steps, bounds: answer.bounds_us, step: answer.step};
+    return {range: range.name, steps, bounds: answer.bounds_us, step: answer.step};
   }, [range.name, step], range.every * 1000);
+  return loaded.data && loaded.data.range !== range.name ? {...loaded, data: null} : loaded;
 }
 
 /** The events of a range, oldest first. */

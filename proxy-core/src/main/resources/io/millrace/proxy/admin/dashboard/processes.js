@@ -41,7 +41,7 @@ function Threads() {
   const [open, setOpen] = useState(false);
   const threads = useLoad((signal) => (open ? get('/v1/server/threads', {depth: 12}, signal) : Promise.resolve(null)), [open]);
   return html`<${Panel} title="Threads of the worker" wide=${true} actions=${html`<button type="button" onClick=${() => (open ? threads.reload() : setOpen(true))}>
-      ${open ? 'Look again' : 'Show'}</button>`}>
+      ${open ? 'Load again' : 'Show'}</button>`}>
     <${Failure} error=${threads.error} />
     ${threads.data && html`<div>${threads.data.threads.map((thread) => html`<details class="thread" key=${thread.name}>
       <summary><span class="thread-name">${thread.name}</span><span>${thread.state}</span><span>${thread.cpu_millis < 0 ? NONE : span(thread.cpu_millis / 1000)} CPU</span></summary>

@@ -1,9 +1,10 @@
 // Purges by URL, prefix, host, tags, or everything: dry run, history, undo.
 
 import {html, useState, useEffect} from './vendor/htm-preact.js';
-import {get, post} from './api.js';
+import {get, getWhenAllowed, post} from './api.js';
 import {count, bytes, time, NONE} from './format.js';
-import {Screen, Panel, Table, State, Failure, Message, Field, Confirm} from './parts.js';
+import {Screen, Panel, Table, State, Failure, Message, Field, Confirm, useLatest} from './parts.js';
+import {pause} from './pause.js';
 
 const KINDS = [
   // Name in requests and in the address, title, example, hint.
@@ -41,32 +42,47 @@ function question(form) {
   return 'Purge the ' + kind + ' ' + form.value.trim() + (form.kind === 'tags' && form.site ? ' of ' + form.site : '') + '?';
 }
 
-/** The dry run of a purge while the question is open. */
+/** The dry run of a purge while the question is open. A count that is not complete by then is cancelled. */
 function DryRun({request}) {
   const [run, setRun] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    let timer = 0;
-    let open = true;
-    const look = async (load) => {
-      try {
-        const record = await load();
-        if (open) {
-          setRun(record);
-          if (record.state === 'counting') {
-            timer = setTimeout(() => look(() => get('/v1/cache/purge', {id: record.id})), POLL_MILLIS);
-          }
-        }
-      } catch (e) {
-        if (open) {
-          setError(e);
-        }
+    const stop = new AbortController();
+    let counting = null;
+    const cancel = () => {
+      if (counting !== null) {
+        const id = counting;
+        counting = null;
+        // Sent also while the page is being left. The count may have ended by itself.
+        post('/v1/cache/purge/cancel', {id}, {keepalive: true}).catch(() => {});
       }
     };
-    look(() => post('/v1/cache/purge/dry-run', request));
+    const follow = async () => {
+      let record = await post('/v1/cache/purge/dry-run', request);
+      for (;;) {
+        counting = record.state === 'counting' ? record.id : null;
+        if (stop.signal.aborted) {
+          cancel();
+          return;
+        }
+        setRun(record);
+        if (counting === null) {
+          return;
+        }
+        await pause(POLL_MILLIS, stop.signal);
+        record = await getWhenAllowed('/v1/cache/purge', {id: record.id}, stop.signal);
+      }
+    };
+    follow().catch((e) => {
+      if (!stop.signal.aborted) {
+        setError(e);
+      }
+    });
+    window.addEventListener('pagehide', cancel);
     return () => {
-      open = false;
-      clearTimeout(timer);
+      stop.abort();
+      cancel();
+      window.removeEventListener('pagehide', cancel);
     };
   }, []);
   if (error) {
@@ -85,23 +101,29 @@ function DryRun({request}) {
   </div>`;
 }
 
-function History({turn, onUndo, rights}) {
+function History({changes, onUndo, rights}) {
   const [state, setState] = useState({purges: [], more: false, error: null, loading: true});
+  const [nextSignal] = useLatest();
   const load = async (before, known) => {
+    const signal = nextSignal();
     try {
-      const page = await get('/v1/cache/purges', {limit: PAGE, before});
-      setState({purges: known.concat(page.purges), more: page.purges.length === PAGE, error: null, loading: false});
+      const page = await get('/v1/cache/purges', {limit: PAGE, before}, signal);
+      if (!signal.aborted) {
+        setState({purges: known.concat(page.purges), more: page.purges.length === PAGE, error: null, loading: false});
+      }
     } catch (error) {
-      setState((old) => ({...old, error, loading: false}));
+      if (!signal.aborted) {
+        setState((old) => ({...old, error, loading: false}));
+      }
     }
   };
   useEffect(() => {
     load(undefined, []);
-  }, [turn]);
+  }, [changes]);
   const now = Date.now();
   return html`<${Panel} title=${rights.mayRead ? 'History' : 'History of this token'} actions=${html`<button type="button" onClick=${() => load(undefined, [])}>Refresh</button>`}>
     <${Failure} error=${state.error} />
-    <${Table} label="History of purges" name="purges" rows=${state.purges.map((one) => ({key: one.id, ...one}))} empty=${state.loading ? 'Loading.' : 'No purges yet.'} columns=${[
+    <${Table} label="History of purges" name="purges" rows=${state.purges.map((one) => ({key: one.id, ...one}))} empty=${state.loading ? 'Loading.' : state.error ? 'No purges are known.' : 'No purges yet.'} columns=${[
       {title: 'Time', cell: (row) => time(row.at)},
       {title: 'Scope', cell: (row) => row.scope},
       {title: 'Target', wide: true, cell: (row) => row.target + (row.site && !row.target.endsWith(' of ' + row.site) ? ' of ' + row.site : '')},
@@ -133,7 +155,7 @@ export function Purge({parameters, rights}) {
   const [undoing, setUndoing] = useState(null);
   const [error, setError] = useState(null);
   const [done, setDone] = useState(null);
-  const [turn, setTurn] = useState(0);
+  const [changes, setChanges] = useState(0);
   const [, label, placeholder, hint] = KINDS.find(([name]) => name === form.kind);
 
   const change = async (path, body, text) => {
@@ -147,7 +169,7 @@ export function Purge({parameters, rights}) {
     } catch (e) {
       setError(e);
     }
-    setTurn((old) => old + 1);
+    setChanges((old) => old + 1);
   };
   const set = (name) => (event) => setForm({...form, [name]: event.target.value});
   return html`<${Screen} title="Purge" about="A purge is in force for every request that comes after it, and survives a restart.">
@@ -175,7 +197,7 @@ export function Purge({parameters, rights}) {
     </form>`}
     <${Failure} error=${error} />
     ${done && html`<${Message} tone="good"><span data-name="purge-id" data-value=${done.id}>${done.text}</span><//>`}
-    <${History} turn=${turn} rights=${rights} onUndo=${setUndoing} />
+    <${History} changes=${changes} rights=${rights} onUndo=${setUndoing} />
     ${asking && html`<${Confirm} danger=${true} action="Purge" question=${question(asking)}
       detail=${html`<${DryRun} request=${purgeRequest(asking)} /><p>${asking.mode === 'soft'
         ? 'The responses stay and are validated before their next use.'

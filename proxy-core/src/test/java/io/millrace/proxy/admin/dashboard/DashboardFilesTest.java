@@ -3,10 +3,15 @@ package io.millrace.proxy.admin.dashboard;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.RequestSender;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +20,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -84,6 +90,13 @@ class DashboardFilesTest {
             }
             assertEquals("public, max-age=31536000, immutable", reply.fields().get("cache-control"));
             assertArrayEquals(Files.readAllBytes(DIRECTORY.resolve(name)), reply.body());
+            assertEquals(
+                    304,
+                    files.file(
+                                    files.version(),
+                                    name,
+                                    client("if-none-match", reply.fields().get("etag")))
+                            .status());
         }
         assertNull(files.file("0123456789abcdef", "app.js", client()), "another version");
         assertNull(files.file(files.version(), "files.txt", client()));
@@ -93,8 +106,26 @@ class DashboardFilesTest {
         assertEquals('"' + files.version() + '"', tag);
         assertEquals(304, files.page(client("if-none-match", tag)).status());
         assertEquals(0, files.page(client("if-none-match", tag)).body().length);
+        RequestSender gzip = client("accept-encoding", "gzip");
+        String compressed = files.page(gzip).fields().get("etag");
+        assertNotEquals(tag, compressed, "strong tags of different bytes");
+        assertEquals(
+                304,
+                files.page(client("if-none-match", "\"x\", W/" + compressed)).status());
+        assertSame(files.page(gzip), files.page(gzip), "a reply is made once");
         assertEquals(
                 200, files.page(client("if-none-match", "\"0123456789abcdef\"")).status());
+    }
+
+    /** The event loop neither reads nor compresses: the first request runs on the worker thread. */
+    @Test
+    void firstRequestForAFileIsBlockingAndLaterOnesAreNot() throws AdminException {
+        List<AdminResource> resources = FileResource.all(new DashboardFiles());
+        AdminResource page = resources.get(0);
+        assertTrue(resources.stream().allMatch(AdminResource::isBlocking));
+        page.handle(
+                new AdminRequest("GET", "/ui/", "/ui/", new byte[0], true), reply -> assertEquals(200, reply.status()));
+        assertTrue(resources.stream().noneMatch(AdminResource::isBlocking));
     }
 
     /** Files that the first screen needs are loaded at once, and not one after the other. */

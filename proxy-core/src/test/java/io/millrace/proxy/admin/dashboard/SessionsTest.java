@@ -21,6 +21,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,9 +34,10 @@ class SessionsTest {
     Path directory;
 
     private final AtomicLong now = new AtomicLong(-5);
-    private final Sessions sessions = new Sessions(now::get);
-    private final LoginCodes codes = new LoginCodes(now::get);
-    private final LoginLimit limit = new LoginLimit(now::get);
+    private final AtomicInteger gaveWay = new AtomicInteger();
+    private final Sessions sessions = new Sessions(now::get, gaveWay::incrementAndGet);
+    private final LoginCodes codes = new LoginCodes(now::get, gaveWay::incrementAndGet);
+    private final LoginLimit limit = new LoginLimit(now::get, gaveWay::incrementAndGet);
 
     private void pass(Duration time) {
         now.addAndGet(time.toNanos());
@@ -83,6 +85,36 @@ class SessionsTest {
         }
         assertNull(sessions.find(first.cookie(), first.proof()));
         assertTrue(sessions.find(second.cookie(), second.proof()).hasProof());
+        assertEquals(1, gaveWay.get());
+    }
+
+    @Test
+    void furtherCodeMakesTheOldestInvalid() {
+        String late = codes.next(AdminToken.OF_DASHBOARD, null);
+        pass(LoginCodes.LIFETIME);
+        String first = codes.next(AdminToken.OF_DASHBOARD, null);
+        for (int i = 1; i < LoginCodes.CODES_MAX; i++) {
+            codes.next(AdminToken.OF_DASHBOARD, null);
+        }
+        assertEquals(0, gaveWay.get(), "a code that is over takes no place");
+        codes.next(AdminToken.OF_DASHBOARD, null);
+        assertEquals(1, gaveWay.get());
+        assertNull(codes.use(first));
+        assertNull(codes.use(late));
+    }
+
+    @Test
+    void furtherAddressReplacesTheOneThatFailedLongestAgo() throws UnknownHostException {
+        for (int round = 0; round < LoginLimit.FAILURES_MAX; round++) {
+            for (int i = 0; i < LoginLimit.ADDRESSES_MAX; i++) {
+                limit.failed(InetAddress.getByAddress(new byte[] {10, 0, (byte) (i >> 8), (byte) i}));
+            }
+        }
+        assertEquals(0, gaveWay.get());
+        limit.failed(InetAddress.getByName("192.0.2.1"));
+        assertEquals(1, gaveWay.get());
+        assertEquals(0, limit.secondsToWait(InetAddress.getByName("10.0.0.0")));
+        assertTrue(limit.secondsToWait(InetAddress.getByName("10.0.0.1")) > 0);
     }
 
     /** A viewer cannot end the sessions of operators by many logins. */
@@ -134,7 +166,7 @@ class SessionsTest {
             assertEquals(0, limit.secondsToWait(address), "try " + i);
             limit.failed(address);
         }
-        assertEquals(13, limit.secondsToWait(address));
+        assertEquals(12, limit.secondsToWait(address));
         assertEquals(0, limit.secondsToWait(InetAddress.getByName("192.0.2.2")));
         pass(Duration.ofSeconds(12));
         assertEquals(0, limit.secondsToWait(address));

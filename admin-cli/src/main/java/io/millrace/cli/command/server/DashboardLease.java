@@ -1,0 +1,136 @@
+package io.millrace.cli.command.server;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Pause;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lease with which the launcher keeps the port of a dashboard open. A failed renewal is repeated until the time of
+ * the lease is over, because the launcher may only be busy.
+ *
+ * <p>Confined to one thread; {@link #close} is thread-safe.
+ */
+final class DashboardLease {
+    /** Renewals in the time of one lease. */
+    private static final int RENEWALS_PER_LEASE = 3;
+
+    /** Time between two tries after a failed renewal. */
+    private static final Duration RETRY = Duration.ofSeconds(2);
+
+    private static final int LEASE_ENDED = 409;
+    private static final int TOO_MANY_REQUESTS = 429;
+    private static final int SERVER_ERROR = 500;
+
+    private final AdminClient client;
+    private final Pause pause;
+    private final Consumer<String> messages;
+    private final String id;
+    private final Duration length;
+    private final AtomicBoolean isOpen = new AtomicBoolean(true);
+    private long endNanos;
+    /** The reason of the last failed renewal; null after a successful one. */
+    private @Nullable String failure;
+
+    /**
+     * A lease that begins now.
+     *
+     * @param messages receives lines about failed renewals
+     * @param length time of the lease, and of each renewal
+     */
+    DashboardLease(AdminClient client, Pause pause, Consumer<String> messages, String id, Duration length) {
+        this.client = client;
+        this.pause = pause;
+        this.messages = messages;
+        this.id = id;
+        this.length = length;
+        endNanos = pause.nanos() + length.toNanos();
+    }
+
+    /**
+     * Renews the lease until the pause ends the repetition. Blocks.
+     *
+     * @param afterEach called after each pause
+     * @throws CommandFailure if the lease has ended, or the launcher refuses the renewal for good
+     */
+    void hold(Runnable afterEach) throws AdminClientException, CommandFailure {
+        Duration usual = length.dividedBy(RENEWALS_PER_LEASE);
+        while (pause.pass(failure == null || RETRY.compareTo(usual) > 0 ? usual : RETRY)) {
+            afterEach.run();
+            renew();
+        }
+    }
+
+    private void renew() throws AdminClientException, CommandFailure {
+        long sentNanos = pause.nanos();
+        String reason = problem();
+        if (reason == null) {
+            endNanos = sentNanos + length.toNanos();
+            failure = null;
+            return;
+        }
+        long leftNanos = endNanos - pause.nanos();
+        if (leftNanos <= 0) {
+            throw new CommandFailure(
+                    ExitCode.FAILED,
+                    "the dashboard has ended, since its lease was not renewed for " + length.toSeconds() + " s; "
+                            + reason,
+                    "check the launcher: millctl status",
+                    "open it again:      millctl dashboard");
+        }
+        if (failure == null) {
+            long seconds = Math.max(1, Duration.ofNanos(leftNanos).toSeconds());
+            messages.accept("millctl: " + reason + "; retrying for " + seconds + " s");
+        }
+        failure = reason;
+    }
+
+    /** Sends one renewal. Returns the reason of a failure that may be temporary; null after a success. */
+    private @Nullable String problem() throws AdminClientException, CommandFailure {
+        try {
+            AdminResponse response = client.post("/v1/dashboard/renew", JsonText.object("lease", id));
+            if (response.isSuccess()) {
+                return null;
+            }
+            if (response.status() == LEASE_ENDED) {
+                throw new CommandFailure(
+                        ExitCode.FAILED,
+                        "the dashboard has ended, since the launcher was restarted or did not receive a renewal in"
+                                + " time",
+                        "open it again: millctl dashboard");
+            }
+            JsonObject error = response.json().object("error");
+            String reason = error.text("message", "the request was refused") + " ("
+                    + error.text("code", "status " + response.status()) + ")";
+            if (response.status() != TOO_MANY_REQUESTS && response.status() < SERVER_ERROR) {
+                throw new CommandFailure(ExitCode.FAILED, reason);
+            }
+            return reason;
+        } catch (AdminClientException e) {
+            if (e.kind() == AdminClientException.Kind.UNTRUSTED) {
+                throw e;
+            }
+            return e.message();
+        }
+    }
+
+    /** Ends the lease, so that no port stays open. Does nothing the second time. */
+    void close() {
+        if (isOpen.compareAndSet(true, false)) {
+            try {
+                client.post("/v1/dashboard/close", JsonText.object(Map.of("lease", id)));
+            } catch (AdminClientException e) {
+                // The launcher ends it when its time is over.
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.millrace.cli.command.shell;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The lines of earlier shells, in a file that only its owner can read. A file that cannot be used costs the history
+ * only. Confined to one thread.
+ */
+final class ShellHistory {
+    /** Limit of kept lines. */
+    static final int LINES_MAX = 1000;
+
+    private static final int LINE_LENGTH_MAX = 4096;
+
+    private final Path file;
+    private final List<String> lines;
+
+    private ShellHistory(Path file, List<String> lines) {
+        this.file = file;
+        this.lines = lines;
+    }
+
+    /** Reads the file; empty if it does not exist or cannot be read. */
+    static ShellHistory read(Path file) {
+        List<String> lines = new ArrayList<>();
+        try {
+            lines.addAll(Files.readAllLines(file, StandardCharsets.UTF_8));
+        } catch (NoSuchFileException e) {
+            // The first shell of this user.
+            return new ShellHistory(file, lines);
+        } catch (IOException e) {
+            // Not text, or not readable: the history begins anew.
+            return new ShellHistory(file, lines);
+        }
+        return new ShellHistory(file, last(lines));
+    }
+
+    private static List<String> last(List<String> lines) {
+        return new ArrayList<>(lines.subList(Math.max(0, lines.size() - LINES_MAX), lines.size()));
+    }
+
+    /** The lines, oldest first. */
+    List<String> lines() {
+        return lines;
+    }
+
+    /** Adds a line, unless it repeats the one before, begins with a space or is too long. */
+    void add(String line) {
+        boolean repeated = !lines.isEmpty() && lines.get(lines.size() - 1).equals(line);
+        if (!line.isBlank() && !line.startsWith(" ") && !repeated && line.length() <= LINE_LENGTH_MAX) {
+            lines.add(line);
+            if (lines.size() > LINES_MAX) {
+                lines.remove(0);
+            }
+        }
+    }
+
+    /** Replaces the file. Returns false if it could not be written. */
+    boolean save() {
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            Files.deleteIfExists(fresh);
+            if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
+                Files.createFile(
+                        fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            }
+            Files.write(fresh, lines, StandardCharsets.UTF_8);
+            Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** The command {@code millctl support bundle}. */
+@NullMarked
+package io.millrace.cli.command.support;
+
+import org.jspecify.annotations.NullMarked;

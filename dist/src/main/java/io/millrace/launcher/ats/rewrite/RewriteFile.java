@@ -1,0 +1,200 @@
+package io.millrace.launcher.ats.rewrite;
+
+import io.millrace.launcher.ats.rewrite.RewriteCondition.UnknownConditionException;
+import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a file of {@code header_rewrite}: conditions, operators, groups, and branches. For a single use, confined to
+ * one thread.
+ */
+final class RewriteFile {
+    /** Conditions that are being collected: of a rule, a branch or a group. */
+    private static final class Level {
+        final List<String> conditions = new ArrayList<>();
+        final List<Boolean> alternatives = new ArrayList<>();
+        final List<Entry> entries = new ArrayList<>();
+        /** Conditions of the branches before this one; null after one without an equivalent. */
+        @Nullable
+        String earlier;
+
+        @Nullable
+        String problem;
+
+        boolean hasOperator;
+
+        void add(String condition, boolean alternative) {
+            conditions.add(condition);
+            alternatives.add(alternative);
+        }
+
+        @Nullable
+        String own() {
+            return RewriteCondition.join(conditions, alternatives);
+        }
+    }
+
+    private final RewriteHook usual;
+    private final List<RewriteRule> rules = new ArrayList<>();
+    private final Deque<Level> branches = new ArrayDeque<>();
+    private final Deque<Level> groups = new ArrayDeque<>();
+    private RewriteHook hook;
+
+    private RewriteFile(RewriteHook usual) {
+        this.usual = usual;
+        hook = usual;
+        branches.push(new Level());
+    }
+
+    /**
+     * Returns the operators of a file, in order.
+     *
+     * @param usual the hook of rules that name none
+     */
+    static List<RewriteRule> read(SourceFile file, RewriteHook usual) {
+        RewriteFile reader = new RewriteFile(usual);
+        for (Words words : Words.of(file)) {
+            reader.line(words);
+        }
+        return List.copyOf(reader.rules);
+    }
+
+    private void line(Words words) {
+        switch (words.at(0).toLowerCase(Locale.ROOT)) {
+            case "cond" -> condition(words);
+            case "if" -> branches.push(new Level());
+            case "elif" -> next(words.entry());
+            case "else" -> next(words.entry());
+            case "endif" -> {
+                if (branches.size() > 1) {
+                    branches.pop();
+                }
+            }
+            default -> operator(words);
+        }
+        if (Set.of("if", "elif", "else", "endif").contains(words.at(0).toLowerCase(Locale.ROOT))) {
+            words.entry().note("is a part of the conditions of the lines that follow");
+        }
+    }
+
+    private Level level() {
+        Level level = branches.peek();
+        if (level == null) {
+            throw new IllegalStateException("no level");
+        }
+        return level;
+    }
+
+    /** Begins the branch after {@code elif} or {@code else}. */
+    private void next(Entry entry) {
+        Level before = branches.pop();
+        Level branch = new Level();
+        String own = before.own();
+        branch.problem = before.problem;
+        if (own == null || own.equals(RewriteCondition.ALWAYS)) {
+            branch.problem = "the branch before it applies always";
+        } else {
+            String negated = "!(" + own + ")";
+            branch.earlier =
+                    before.earlier == null ? negated : RewriteCondition.grouped(before.earlier) + " && " + negated;
+        }
+        branch.entries.addAll(before.entries);
+        branch.entries.add(entry);
+        branches.push(branch);
+    }
+
+    private void condition(Words words) {
+        Level level = level();
+        String name = words.at(1);
+        if (!name.startsWith("%{") || !name.endsWith("}")) {
+            words.entry().notMapped("is not a condition %{NAME}");
+            level.problem = "a condition is not understood";
+            return;
+        }
+        name = name.substring(2, name.length() - 1);
+        Set<String> flags = new HashSet<>();
+        String operand = "";
+        for (int i = 2; i < words.words().size(); i++) {
+            String word = words.at(i);
+            if (word.startsWith("[") && word.endsWith("]")) {
+                Arrays.stream(word.substring(1, word.length() - 1).split(",", -1))
+                        .map(flag -> flag.strip().toUpperCase(Locale.ROOT))
+                        .forEach(flags::add);
+            } else {
+                operand = operand.isEmpty() ? word : operand + " " + word;
+            }
+        }
+        if (name.equals("GROUP")) {
+            groups.push(new Level());
+            level.entries.add(words.entry());
+            return;
+        }
+        if (name.equals("GROUP:END")) {
+            endGroup(words, flags);
+            return;
+        }
+        if (level.hasOperator && branches.size() == 1 && groups.isEmpty()) {
+            branches.pop();
+            branches.push(new Level());
+            level = level();
+            hook = usual;
+        }
+        level.entries.add(words.entry());
+        RewriteHook named = RewriteHook.find(name);
+        if (named != null) {
+            hook = named;
+            return;
+        }
+        try {
+            (groups.isEmpty() ? level : groups.element())
+                    .add(RewriteCondition.of(hook, name, operand, flags), flags.contains("OR"));
+        } catch (UnknownConditionException e) {
+            level.problem = e.reason();
+            words.entry().notMapped(e.reason());
+        }
+    }
+
+    private void endGroup(Words words, Set<String> flags) {
+        Level level = level();
+        level.entries.add(words.entry());
+        if (groups.isEmpty()) {
+            words.entry().notMapped("ends no group");
+            level.problem = "a group is not understood";
+            return;
+        }
+        String text = groups.pop().own();
+        if (text != null) {
+            boolean not = flags.contains("NOT");
+            (groups.isEmpty() ? level : groups.element()).add(not ? "!(" + text + ")" : text, flags.contains("OR"));
+        }
+    }
+
+    private void operator(Words words) {
+        level().hasOperator = true;
+        List<String> conditions = new ArrayList<>();
+        List<Entry> entries = new ArrayList<>();
+        String problem = null;
+        for (Level level : (Iterable<Level>) branches::descendingIterator) {
+            String own = level.own();
+            for (String text : Arrays.asList(level.earlier, own)) {
+                if (text != null && !text.equals(RewriteCondition.ALWAYS)) {
+                    conditions.add(RewriteCondition.grouped(text));
+                }
+            }
+            entries.addAll(level.entries);
+            problem = problem == null ? level.problem : problem;
+        }
+        String when = conditions.isEmpty() ? null : String.join(" && ", conditions);
+        rules.add(new RewriteRule(hook, when, problem, List.copyOf(entries), words));
+    }
+}

@@ -1,0 +1,42 @@
+package io.millrace.launcher.ats.rewrite;
+
+import org.jspecify.annotations.Nullable;
+
+/** The hooks of {@code header_rewrite}, with the fields that they change. */
+enum RewriteHook {
+    REMAP_PSEUDO_HOOK("request_header"),
+    READ_REQUEST_PRE_REMAP_HOOK("request_header"),
+    READ_REQUEST_HDR_HOOK("request_header"),
+    SEND_REQUEST_HDR_HOOK("request_header"),
+    READ_RESPONSE_HDR_HOOK("stored_header"),
+    SEND_RESPONSE_HDR_HOOK("response_header"),
+    TXN_START_HOOK(null),
+    TXN_CLOSE_HOOK(null);
+
+    private final @Nullable String fields;
+
+    RewriteHook(@Nullable String fields) {
+        this.fields = fields;
+    }
+
+    /** End of the names of the keys that change these fields; null if there are none. */
+    @Nullable
+    String fields() {
+        return fields;
+    }
+
+    /** Returns true if the response is not known yet. */
+    boolean isOnRequest() {
+        return "request_header".equals(fields);
+    }
+
+    /** Returns the hook with a name; null if the name is no hook. */
+    static @Nullable RewriteHook find(String name) {
+        for (RewriteHook hook : values()) {
+            if (hook.name().equals(name)) {
+                return hook;
+            }
+        }
+        return null;
+    }
+}

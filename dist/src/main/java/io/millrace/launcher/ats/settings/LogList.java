@@ -1,0 +1,192 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.LogTemplateException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Writes several logs, or one with filters or a sample, as the list {@code log.access}. Confined to one thread. */
+final class LogList {
+    private static final int NAME_MAX = 32;
+
+    private final Input input;
+    private final List<AccessLogFormat> formats = new ArrayList<>();
+    private final Set<String> names = new HashSet<>();
+    private final @Nullable Rec directory;
+    private final @Nullable Rec sampling;
+    private final @Nullable Rec kept;
+    private final @Nullable Rec mode;
+    private final @Nullable Rec interval;
+    private final @Nullable Rec size;
+
+    LogList(Input input) {
+        this.input = input;
+        directory = input.records().take("log.logfile_dir");
+        sampling = input.records().take("log.sampling_frequency");
+        kept = input.records().take("log.rolling_min_count");
+        mode = input.records().take("log.rolling_enabled");
+        interval = input.records().take("log.rolling_interval_sec");
+        size = input.records().take("log.rolling_size_mb");
+    }
+
+    /**
+     * Writes one log.
+     *
+     * @param format its template or the name of a format
+     * @param formatEntry source lines of the format; null if it is not in the files
+     * @param filter its condition; empty for none
+     * @param filterEntries source lines of the filters
+     */
+    void write(LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
+        if (names.size() == LogKeys.LOGS_MAX) {
+            log.entry().notMapped("log.access has at most " + LogKeys.LOGS_MAX + " logs");
+            return;
+        }
+        if (log.filename().equals("stderr")) {
+            log.entry().notMapped("lines are not written to standard error; the target stdout exists");
+            return;
+        }
+        if (!canBeAdded(format)) {
+            log.entry().notMapped("all templates together name more than eight header fields");
+            return;
+        }
+        DraftNode node = input.draft().element("log.access", log.entry());
+        node.put("name", nameOf(log.filename()));
+        if (!isDefault("format", format)) {
+            from(node.put("format", format), log.entry(), formatEntry);
+        } else if (formatEntry != null) {
+            formatEntry.same("log.access[].format");
+        }
+        if (!filter.isEmpty()) {
+            DraftNode condition = node.put("filter", filter);
+            filterEntries.forEach(condition::from);
+        }
+        sample(node);
+        if (log.filename().equals("stdout")) {
+            node.put("target", "stdout").from(log.entry());
+            return;
+        }
+        if (directory != null && directory.value() != null) {
+            String name = log.filename().isEmpty() ? "squid" : log.filename();
+            String file = name.contains(".") ? name : name + ".log";
+            node.put("path", input.installed(directory.value() + "/" + file)).from(directory.entry());
+        }
+        rotation(node, log);
+    }
+
+    private static void from(DraftNode node, Entry log, @Nullable Entry other) {
+        node.from(log);
+        if (other != null) {
+            node.from(other);
+        }
+    }
+
+    private boolean canBeAdded(String format) {
+        List<AccessLogFormat> all = new ArrayList<>(formats);
+        try {
+            all.add(AccessLogFormat.of(format));
+        } catch (LogTemplateException e) {
+            return true; // the check of the whole configuration reports the template
+        }
+        try {
+            AccessLogFormat.capturesOf(all);
+        } catch (LogTemplateException e) {
+            return false;
+        }
+        formats.add(all.get(all.size() - 1));
+        return true;
+    }
+
+    /** Returns the file's name without its ending, as a name that the key allows and no other log has. */
+    private String nameOf(String filename) {
+        String base = (filename.isEmpty() ? "squid" : filename).replaceFirst("\\.(log|blog|pipe)$", "");
+        String valid = base.replaceAll("[^A-Za-z0-9_-]", "_");
+        String name = valid.substring(0, Math.min(NAME_MAX - 3, valid.length()));
+        String unique = name;
+        for (int i = 2; !names.add(unique); i++) {
+            unique = name + "_" + i;
+        }
+        return unique;
+    }
+
+    private void sample(DraftNode node) {
+        if (sampling == null || sampling.value() == null) {
+            return;
+        }
+        String rate = sampling.value().strip();
+        if (isDefault("sample", rate) || rate.equals("0")) {
+            sampling.entry().same("log.access[].sample");
+        } else {
+            node.put("sample", rate).from(sampling.entry());
+        }
+    }
+
+    private void rotation(DraftNode node, LogObject log) {
+        Map<String, String> own = log.rolling();
+        try {
+            long by = Quantity.integer(own.getOrDefault("rolling_enabled", value(mode, "1")));
+            long seconds = Quantity.integer(own.getOrDefault("rolling_interval_sec", value(interval, "86400")));
+            long megabytes = Quantity.integer(own.getOrDefault("rolling_size_mb", value(size, "10")));
+            rotate(node, "rotate_interval", by == 0 || by == 2 ? "0" : Quantity.seconds(seconds), log, interval);
+            rotate(node, "rotate_size", by == 0 || by == 1 ? "0" : Quantity.size(megabytes << 20), log, size);
+            if (by == 4 && mode != null) {
+                mode.entry().note("the file is rotated by time and by size, whichever comes first");
+            }
+            keep(node, log);
+        } catch (BadValueException e) {
+            log.entry().notMapped("rotation: " + e.getMessage());
+        }
+    }
+
+    private void rotate(DraftNode node, String name, String text, LogObject log, @Nullable Rec amount) {
+        if (!isDefault(name, text)) {
+            from(node.put(name, text), log.entry(), amount == null ? null : amount.entry());
+            if (mode != null) {
+                node.put(name, text).from(mode.entry());
+            }
+            return;
+        }
+        for (Rec rec : new Rec[] {mode, amount}) {
+            if (rec != null) {
+                rec.entry().same("log.access[]." + name);
+            }
+        }
+    }
+
+    private void keep(DraftNode node, LogObject log) {
+        String own = log.rolling().get("rolling_min_count");
+        String count = own == null ? value(kept, "") : own;
+        if (count.isEmpty()) {
+            return;
+        }
+        Entry source = own == null && kept != null ? kept.entry() : log.entry();
+        source.note("Traffic Server keeps at least this many files, Millrace at most; 0 keeps all");
+        if (isDefault("rotate_keep", count)) {
+            source.same("log.access[].rotate_keep");
+        } else {
+            node.put("rotate_keep", count).from(source);
+        }
+    }
+
+    private static String value(@Nullable Rec rec, String otherwise) {
+        return rec == null || rec.value() == null ? otherwise : rec.value();
+    }
+
+    private static boolean isDefault(String name, String text) {
+        ConfigKey<?> key = ConfigCatalog.find("log.access[]." + name);
+        return key != null && key.isDefault(text);
+    }
+}

@@ -1,0 +1,262 @@
+package io.millrace.launcher.importing.draft;
+
+import io.millrace.launcher.importing.source.Entry;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node of the configuration that is built, with its source lines. It is a scalar, a list of words, a section or a
+ * list.
+ */
+public final class DraftNode {
+    /** Target URL of rules that deny all clients. */
+    public static final String CLOSED = "http://closed.invalid/";
+
+    private @Nullable String text;
+    private @Nullable List<String> words;
+    private final Map<String, DraftNode> fields = new LinkedHashMap<>();
+    private final List<DraftNode> elements = new ArrayList<>();
+    private final List<Entry> sources = new ArrayList<>();
+    private final Set<String> remarks = new LinkedHashSet<>();
+    private boolean element;
+    private boolean optional;
+    private boolean closed;
+
+    /** Sets a scalar below this section; {@code cache.volume} is written into the section {@code cache}. */
+    public DraftNode put(String path, String value) {
+        DraftNode node = place(path);
+        node.text = value;
+        return node;
+    }
+
+    /** Like {@link #put}, for a list of words, which may be empty. */
+    public DraftNode putWords(String path, List<String> values) {
+        DraftNode node = place(path);
+        node.words = List.copyOf(values);
+        return node;
+    }
+
+    private DraftNode place(String path) {
+        DraftNode at = this;
+        for (String name : path.split("\\.", -1)) {
+            at = at.fields.computeIfAbsent(name, n -> new DraftNode());
+        }
+        return at;
+    }
+
+    /** Appends a new section to a list below this node. */
+    public DraftNode element(String path) {
+        DraftNode node = new DraftNode();
+        node.element = true;
+        place(path).elements.add(node);
+        return node;
+    }
+
+    /** Inserts a new section at the beginning of a list below this node. */
+    public DraftNode first(String path) {
+        DraftNode node = new DraftNode();
+        node.element = true;
+        place(path).elements.add(0, node);
+        return node;
+    }
+
+    /** Inserts a word at the beginning of a list of sections and words. */
+    public DraftNode firstWord(String path, String word) {
+        DraftNode node = first(path);
+        node.text = word;
+        return node;
+    }
+
+    /** Returns the elements of a list below this node; empty if the list does not exist. */
+    public List<DraftNode> elements(String path) {
+        DraftNode list = find(path);
+        return list == null ? List.of() : list.elements;
+    }
+
+    /** Moves an element before the first element of its list that has a field. Returns false if it is there already. */
+    public boolean moveBefore(String path, DraftNode node, String field) {
+        List<DraftNode> list = place(path).elements;
+        int first = 0;
+        while (first < list.size() && !list.get(first).fields.containsKey(field)) {
+            first++;
+        }
+        boolean behind = first < list.indexOf(node);
+        if (behind) {
+            list.remove(node);
+            list.add(first, node);
+        }
+        return behind;
+    }
+
+    /** Appends a word, such as a filter name, to a list of sections and words. */
+    public DraftNode elementWord(String path, String word) {
+        DraftNode node = element(path);
+        node.text = word;
+        return node;
+    }
+
+    /** Returns a deep copy. */
+    public DraftNode copy() {
+        DraftNode copy = new DraftNode();
+        copy.text = text;
+        copy.words = words;
+        fields.forEach((name, field) -> copy.fields.put(name, field.copy()));
+        elements.forEach(each -> copy.elements.add(each.copy()));
+        copy.sources.addAll(sources);
+        copy.remarks.addAll(remarks);
+        copy.element = element;
+        copy.optional = optional;
+        return copy;
+    }
+
+    /** Appends a section with the fields of {@code other}; the field {@code name} replaces the first one. */
+    public DraftNode elementLike(String path, DraftNode other, String name, String value) {
+        DraftNode node = element(path);
+        node.put(name, value);
+        DraftNode copy = other.copy();
+        copy.fields.entrySet().stream().skip(1).forEach(field -> node.fields.put(field.getKey(), field.getValue()));
+        node.sources.addAll(copy.sources);
+        return node;
+    }
+
+    /** Adds a source line. */
+    public DraftNode from(Entry entry) {
+        if (!sources.contains(entry)) {
+            sources.add(entry);
+        }
+        return this;
+    }
+
+    /** Marks this node as removable without changing the meaning of the nodes around it. */
+    public DraftNode optional() {
+        optional = true;
+        return this;
+    }
+
+    /** Adds a comment before this node; a repeated comment is written once. */
+    public DraftNode remark(String remark) {
+        remarks.add(remark);
+        return this;
+    }
+
+    /** Returns a field by name; null if there is none. */
+    @Nullable
+    public DraftNode field(String name) {
+        return fields.get(name);
+    }
+
+    /** Returns the node with a path; null if there is none. */
+    @Nullable
+    public DraftNode find(String path) {
+        DraftNode at = this;
+        for (String name : path.split("\\.", -1)) {
+            at = at == null ? null : at.fields.get(name);
+        }
+        return at;
+    }
+
+    @Nullable
+    DraftNode at(int index) {
+        return index < elements.size() ? elements.get(index) : null;
+    }
+
+    /** Removes a field of this section, if it exists. */
+    public void clear(String name) {
+        fields.remove(name);
+    }
+
+    void remove(DraftNode node) {
+        fields.values().remove(node);
+        elements.remove(node);
+    }
+
+    /**
+     * Turns a rule that cannot be expressed into a rule that denies all clients, so that its requests do not match a
+     * wider rule.
+     *
+     * @param fault the path of the invalid key
+     * @return false if that key is the pattern of the rule
+     */
+    public boolean close(String fault) {
+        String verb = fields.keySet().iterator().next();
+        if (closed || fault.endsWith("." + verb)) {
+            return false;
+        }
+        fields.keySet().retainAll(Set.of(verb));
+        put("to", CLOSED);
+        element("filters").put("action", "deny");
+        closed = true;
+        return true;
+    }
+
+    /** Returns true if this node is an element of a list. */
+    public boolean isElement() {
+        return element;
+    }
+
+    boolean isOptional() {
+        return optional;
+    }
+
+    boolean isLeaf() {
+        return text != null || words != null;
+    }
+
+    /** Returns true if this node and all nodes below have no value. */
+    boolean isEmpty() {
+        return !isLeaf()
+                && elements.stream().allMatch(DraftNode::isEmpty)
+                && fields.values().stream().allMatch(DraftNode::isEmpty);
+    }
+
+    /** Returns the scalar; null if this node is not one. */
+    @Nullable
+    public String text() {
+        return text;
+    }
+
+    @Nullable
+    List<String> words() {
+        return words;
+    }
+
+    /** Fields of a section, in the order of insertion. */
+    public Map<String, DraftNode> fields() {
+        return fields;
+    }
+
+    /** Elements of a list. */
+    public List<DraftNode> elements() {
+        return elements;
+    }
+
+    /** The source lines of this node. */
+    public List<Entry> sources() {
+        return sources;
+    }
+
+    Set<String> remarks() {
+        return remarks;
+    }
+
+    /** Returns the source lines of this node and of all nodes below. */
+    public Set<Entry> allSources() {
+        Set<Entry> all = new LinkedHashSet<>(sources);
+        fields.values().forEach(field -> all.addAll(field.allSources()));
+        elements.forEach(each -> all.addAll(each.allSources()));
+        return all;
+    }
+
+    void recordKeys(String path) {
+        sources.forEach(source -> source.became(path));
+        fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));
+        for (int i = 0; i < elements.size(); i++) {
+            elements.get(i).recordKeys(path + "[" + i + "]");
+        }
+    }
+}

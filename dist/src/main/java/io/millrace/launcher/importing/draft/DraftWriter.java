@@ -1,0 +1,204 @@
+package io.millrace.launcher.importing.draft;
+
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.Printable;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Writes a configuration as YAML with its comments, in the order of the reference page. */
+public final class DraftWriter {
+    /** Scalars that need no quotes, neither alone nor in brackets. */
+    private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/._+~-]+(:[A-Za-z0-9/._+~-]+)*");
+
+    private static final Pattern WORD_OF_YAML = Pattern.compile("(?i)~|-+|null|yes|no|on|off|[-+.]?[0-9].*:.*|-.*");
+    private static final int WIDTH = 110;
+
+    private final StringBuilder out = new StringBuilder();
+
+    /** Source lines whose remarks were written at an earlier key. */
+    private final Set<Entry> remarked = new HashSet<>();
+
+    /**
+     * Writes a whole file.
+     *
+     * @param head comment at the beginning
+     * @param tail comment at the end
+     */
+    String write(DraftNode root, List<String> head, List<String> tail) {
+        comment("", head);
+        for (Map.Entry<String, DraftNode> field : sorted(root, "")) {
+            out.append('\n');
+            field(field.getKey(), field.getKey(), field.getValue(), "");
+        }
+        if (!tail.isEmpty()) {
+            out.append('\n');
+            comment("", tail);
+        }
+        return out.toString();
+    }
+
+    private static List<Map.Entry<String, DraftNode>> sorted(DraftNode section, String path) {
+        List<Map.Entry<String, DraftNode>> fields = new ArrayList<>();
+        section.fields().entrySet().stream()
+                .filter(field -> !field.getValue().isEmpty())
+                .forEach(fields::add);
+        fields.sort(
+                Comparator.comparingInt(field -> order(path.isEmpty() ? field.getKey() : path + "." + field.getKey())));
+        return fields;
+    }
+
+    /** Returns the first index on the reference page of the key or of a key below it. */
+    private static int order(String path) {
+        List<ConfigKey<?>> keys = ConfigCatalog.keys();
+        for (int i = 0; i < keys.size(); i++) {
+            String key = keys.get(i).path();
+            if (key.startsWith(path)
+                    && (key.length() == path.length() || ".[".indexOf(key.charAt(path.length())) >= 0)) {
+                return i;
+            }
+        }
+        return keys.size();
+    }
+
+    private void field(String name, String path, DraftNode node, String indent) {
+        remarks(node, indent);
+        out.append(indent).append(name).append(':');
+        value(path, node, indent);
+    }
+
+    private void value(String path, DraftNode node, String indent) {
+        if (node.isLeaf()) {
+            out.append(' ').append(scalar(node));
+            end(node);
+        } else if (!node.elements().isEmpty()) {
+            end(node);
+            for (DraftNode element : node.elements()) {
+                element(path + "[]", element, indent + "  ");
+            }
+        } else {
+            end(node);
+            for (Map.Entry<String, DraftNode> field : sorted(node, path)) {
+                field(field.getKey(), path + "." + field.getKey(), field.getValue(), indent + "  ");
+            }
+        }
+    }
+
+    private void element(String path, DraftNode element, String indent) {
+        remarks(element, indent);
+        if (element.isLeaf()) {
+            out.append(indent).append("- ").append(scalar(element));
+            end(element);
+            return;
+        }
+        boolean first = true;
+        for (Map.Entry<String, DraftNode> field : element.fields().entrySet()) {
+            DraftNode node = field.getValue();
+            if (node.isEmpty()) {
+                continue;
+            }
+            if (!first) {
+                remarks(node, indent + "  ");
+            }
+            out.append(indent)
+                    .append(first ? "- " : "  ")
+                    .append(field.getKey())
+                    .append(':');
+            int at = out.length();
+            value(path + "." + field.getKey(), node, indent + "  ");
+            if (first) {
+                place(element, at);
+            }
+            first = false;
+        }
+    }
+
+    /** Writes the place of a whole element after its first key. */
+    private void place(DraftNode element, int after) {
+        int end = out.indexOf("\n", after);
+        String place = places(element);
+        if (place != null && out.indexOf("  # ", after) < 0) {
+            out.insert(end, "  # " + place);
+        }
+    }
+
+    private static String scalar(DraftNode node) {
+        List<String> words = node.words();
+        return words == null
+                ? quoted(String.valueOf(node.text()))
+                : words.stream().map(DraftWriter::quoted).collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    /**
+     * Formats a scalar that YAML and the loader read as this text. Quoted with single quotes if necessary, with double
+     * quotes if characters need escapes. References to environment variables are escaped.
+     */
+    public static String quoted(String text) {
+        String kept = text.replace("${", "$${");
+        if (!kept.equals(Printable.text(kept))) {
+            return escaped(kept);
+        }
+        return PLAIN.matcher(kept).matches() && !WORD_OF_YAML.matcher(kept).matches()
+                ? kept
+                : "'" + kept.replace("'", "''") + "'";
+    }
+
+    private static String escaped(String text) {
+        StringBuilder escaped = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                escaped.append('\\').append(c);
+            } else if (c >= ' ' && c < 0x7f) {
+                escaped.append(c);
+            } else {
+                escaped.append(String.format("\\u%04x", (int) c));
+            }
+        }
+        return escaped.append('"').toString();
+    }
+
+    private void end(DraftNode node) {
+        String place = places(node);
+        out.append(place == null ? "\n" : "  # " + place + "\n");
+    }
+
+    private static @Nullable String places(DraftNode node) {
+        return node.sources().isEmpty()
+                ? null
+                : node.sources().stream().map(Entry::place).distinct().collect(Collectors.joining(", "));
+    }
+
+    private void remarks(DraftNode node, String indent) {
+        List<String> lines = new ArrayList<>(node.remarks());
+        for (Entry source : node.sources()) {
+            String remark = source.remark();
+            if (remark != null && remarked.add(source)) {
+                lines.add(remark);
+            }
+        }
+        comment(indent, lines);
+    }
+
+    private void comment(String indent, List<String> lines) {
+        for (String line : lines) {
+            int width = Math.max(40, WIDTH - indent.length());
+            String rest = Printable.text(line);
+            while (rest.length() > width) {
+                int cut = rest.lastIndexOf(' ', width);
+                cut = cut <= 0 ? width : cut;
+                out.append(indent).append("# ").append(rest, 0, cut).append('\n');
+                rest = "  " + rest.substring(cut).strip();
+            }
+            out.append(indent).append(rest.isEmpty() ? "#" : "# " + rest).append('\n');
+        }
+    }
+}

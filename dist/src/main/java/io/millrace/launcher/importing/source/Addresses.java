@@ -1,0 +1,58 @@
+package io.millrace.launcher.importing.source;
+
+import io.millrace.proxy.config.value.AddressSet;
+import io.netty.util.NetUtil;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Converts addresses from the form in Traffic Server's files to the form that Millrace reads. */
+public final class Addresses {
+    private Addresses() {}
+
+    /** Converts an address or a range: {@code 0/0} is all of IPv4. */
+    public static String of(String text) {
+        String negative = text.startsWith("~") ? "~" : "";
+        String range = text.substring(negative.length()).strip();
+        if (range.equals("0/0") || range.equals("0.0.0.0-255.255.255.255")) {
+            range = "0.0.0.0/0";
+        } else if (range.equalsIgnoreCase("::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")) {
+            range = "::/0";
+        }
+        return negative + withoutRest(range);
+    }
+
+    /** Clears the bits after a prefix, which Traffic Server ignores: {@code 10.0.0.1/8} is {@code 10.0.0.0/8}. */
+    private static String withoutRest(String range) {
+        int slash = range.indexOf('/');
+        byte[] address = slash < 0 ? null : NetUtil.createByteArrayFromIpAddressString(range.substring(0, slash));
+        String bits = range.substring(slash + 1);
+        if (address == null || !bits.matches("\\d{1,3}") || Integer.parseInt(bits) > address.length * 8) {
+            return range;
+        }
+        boolean rest = false;
+        for (int bit = Integer.parseInt(bits); bit < address.length * 8; bit++) {
+            int mask = 0x80 >> (bit & 7);
+            rest |= (address[bit >> 3] & mask) != 0;
+            address[bit >> 3] &= (byte) ~mask;
+        }
+        return rest ? NetUtil.bytesToIpAddress(address) + "/" + bits : range;
+    }
+
+    /** Converts all texts. */
+    public static List<String> of(List<String> texts) {
+        List<String> all = new ArrayList<>();
+        texts.forEach(text -> all.add(of(text)));
+        return all;
+    }
+
+    /** Returns the problem with the addresses; null if all can be parsed. */
+    public static @Nullable String problem(List<String> addresses) {
+        try {
+            AddressSet.parse(addresses.toArray(String[]::new));
+            return null;
+        } catch (IllegalArgumentException e) {
+            return e.getMessage();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.millrace.launcher.importing.source;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A line during the import. Its outcome is derived from the notes about it. Confined to one thread. */
+public final class Entry {
+    private final String file;
+    private final int line;
+    private final int column;
+    private final String text;
+    private final Set<String> missing = new LinkedHashSet<>();
+    private final Set<String> notes = new LinkedHashSet<>();
+    private final Set<String> keys = new LinkedHashSet<>();
+    private final Set<String> same = new LinkedHashSet<>();
+
+    /** Creates a line without an outcome. */
+    public Entry(String file, int line, int column, String text) {
+        this.file = file;
+        this.line = line;
+        this.column = column;
+        this.text = text;
+    }
+
+    /** File and line, as shown in reports. */
+    public String place() {
+        return file + ":" + line;
+    }
+
+    String text() {
+        return text;
+    }
+
+    /** Line number from 1. */
+    public int line() {
+        return line;
+    }
+
+    /** Column from 1. */
+    public int column() {
+        return column;
+    }
+
+    /** Name of the file. */
+    public String file() {
+        return file;
+    }
+
+    /** Marks the line, or a part of it, as without an equivalent. */
+    public void notMapped(String why) {
+        missing.add(why);
+    }
+
+    /** Adds a note for the operator. A line with only notes has no effect. */
+    public void note(String text) {
+        notes.add(text);
+    }
+
+    /** Records a key whose default is this value. */
+    public void same(String key) {
+        same.add(key);
+    }
+
+    /** Records a key that was written for the line. */
+    public void became(String key) {
+        keys.add(key);
+    }
+
+    /** Returns true if a key was recorded for the line. */
+    public boolean hasKeys() {
+        return !keys.isEmpty();
+    }
+
+    /** Returns true if the line has an outcome. */
+    boolean isDecided() {
+        return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
+    }
+
+    /** Returns the notes for a comment at the key; null if there are none. */
+    @Nullable
+    public String remark() {
+        Set<String> all = new LinkedHashSet<>(missing);
+        all.addAll(notes);
+        return all.isEmpty() ? null : String.join("; ", all);
+    }
+
+    /** Returns the line with its outcome. */
+    public ImportedLine finish() {
+        Outcome outcome = !missing.isEmpty()
+                ? Outcome.NOT_MAPPED
+                : !keys.isEmpty()
+                        ? Outcome.MAPPED
+                        : !same.isEmpty()
+                                ? Outcome.SAME_AS_DEFAULT
+                                : notes.isEmpty() ? Outcome.NOT_MAPPED : Outcome.NO_EFFECT;
+        List<String> named = new ArrayList<>(keys);
+        if (outcome == Outcome.SAME_AS_DEFAULT) {
+            named.addAll(same);
+        }
+        String remark = remark();
+        return new ImportedLine(
+                file,
+                line,
+                column,
+                text,
+                outcome,
+                List.copyOf(named),
+                remark == null && named.isEmpty() ? "is not understood" : remark == null ? "" : remark);
+    }
+}

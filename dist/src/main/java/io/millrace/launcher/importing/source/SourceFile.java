@@ -1,0 +1,83 @@
+package io.millrace.launcher.importing.source;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A file of the imported directory, with a record of the lines that were processed. Confined to one thread. */
+public final class SourceFile {
+    private final Path path;
+    private final String name;
+    private final List<String> lines;
+    private final boolean[] claimed;
+    private final List<Entry> entries = new ArrayList<>();
+    private final List<String> problems;
+
+    /** Creates a file with its text; problems are added to the list. */
+    public SourceFile(Path path, String name, String text, List<String> problems) {
+        this.path = path;
+        this.name = name;
+        this.problems = problems;
+        lines = text.lines().toList();
+        claimed = new boolean[lines.size() + 2];
+    }
+
+    /** Name within the directory. */
+    public String name() {
+        return name;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** The lines of the file. */
+    public List<String> lines() {
+        return lines;
+    }
+
+    /** The entries created so far. */
+    public List<Entry> entries() {
+        return entries;
+    }
+
+    /** Creates an entry for the lines {@code from} to {@code to}, both included. */
+    public Entry entry(int from, int to, int column, String text) {
+        Entry entry = new Entry(name, from, column, text.strip());
+        entries.add(entry);
+        claim(from, to);
+        return entry;
+    }
+
+    /**
+     * Marks lines as processed without a new entry. Examples are the heading of a section, a comment, or a part of
+     * another entry.
+     */
+    public void claim(int from, int to) {
+        for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
+            claimed[line] = true;
+        }
+    }
+
+    /** Reports an error that Traffic Server would also report. */
+    public void problem(int line, int column, String message) {
+        problems.add(path + ":" + line + ":" + column + ": " + message);
+    }
+
+    /** Records a problem at an entry. */
+    public void problem(Entry entry, String message) {
+        problem(entry.line(), entry.column(), message);
+    }
+
+    /** Reports every line that no import has processed as not mapped. */
+    public void sweep() {
+        for (int i = 0; i < lines.size(); i++) {
+            String text = lines.get(i).strip();
+            if (!claimed[i + 1] && !text.isEmpty() && !text.startsWith("#")) {
+                entry(i + 1, i + 1, 1, text).notMapped("is not understood");
+            }
+        }
+        entries.sort((a, b) ->
+                a.line() != b.line() ? Integer.compare(a.line(), b.line()) : Integer.compare(a.column(), b.column()));
+    }
+}

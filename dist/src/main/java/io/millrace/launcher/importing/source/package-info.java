@@ -1,0 +1,5 @@
+/** The lines of imported files, their outcomes, and values in the form of Millrace. */
+@NullMarked
+package io.millrace.launcher.importing.source;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,113 @@
+package io.millrace.launcher.init;
+
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.tls.CertificateFault;
+import io.millrace.proxy.tls.CertificateFiles;
+import io.millrace.proxy.tls.CertificateReader;
+import io.millrace.proxy.tls.ServerCertificate;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The certificates of the new configuration: automatic ones, or files. Immutable.
+ *
+ * @param file PEM file with the chain, or a directory of certificates; null for automatic certificates
+ * @param key PEM file with the private key; null if {@code file} contains it, or is a directory
+ */
+record Certificates(@Nullable Path file, @Nullable Path key) {
+    static final Certificates AUTOMATIC = new Certificates(null, null);
+
+    private static final int FILE_BYTES_MAX = 1 << 20;
+
+    boolean isAutomatic() {
+        return file == null;
+    }
+
+    boolean isDirectory() {
+        return file != null && Files.isDirectory(file);
+    }
+
+    /**
+     * Returns the key that belongs to a chain by its name: none for a directory or a file with both, else
+     * {@code privkey.pem} or {@code NAME.key} beside it. Null if there is no such file.
+     */
+    static @Nullable Certificates completed(Path file) {
+        if (Files.isDirectory(file) || containsKey(file)) {
+            return new Certificates(file, null);
+        }
+        String name = String.valueOf(file.getFileName());
+        int dot = name.lastIndexOf('.');
+        for (String key : List.of("privkey.pem", (dot < 0 ? name : name.substring(0, dot)) + ".key")) {
+            Path beside = file.resolveSibling(key);
+            if (Files.isRegularFile(beside) && !beside.equals(file)) {
+                return new Certificates(file, beside);
+            }
+        }
+        return null;
+    }
+
+    private static boolean containsKey(Path file) {
+        try {
+            return Files.size(file) <= FILE_BYTES_MAX && Files.readString(file).contains("PRIVATE KEY-----");
+        } catch (IOException e) {
+            // The check of the certificate reports it.
+            return false;
+        }
+    }
+
+    /**
+     * Reads the files.
+     *
+     * @return remarks for the operator, such as names without a certificate
+     * @throws InvalidValueException if the files cannot be used
+     */
+    List<String> check(List<Site> sites, long nowMillis) throws InvalidValueException {
+        Path chain = file;
+        if (chain == null) {
+            return List.of();
+        }
+        if (Files.isDirectory(chain)) {
+            return Files.isReadable(chain) ? List.of() : refuse(chain, "permission denied");
+        }
+        List<String> notes = new ArrayList<>();
+        try {
+            ServerCertificate.Facts facts = new CertificateReader()
+                    .read(new CertificateFiles(chain, key == null ? chain : key), nowMillis)
+                    .facts();
+            long nowSeconds = Math.floorDiv(nowMillis, 1000L);
+            if (facts.issuedSeconds() > nowSeconds) {
+                notes.add(chain + ": is not valid before " + Instant.ofEpochSecond(facts.issuedSeconds())
+                        + "; the clock of this machine shows " + Instant.ofEpochSecond(nowSeconds));
+            }
+            if (facts.expirySeconds() <= nowSeconds) {
+                return refuse(chain, "has expired on " + Instant.ofEpochSecond(facts.expirySeconds()) + "; renew it");
+            }
+            for (Site site : sites) {
+                if (facts.names().stream().noneMatch(name -> covers(name, site.name()))) {
+                    notes.add(chain + ": is not for " + site.name() + ", but for " + String.join(", ", facts.names()));
+                }
+            }
+        } catch (CertificateFault e) {
+            return refuse(Path.of(e.file()), String.valueOf(e.getMessage()));
+        }
+        return notes;
+    }
+
+    private static List<String> refuse(Path file, String reason) throws InvalidValueException {
+        throw new InvalidValueException(file + ": " + reason);
+    }
+
+    /** Returns true if a name of a certificate, perhaps a wildcard, covers a host (RFC 9525 section 6.3). */
+    static boolean covers(String name, String host) {
+        if (name.startsWith("*.")) {
+            int dot = host.indexOf('.');
+            return dot > 0 && host.substring(dot).equals(name.substring(1));
+        }
+        return name.equals(host);
+    }
+}

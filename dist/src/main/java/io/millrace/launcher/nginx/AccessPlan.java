@@ -1,0 +1,152 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Translates restrictions of clients to filters of a rule. Thread-safe: stateless. */
+final class AccessPlan {
+    /** Directives that authenticate clients, for which Millrace has no equivalent. */
+    private static final List<String> AUTHENTICATION =
+            List.of("auth_basic", "auth_request", "auth_jwt", "auth_digest", "auth_pam", "secure_link", "auth_ldap");
+
+    private AccessPlan() {}
+
+    /**
+     * Returns true, and marks the directive, if a directive authenticates clients. The rule must then deny all clients,
+     * because without the directive all of them would have access.
+     */
+    static boolean isClosed(Scope scope) {
+        for (String name : AUTHENTICATION) {
+            Directive found = scope.last(name);
+            if (found != null && !found.arg(0).equals("off")) {
+                found.notMapped("clients cannot be authenticated; the rule denies all clients");
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Writes the filters of a rule. */
+    static void write(Scope scope, DraftNode rule) {
+        limitExcept(scope, rule);
+        methods(scope, rule);
+        List<Directive> lines = scope.all("allow", "deny");
+        if (lines.isEmpty()) {
+            return;
+        }
+        boolean allows = false;
+        boolean all = false;
+        for (List<Directive> run : runs(lines)) {
+            String action = run.get(0).name();
+            List<String> addresses = new ArrayList<>();
+            boolean everybody = false;
+            for (Directive each : run) {
+                String word = each.arg(0);
+                if (word.equals("all")) {
+                    everybody = true;
+                } else if (word.equals("unix:")) {
+                    each.note("Millrace has no Unix sockets for clients");
+                } else {
+                    addresses.add(Addresses.of(word));
+                }
+            }
+            if (addresses.isEmpty() && !everybody) {
+                continue;
+            }
+            DraftNode element = rule.element("filters");
+            element.put("action", action);
+            if (!everybody) {
+                element.putWords("src_ip", addresses);
+            }
+            run.forEach(each -> element.from(each.use()));
+            allows |= action.equals("allow");
+            all |= everybody;
+            if (everybody) {
+                break;
+            }
+        }
+        lines.forEach(each -> {
+            if (!each.isHandled()) {
+                each.note("an earlier line decides for all clients");
+            }
+        });
+        if (allows && !all) {
+            rule.element("filters").put("action", "allow").remark("nginx allows clients that no line names");
+        }
+    }
+
+    /** Returns the lines in runs of one action; a line for all clients ends the list. */
+    private static List<List<Directive>> runs(List<Directive> lines) {
+        List<List<Directive>> runs = new ArrayList<>();
+        String last = "";
+        for (Directive each : lines) {
+            boolean alone = each.arg(0).equals("all");
+            if (!each.name().equals(last) || alone) {
+                runs.add(new ArrayList<>());
+            }
+            runs.get(runs.size() - 1).add(each);
+            last = alone ? "" : each.name();
+        }
+        return runs;
+    }
+
+    private static void limitExcept(Scope scope, DraftNode rule) {
+        for (Directive each : scope.own("limit_except")) {
+            List<String> methods = withHead(each.args());
+            boolean denies = each.children().stream()
+                    .allMatch(
+                            child -> child.name().equals("deny") && child.arg(0).equals("all"));
+            if (denies && !each.children().isEmpty()) {
+                rule.putWords("methods", methods).from(each.use());
+                each.entry().note("other methods are answered with 405, in nginx with 403");
+                each.children().forEach(child -> child.note("taken into account with limit_except"));
+                continue;
+            }
+            DraftNode free = rule.element("filters").from(each.use());
+            free.put("action", "allow");
+            free.putWords("methods", methods);
+            Scope inner = new Scope(null, each);
+            write(inner, rule);
+            if (isClosed(inner)) {
+                rule.element("filters").put("action", "deny");
+            }
+        }
+    }
+
+    /** nginx permits HEAD wherever GET is permitted. */
+    private static List<String> withHead(List<String> words) {
+        List<String> methods = new ArrayList<>(words);
+        if (methods.contains("GET") && !methods.contains("HEAD")) {
+            methods.add("HEAD");
+        }
+        return methods;
+    }
+
+    private static void methods(Scope scope, DraftNode rule) {
+        Directive found = null;
+        for (Directive each : scope.all("if")) {
+            List<String> methods = Conditions.permittedMethods(each);
+            if (methods != null && found == null) {
+                found = each;
+                rule.putWords("methods", methods).from(each.use());
+                each.children().forEach(child -> child.note("other methods are answered with 405"));
+            }
+        }
+    }
+
+    /** Returns the status with which a location refuses all requests; null if it does not. */
+    @Nullable
+    static Directive refusal(Scope scope) {
+        for (Directive each : scope.own("return")) {
+            if (each.arg(0).matches("4\\d\\d") && each.args().size() == 1) {
+                return each;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,291 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Writes {@code cache_rules}: settings by expression, and requests that bypass the cache. Confined to one thread. */
+final class CacheConditions {
+    private static final String BEFORE_PATH = "^[a-z]+://[^/]+";
+
+    private final Workspace workspace;
+    private final Scope http;
+    private final Set<String> written = new HashSet<>();
+
+    CacheConditions(Workspace workspace, Scope http) {
+        this.workspace = workspace;
+        this.http = http;
+    }
+
+    /** Returns an expression for the URL from an expression for the path, which does not see the query. */
+    static String ofPath(String expression) {
+        String flag = expression.startsWith("(?i)") ? "(?i)" : "";
+        String text = expression.substring(flag.length());
+        String end = text.endsWith("$") && !text.endsWith("\\$") ? "(?:\\?|$)" : "";
+        String body = end.isEmpty() ? text : text.substring(0, text.length() - 1);
+        return body.startsWith("^")
+                ? flag + BEFORE_PATH + body.substring(1) + end
+                : flag + BEFORE_PATH + "[^?]*" + (body.contains("|") ? "(?:" + body + ")" : body) + end;
+    }
+
+    /**
+     * Adds rules for the hosts of a server.
+     *
+     * @param prefix path that requests begin with; {@code /} for every path
+     * @param expression expression for the URL of the cache key; null for none
+     */
+    void add(
+            List<UrlBase> bases,
+            String prefix,
+            @Nullable String expression,
+            String key,
+            String value,
+            Entry... sources) {
+        for (UrlBase base : bases) {
+            String id = base.host() + " " + prefix + " " + expression + " " + key + "=" + value;
+            if (!written.add(id)) {
+                for (Entry source : sources) {
+                    source.became("cache_rules");
+                }
+                continue;
+            }
+            DraftNode rule = workspace.draft().root().element("cache_rules");
+            boolean all = base.isAny();
+            if (!all && base.expression()) {
+                rule.put("host_regex", "^(?:" + base.host() + ")$");
+            } else if (!all) {
+                rule.put("dest_host", base.host());
+            }
+            if (expression != null) {
+                rule.put("url_regex", expression);
+            }
+            if (!prefix.equals("/")) {
+                rule.put("prefix", prefix);
+            }
+            if (all && expression == null && prefix.equals("/")) {
+                rule.put("dest_domain", ".");
+            }
+            rule.put(key, value);
+            for (Entry source : sources) {
+                rule.from(source);
+            }
+        }
+    }
+
+    /**
+     * Translates {@code proxy_cache_bypass} and {@code proxy_no_cache} for a rule. Returns false if clients may demand
+     * a fresh response by their Cache-Control.
+     */
+    boolean bypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
+        boolean obeysClients = false;
+        List<Directive> directives = new ArrayList<>(scope.all("proxy_cache_bypass"));
+        directives.addAll(scope.all("proxy_no_cache"));
+        for (Directive each : directives) {
+            for (String word : each.args()) {
+                for (String variable : word.replaceAll("[{}]", "").split("(?=\\$)", -1)) {
+                    if (variable.equals("$http_pragma") || variable.equals("$http_cache_control")) {
+                        obeysClients = true;
+                        each.use().same("cache.ignore_client_no_cache");
+                    } else {
+                        new Bypass(scope, rule, bases, prefix, each).variable(variable, 0);
+                    }
+                }
+            }
+        }
+        return !obeysClients;
+    }
+
+    /** The translation of one variable that makes requests bypass the cache. */
+    private final class Bypass {
+        private final Scope scope;
+        private final RuleSettings.Rule rule;
+        private final List<UrlBase> bases;
+        private final String prefix;
+        private final Directive source;
+
+        Bypass(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix, Directive source) {
+            this.scope = scope;
+            this.rule = rule;
+            this.bases = bases;
+            this.prefix = prefix;
+            this.source = source;
+        }
+
+        void variable(String text, int depth) {
+            String name = text.startsWith("$") ? text.substring(1) : text;
+            if (text.isEmpty()) {
+                source.use();
+            } else if (!text.startsWith("$")) {
+                constant(text);
+            } else if (name.startsWith("arg_")) {
+                String parameter = java.util.regex.Pattern.quote(name.substring(4))
+                        .replace("\\Q", "")
+                        .replace("\\E", "");
+                never("[?&](?i:" + parameter + ")=[^&]", source.use());
+            } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
+                never("\\?.", source.use());
+            } else if (name.startsWith("cookie_")) {
+                cookies(
+                        source,
+                        "every request with a cookie bypasses the cache, not only those with " + name.substring(7));
+            } else if (name.equals("http_cookie")) {
+                cookies(source, "");
+            } else if (name.equals("http_authorization")) {
+                source.note("responses to requests with Authorization are stored only if they permit it");
+            } else if (name.equals("http_upgrade")) {
+                source.note("connections that switch their protocol do not use the cache");
+            } else if (name.equals("upstream_http_set_cookie") || name.equals("sent_http_set_cookie")) {
+                source.note("responses with cookies and without a lifetime of their own are validated at every use");
+            } else if (!ownVariable(name, depth)) {
+                source.notMapped("'" + text + "': requests bypass the cache by URL, method or cookies only");
+            }
+        }
+
+        private void constant(String text) {
+            if (text.equals("0")) {
+                source.note("has no effect in nginx");
+            } else {
+                rule.put("cache.enabled", "false", source.use());
+            }
+        }
+
+        private void never(String expression, Entry... sources) {
+            add(bases, prefix, expression, "action", "never_cache", sources);
+        }
+
+        private void cookies(Directive at, String difference) {
+            rule.put("cache.cache_responses_to_cookies", "none", at.use());
+            if (!difference.isEmpty()) {
+                at.notMapped(difference);
+            }
+        }
+
+        /** Follows a variable of {@code set}, {@code if} and {@code map}. Returns false if it has no equivalent. */
+        private boolean ownVariable(String name, int depth) {
+            boolean found = false;
+            for (Directive each : scope.all("if")) {
+                for (Directive set : each.children("set")) {
+                    if (set.arg(0).equals("$" + name)) {
+                        found = true;
+                        source.note("requests that meet the conditions of the variable bypass the cache");
+                        set.note("requests that meet the condition bypass the cache");
+                        condition(each, set);
+                    }
+                }
+            }
+            for (Directive map : http.own("map")) {
+                if (map.arg(1).equals("$" + name) && depth < 4) {
+                    found = true;
+                    source.note("requests that meet the conditions of the variable bypass the cache");
+                    map.note("the variable is used by " + source.entry().place());
+                    entries(map);
+                }
+            }
+            Directive set = scope.set(name);
+            if (set != null && found) {
+                set.note("the value without conditions");
+            } else if (set != null) {
+                found = true;
+                set.note("the value is written where the variable is used");
+                constant(set.arg(1));
+            }
+            return found;
+        }
+
+        private void condition(Directive test, Directive set) {
+            Conditions.Condition condition = Conditions.of(test);
+            if (set.arg(1).equals("0") || set.arg(1).isEmpty()) {
+                test.notMapped("conditions that let requests use the cache again have no equivalent");
+            } else if (condition == null) {
+                test.notMapped("the condition has no equivalent");
+            } else {
+                by(test, condition.variable(), condition.operator(), condition.value());
+            }
+        }
+
+        private void entries(Directive map) {
+            String variable = map.arg(0).startsWith("$") ? map.arg(0).substring(1) : map.arg(0);
+            for (Directive each : map.children()) {
+                boolean off = each.arg(0).equals("0") || each.arg(0).isEmpty();
+                if (each.name().equals("default")) {
+                    if (off) {
+                        each.note("requests use the cache by default");
+                    } else {
+                        each.notMapped("a list of requests that use the cache has no equivalent");
+                    }
+                } else if (off) {
+                    each.note("such requests use the cache, unless another line applies");
+                } else if (each.name().startsWith("~*")) {
+                    by(each, variable, "~*", each.name().substring(2));
+                } else if (each.name().startsWith("~")) {
+                    by(each, variable, "~", each.name().substring(1));
+                } else {
+                    by(each, variable, "=", each.name());
+                }
+            }
+        }
+
+        private void by(Directive at, String variable, String operator, String value) {
+            boolean match = operator.startsWith("~");
+            String flag = operator.equals("~*") ? "(?i)" : "";
+            switch (variable) {
+                case "request_method" -> {
+                    List<String> methods = Conditions.methods(value);
+                    if (methods != null && !operator.startsWith("!") && !methods.contains("GET")) {
+                        at.note("requests other than GET and HEAD do not use the cache");
+                    } else if (operator.startsWith("!")) {
+                        at.note("requests other than GET and HEAD do not use the cache");
+                    } else {
+                        at.notMapped("requests with GET cannot bypass the cache by their method");
+                    }
+                }
+                case "query_string", "args" -> {
+                    if (operator.isEmpty() || (operator.equals("!=") && value.isEmpty())) {
+                        never("\\?.", at.use());
+                    } else if (match) {
+                        never(flag + "\\?.*" + value, at.use());
+                    } else {
+                        at.notMapped("the condition has no equivalent");
+                    }
+                }
+                case "request_uri", "uri", "document_uri" -> {
+                    if (match) {
+                        never(
+                                variable.equals("request_uri")
+                                        ? flag
+                                                + BEFORE_PATH
+                                                + (value.startsWith("^") ? value.substring(1) : ".*(?:" + value + ")")
+                                        : ofPath(flag + value),
+                                at.use());
+                    } else if (operator.equals("=")) {
+                        never(BEFORE_PATH + value.replaceAll("([.?+*()\\[\\]])", "\\\\$1") + "$", at.use());
+                    } else {
+                        at.notMapped("the condition has no equivalent");
+                    }
+                }
+                case "http_cookie" ->
+                    cookies(at, "every request with a cookie bypasses the cache, not only those that match");
+                case "http_authorization" ->
+                    at.note("responses to requests with Authorization are stored only if they permit it");
+                default -> {
+                    if (variable.startsWith("cookie_")) {
+                        cookies(at, "every request with a cookie bypasses the cache, not only those that match");
+                    } else if (variable.startsWith("arg_")) {
+                        never(
+                                "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
+                                at.use());
+                    } else {
+                        at.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");
+                    }
+                }
+            }
+        }
+    }
+}

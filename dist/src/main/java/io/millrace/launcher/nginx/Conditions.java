@@ -1,0 +1,102 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.nginx.syntax.Directive;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the conditions of {@code if} that have an equivalent. Thread-safe: stateless. */
+final class Conditions {
+    private static final Pattern METHODS = Pattern.compile("\\^?\\(?([A-Z|]+)\\)?\\$?");
+
+    /**
+     * A condition. Immutable.
+     *
+     * @param variable name without the dollar sign
+     * @param operator {@code =}, {@code !=}, {@code ~} and so on; empty if the variable alone is tested
+     */
+    record Condition(String variable, String operator, String value) {}
+
+    private Conditions() {}
+
+    /** Returns the condition of a directive {@code if}; null if it is not about a variable. */
+    @Nullable
+    static Condition of(Directive directive) {
+        String text = directive.text().strip();
+        if (!text.startsWith("(") || !text.endsWith(")")) {
+            return null;
+        }
+        String inner = text.substring(1, text.length() - 1).strip();
+        Matcher matcher =
+                Pattern.compile("\\$\\{?(\\w+)}?(?:\\s*(!?=|!?~\\*?)\\s*(.*))?").matcher(inner);
+        if (!matcher.matches()) {
+            return null;
+        }
+        String value = matcher.group(3) == null ? "" : matcher.group(3).strip();
+        if (value.length() > 1 && (value.startsWith("\"") || value.startsWith("'"))) {
+            value = value.substring(1, value.length() - 1);
+        }
+        return new Condition(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), value);
+    }
+
+    /** Returns the host that a condition requires; null if it requires none. */
+    @Nullable
+    static String host(Directive directive) {
+        Condition condition = of(directive);
+        if (condition == null || !List.of("host", "http_host").contains(condition.variable)) {
+            return null;
+        }
+        if (condition.operator.equals("=")) {
+            return condition.value.toLowerCase(Locale.ROOT);
+        }
+        if (condition.operator.startsWith("~")) {
+            String text = condition.value.replaceAll("^\\^|\\$$", "").replace("\\.", ".");
+            return text.matches("[A-Za-z0-9.-]+") ? text.toLowerCase(Locale.ROOT) : null;
+        }
+        return null;
+    }
+
+    /** Returns true if the condition requires a connection without TLS. */
+    static boolean isPlain(Directive directive) {
+        Condition condition = of(directive);
+        if (condition == null) {
+            return false;
+        }
+        boolean equal = condition.operator.equals("=");
+        boolean differs = condition.operator.equals("!=");
+        return switch (condition.variable) {
+            case "scheme" -> (equal && condition.value.equals("http")) || (differs && condition.value.equals("https"));
+            case "https" -> (equal && !condition.value.equals("on")) || (differs && condition.value.equals("on"));
+            case "ssl_protocol" -> equal && condition.value.isEmpty();
+            case "server_port" -> equal && condition.value.equals("80");
+            default -> false;
+        };
+    }
+
+    /** Returns the methods of an expression such as {@code ^(GET|HEAD)$}; null if it is another one. */
+    @Nullable
+    static List<String> methods(String expression) {
+        Matcher matcher = METHODS.matcher(expression);
+        if (!matcher.matches()) {
+            return null;
+        }
+        List<String> methods = new ArrayList<>(List.of(matcher.group(1).split("\\|", -1)));
+        methods.removeIf(String::isEmpty);
+        return methods.isEmpty() ? null : methods;
+    }
+
+    /** Returns the methods that a condition permits, if its block refuses all others; null if it does not. */
+    @Nullable
+    static List<String> permittedMethods(Directive directive) {
+        Condition condition = of(directive);
+        boolean refuses = directive.children("return").stream()
+                .anyMatch(each -> each.arg(0).matches("4\\d\\d"));
+        if (condition == null || !refuses || !condition.variable.equals("request_method")) {
+            return null;
+        }
+        return condition.operator.startsWith("!") ? methods(condition.value) : null;
+    }
+}

@@ -1,0 +1,276 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Quantity;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Translates directives that become settings for all rules. Confined to one thread. */
+final class General {
+    private enum Kind {
+        TIME,
+        SIZE,
+        NUMBER
+    }
+
+    /**
+     * A directive with one value.
+     *
+     * @param usual nginx's default, which is written if Millrace's differs
+     */
+    private record Simple(String name, Kind kind, String usual, List<String> keys) {}
+
+    private static final List<Simple> SIMPLE = List.of(
+            new Simple("client_header_timeout", Kind.TIME, "60s", List.of("timeouts.client_header")),
+            new Simple("client_body_timeout", Kind.TIME, "60s", List.of("timeouts.client_body")),
+            new Simple("keepalive_timeout", Kind.TIME, "75s", List.of("timeouts.client_keep_alive")),
+            new Simple("keepalive_requests", Kind.NUMBER, "1000", List.of("limits.requests_per_connection")),
+            new Simple("client_max_body_size", Kind.SIZE, "1m", List.of("limits.request_body")),
+            new Simple("proxy_connect_timeout", Kind.TIME, "60s", List.of("timeouts.origin_connect")),
+            new Simple(
+                    "proxy_read_timeout",
+                    Kind.TIME,
+                    "60s",
+                    List.of("timeouts.origin_first_byte", "timeouts.origin_idle")),
+            new Simple("http2_max_concurrent_streams", Kind.NUMBER, "", List.of("http2.streams")));
+
+    private final Workspace workspace;
+    private final Draft draft;
+    private final Scope http;
+    private final List<Scope> scopes;
+
+    /** @param scopes the scopes of rules and servers, whose values are compared */
+    General(Workspace workspace, Scope http, List<Scope> scopes) {
+        this.workspace = workspace;
+        this.draft = workspace.draft();
+        this.http = http;
+        this.scopes = scopes.isEmpty() ? List.of(http) : scopes;
+    }
+
+    void write() {
+        SIMPLE.forEach(this::simple);
+        for (Directive each :
+                scopes.stream().flatMap(one -> one.all("send_timeout").stream()).toList()) {
+            if (!each.isHandled()) {
+                each.note("timeouts.client_body also limits pauses of clients that read");
+            }
+        }
+        headerBuffers();
+        resolver();
+        realIp();
+        connections();
+        storage();
+    }
+
+    private List<Directive> found(String name) {
+        Set<Directive> found = new LinkedHashSet<>();
+        for (Scope scope : scopes) {
+            Directive each = scope.last(name);
+            if (each != null) {
+                found.add(each);
+            }
+        }
+        return List.copyOf(found);
+    }
+
+    private void simple(Simple simple) {
+        List<Directive> found = found(simple.name);
+        Directive most = null;
+        long largest = -1;
+        for (Directive each : found) {
+            Long value = number(simple, each.arg(0));
+            // Zero means no limit, for sizes and numbers.
+            long rank = value == null ? -1 : value == 0 && simple.kind != Kind.TIME ? Long.MAX_VALUE : value;
+            if (rank > largest) {
+                largest = rank;
+                most = each;
+            }
+        }
+        if (most == null) {
+            for (Directive each : found) {
+                each.notMapped("'" + each.arg(0) + "' is not understood");
+            }
+            for (String key : simple.keys) {
+                String text = text(simple, simple.usual);
+                if (text != null && found.isEmpty()) {
+                    draft.setDefault(key, text, "nginx", simple.name + " " + simple.usual);
+                    optional(key);
+                }
+            }
+            return;
+        }
+        String text = text(simple, most.arg(0));
+        if (simple.name.equals("keepalive_timeout") && "0".equals(text)) {
+            draft.set("limits.requests_per_connection", "1", most.use());
+            return;
+        }
+        for (Directive each : found) {
+            if (each.arg(0).equals(most.arg(0))) {
+                for (String key : simple.keys) {
+                    draft.set(key, String.valueOf(text), each.use());
+                    optional(key);
+                }
+            } else {
+                each.notMapped("all rules have one value, the largest: that of "
+                        + most.entry().place());
+            }
+        }
+    }
+
+    private void optional(String key) {
+        DraftNode node = draft.root().find(key);
+        if (node != null) {
+            node.optional();
+        }
+    }
+
+    private static @Nullable Long number(Simple simple, String text) {
+        return switch (simple.kind) {
+            case TIME -> Values.millis(text);
+            case SIZE -> Values.bytes(text);
+            case NUMBER -> text.matches("\\d{1,10}") ? Long.valueOf(text) : null;
+        };
+    }
+
+    private static @Nullable String text(Simple simple, String text) {
+        return switch (simple.kind) {
+            case TIME -> Values.time(text);
+            case SIZE -> Values.size(text);
+            case NUMBER -> text;
+        };
+    }
+
+    private void headerBuffers() {
+        List<Directive> found = found("large_client_header_buffers");
+        for (Directive each : found) {
+            Long size = Values.bytes(each.arg(1));
+            if (size == null || !each.arg(0).matches("\\d{1,5}")) {
+                each.notMapped("the numbers are not understood");
+                continue;
+            }
+            draft.set("limits.request_line", Quantity.size(Math.min(65_536, Math.max(256, size))), each.use());
+            long all = Math.min(1 << 20, Math.max(1024, size * Long.parseLong(each.arg(0))));
+            draft.set("limits.request_header", Quantity.size(all), each.entry());
+        }
+    }
+
+    private void resolver() {
+        for (Directive each : found("resolver")) {
+            List<String> servers = new ArrayList<>();
+            for (String word : each.args()) {
+                if (word.startsWith("valid=")) {
+                    String time = Values.time(word.substring(6));
+                    if (time != null) {
+                        draft.set("dns.ttl_max", time, each.entry());
+                        optional("dns.ttl_max");
+                    }
+                } else if (!word.contains("=")) {
+                    servers.add(word);
+                }
+            }
+            if (draft.root().find("dns.name_servers") != null) {
+                each.notMapped("all rules have the same name servers");
+            } else {
+                draft.root().putWords("dns.name_servers", servers).optional().from(each.use());
+            }
+        }
+        for (Directive each : found("resolver_timeout")) {
+            String time = Values.time(each.arg(0));
+            if (time != null) {
+                draft.set("dns.query_timeout", time, each.use());
+                optional("dns.query_timeout");
+            }
+        }
+    }
+
+    private void realIp() {
+        Set<Directive> all = new LinkedHashSet<>();
+        scopes.forEach(scope -> all.addAll(scope.all("set_real_ip_from")));
+        List<String> from = new ArrayList<>();
+        for (Directive each : all) {
+            if (each.arg(0).equals("unix:")) {
+                each.note("Millrace has no Unix sockets for clients");
+            } else {
+                from.add(each.arg(0));
+            }
+        }
+        if (!from.isEmpty()) {
+            DraftNode node =
+                    draft.root().putWords("access.trusted_proxies", from).optional();
+            all.forEach(each -> node.from(each.use()));
+        }
+        for (Directive each : found("real_ip_header")) {
+            if (each.arg(0).equalsIgnoreCase("X-Forwarded-For") && !from.isEmpty()) {
+                draft.set("access.filter_by_x_forwarded_for", "true", each.use());
+            } else if (each.arg(0).equalsIgnoreCase("proxy_protocol")) {
+                each.note("the address in PROXY headers is the client's address everywhere");
+            } else {
+                each.notMapped("the client's address is read from X-Forwarded-For of access.trusted_proxies only");
+            }
+        }
+    }
+
+    /** limit_conn counts requests in progress of one client, as limits.per_client.requests does. */
+    private void connections() {
+        for (Directive each : found("limit_conn")) {
+            Directive zone = null;
+            for (Directive one : http.own("limit_conn_zone")) {
+                zone = one.args().stream().anyMatch(word -> word.startsWith("zone=" + each.arg(0) + ":")) ? one : zone;
+            }
+            if (zone == null || !zone.arg(0).matches("\\$(binary_)?remote_addr")) {
+                each.notMapped("requests are limited by client only: limits.per_client.requests");
+            } else if (draft.root().find("limits.per_client.requests") != null) {
+                each.notMapped("there is one limit for all rules");
+            } else {
+                draft.set("limits.per_client.requests", each.arg(1), each.use());
+                each.entry().note("waiting requests of a client are counted; further ones get 429");
+                optional("limits.per_client.requests");
+                zone.note("taken into account with " + each.entry().place());
+            }
+        }
+    }
+
+    /** Returns the time that responses are kept without a request, in Millrace's form. */
+    static String inactive(Scope http) {
+        for (Directive each : http.own("proxy_cache_path")) {
+            String option = Upstreams.option(each, "inactive");
+            String time = option == null ? null : Values.time(option);
+            if (time != null) {
+                return time;
+            }
+        }
+        return "10m";
+    }
+
+    private void storage() {
+        for (Directive each : http.own("proxy_cache_path")) {
+            DraftNode element = draft.element("storage", each.use());
+            Path path = Path.of(Listeners.path(workspace, each.arg(0)));
+            // nginx removes files that it does not know from its own directory.
+            element.put("path", path.toString().replaceAll("/+$", "") + "-millrace");
+            String option = Upstreams.option(each, "max_size");
+            String size = option == null ? null : Values.size(option);
+            if (size == null) {
+                element.put("size", "10GiB");
+                each.notMapped("max_size: nginx sets no limit here; 10GiB is written, set the size of the disk");
+            } else {
+                element.put("size", size);
+            }
+            if (Upstreams.option(each, "inactive") != null) {
+                each.entry().note("inactive: responses stay until the space is needed for others");
+            }
+            if (http.own("proxy_cache_path").size() > 1) {
+                each.entry().note("responses of all rules are spread over all storage paths; see volumes");
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Translates fields of requests to origins and of responses to clients. Confined to one thread. */
+final class Headers {
+    private static final Map<String, String> FORWARDED = Map.of(
+            "x-forwarded-for", "x-forwarded-for",
+            "x-forwarded-proto", "x-forwarded-proto",
+            "x-forwarded-host", "x-forwarded-host",
+            "forwarded", "forwarded",
+            "client-ip", "client-ip");
+
+    private final Map<String, Set<Entry>> forwarded = new LinkedHashMap<>();
+
+    /** Returns the value that the rule's origin gets as Host; null for that of the origin's URL. */
+    static @Nullable Directive host(Scope scope) {
+        Directive found = null;
+        for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
+            found = each.arg(0).equalsIgnoreCase("Host") ? each : found;
+        }
+        return found;
+    }
+
+    /** Returns true for the client's Host field, whichever variable names it. */
+    static boolean isClientHost(String value) {
+        return value.replaceAll("[{}]", "")
+                .matches("\\$(http_host|host|server_name)(:(\\$server_port|\\$proxy_port|\\d+))?");
+    }
+
+    /** Translates the fields of requests for one rule; Host is not among them. */
+    void requests(Scope scope, DraftNode rule) {
+        for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
+            String name = each.arg(0).toLowerCase(Locale.ROOT);
+            String value = each.arg(1);
+            String known = FORWARDED.get(name);
+            if (name.equals("host")) {
+                continue;
+            }
+            if (known != null && !value.isEmpty()) {
+                forwarded.computeIfAbsent(known, key -> new LinkedHashSet<>()).add(each.use());
+                if (name.equals("x-forwarded-for") && value.contains("proxy_add")) {
+                    each.entry().note("addresses in the field are kept if they come from access.trusted_proxies");
+                }
+            } else if (name.equals("upgrade") && value.contains("$http_upgrade")) {
+                rule.putWords("upgrade", List.of("websocket")).optional().from(each.use());
+            } else if (name.equals("connection")) {
+                connection(each, value);
+            } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {
+                each.note("fields of clients are sent to origins unchanged");
+            } else if (name.equals("x-real-ip")) {
+                each.notMapped("origins get the client's address in X-Forwarded-For, or in Client-IP or Forwarded:"
+                        + " access.forwarded_fields");
+            } else if (value.isEmpty()) {
+                each.notMapped("fields of requests cannot be removed");
+            } else {
+                each.notMapped("fields of requests cannot be set");
+            }
+        }
+    }
+
+    private static void connection(Directive each, String value) {
+        if (value.isEmpty() || value.equalsIgnoreCase("keep-alive")) {
+            each.note("connections to origins are kept open by default");
+        } else if (value.equalsIgnoreCase("close")) {
+            each.notMapped("connections to all origins are closed after each request with origin.keep_alive: 0");
+        } else {
+            each.note("Millrace writes Connection itself when it forwards Upgrade");
+        }
+    }
+
+    /** Translates the fields of responses for one rule. */
+    static void responses(Scope scope, Draft draft) {
+        for (Directive each : scope.all("add_header")) {
+            if (each.isHandled()) {
+                continue;
+            }
+            String name = each.arg(0).toLowerCase(Locale.ROOT);
+            if (name.equals("strict-transport-security")) {
+                hsts(each, draft);
+            } else if (each.arg(1).contains("$upstream_cache_status")) {
+                each.note("Cache-Status in responses has the result of the cache lookup");
+            } else {
+                each.notMapped("fields of responses cannot be added; add them at the origin");
+            }
+        }
+        for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
+            if (!each.isHandled() && !each.arg(0).equalsIgnoreCase("Set-Cookie")) {
+                each.notMapped("fields of responses cannot be removed; remove them at the origin");
+            }
+        }
+        for (Directive each : scope.all("proxy_pass_header", "grpc_pass_header")) {
+            if (!each.isHandled()) {
+                each.note("fields of origins are passed on by default");
+            }
+        }
+    }
+
+    private static void hsts(Directive each, Draft draft) {
+        String text = each.arg(1).toLowerCase(Locale.ROOT);
+        java.util.regex.Matcher age =
+                java.util.regex.Pattern.compile("max-age=\"?(\\d{1,10})").matcher(text);
+        if (!age.find()) {
+            each.notMapped("the value has no max-age");
+            return;
+        }
+        long seconds = Math.min(Long.parseLong(age.group(1)), 3650L * 86_400);
+        DraftNode written =
+                draft.root().put("tls.hsts.max_age", io.millrace.launcher.importing.source.Quantity.seconds(seconds));
+        written.from(each.use());
+        boolean below = text.contains("includesubdomains");
+        if (below) {
+            draft.root().put("tls.hsts.include_subdomains", "true").from(each.entry());
+        }
+        if (text.contains("preload") && below && seconds >= 365L * 86_400) {
+            draft.root().put("tls.hsts.preload", "true").from(each.entry());
+        } else if (text.contains("preload")) {
+            each.notMapped("preload needs includeSubDomains and a max-age of at least 365 days");
+        }
+    }
+
+    /** Writes the fields that tell origins about clients. nginx sends none unless the configuration sets them. */
+    void finish(Draft draft) {
+        List<String> fields = List.copyOf(forwarded.keySet());
+        List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");
+        if (fields.containsAll(usual) && fields.size() == usual.size()) {
+            forwarded.values().forEach(all -> all.forEach(entry -> entry.same("access.forwarded_fields")));
+            return;
+        }
+        DraftNode node = draft.root().putWords("access.forwarded_fields", fields.isEmpty() ? List.of("none") : fields);
+        forwarded.values().forEach(all -> all.forEach(node::from));
+        node.remark("nginx sends only the fields that proxy_set_header names; without the line: "
+                + String.join(", ", usual));
+    }
+}

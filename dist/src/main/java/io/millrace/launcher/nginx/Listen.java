@@ -1,0 +1,54 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.nginx.syntax.Directive;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address of a server. Immutable.
+ *
+ * @param address in Millrace's form, such as {@code :80}
+ * @param first whether the server is the explicit default for the address
+ */
+record Listen(Directive source, String address, int port, boolean tls, boolean proxyProtocol, boolean first) {
+    /** Parses a directive {@code listen}. Returns null, and marks the directive, for an address without equivalent. */
+    @Nullable
+    static Listen of(Directive source, boolean oldSsl) {
+        String text = source.arg(0);
+        if (text.startsWith("unix:")) {
+            source.notMapped("Unix sockets for clients have no equivalent; use an address of the loopback interface");
+            return null;
+        }
+        boolean quic = source.args().contains("quic");
+        if (quic) {
+            source.notMapped("HTTP/3 is not supported; clients use HTTP/2");
+            return null;
+        }
+        boolean tls = source.args().contains("ssl") || oldSsl;
+        String host = text;
+        String port = tls && !text.matches(".*\\d.*") ? "443" : "80";
+        if (text.matches("\\d+")) {
+            host = "";
+            port = text;
+        } else if (text.matches(".*:\\d+")) {
+            host = text.substring(0, text.lastIndexOf(':'));
+            port = text.substring(text.lastIndexOf(':') + 1);
+        }
+        boolean any = host.isEmpty() || host.equals("*") || host.equals("[::]") || host.equals("0.0.0.0");
+        if (port.length() > 5) {
+            source.notMapped("the port is not a number up to 65535");
+            return null;
+        }
+        String name = host.equals("localhost") ? "127.0.0.1" : host;
+        return new Listen(
+                source,
+                (any ? "" : name) + ":" + port,
+                Integer.parseInt(port),
+                tls,
+                source.args().contains("proxy_protocol"),
+                source.args().contains("default_server") || source.args().contains("default"));
+    }
+
+    String scheme() {
+        return tls ? "https" : "http";
+    }
+}

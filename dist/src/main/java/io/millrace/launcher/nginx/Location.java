@@ -1,0 +1,122 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block {@code location}. Immutable.
+ *
+ * @param path path of a prefix or of an exact location; empty for an expression
+ * @param expression expression in RE2 syntax; empty for a path
+ * @param within path of the surrounding location
+ */
+record Location(Scope scope, Kind kind, String path, String expression, String within) {
+    /** How a location matches. */
+    enum Kind {
+        PREFIX,
+        /** A prefix that keeps expressions from being tested. */
+        STRONG,
+        EXACT,
+        /** An expression that is written as paths. */
+        PATHS,
+        EXPRESSION,
+        NAMED
+    }
+
+    Directive source() {
+        return scope.block();
+    }
+
+    boolean isPath() {
+        return !path.isEmpty();
+    }
+
+    /** Returns all locations of a server, in the order in which rules must be written, expressions last. */
+    static List<Location> ordered(Scope server) {
+        List<Location> all = new ArrayList<>();
+        collect(server, "/", all);
+        List<Location> strong =
+                all.stream().filter(each -> each.kind == Kind.STRONG).toList();
+        List<Location> first = new ArrayList<>();
+        List<Location> last = new ArrayList<>();
+        for (Location each : all) {
+            boolean extendsStrong =
+                    each.kind == Kind.PREFIX && strong.stream().anyMatch(one -> each.path.startsWith(one.path));
+            if (each.kind == Kind.EXACT || each.kind == Kind.STRONG || extendsStrong) {
+                first.add(each);
+            } else if (each.kind == Kind.PREFIX) {
+                last.add(each);
+            }
+        }
+        Comparator<Location> longest = Comparator.comparingInt(each -> -each.path.length());
+        first.sort(longest);
+        last.sort(longest);
+        List<Location> ordered = new ArrayList<>(first);
+        all.stream().filter(each -> each.kind == Kind.PATHS).forEach(ordered::add);
+        ordered.addAll(last);
+        all.stream().filter(each -> each.kind == Kind.EXPRESSION).forEach(ordered::add);
+        return ordered;
+    }
+
+    private static void collect(Scope around, String within, List<Location> all) {
+        for (Directive each : around.own("location")) {
+            Scope scope = new Scope(around, each);
+            List<Location> made = of(scope, within);
+            all.addAll(made);
+            String inner = made.isEmpty() || made.get(0).path.isEmpty() ? within : made.get(0).path;
+            collect(scope, inner, all);
+        }
+    }
+
+    private static List<Location> of(Scope scope, String within) {
+        Directive source = scope.block();
+        String first = source.arg(0);
+        String second = source.arg(1);
+        if (source.args().size() == 1 && first.matches("(=|\\^~|~\\*?).+") && !first.startsWith("~/")) {
+            // The modifier may stand directly before the path.
+            int length = first.startsWith("=") ? 1 : first.startsWith("^~") || first.startsWith("~*") ? 2 : 1;
+            second = first.substring(length);
+            first = first.substring(0, length);
+        }
+        switch (first) {
+            case "=":
+                return List.of(new Location(scope, Kind.EXACT, second, "", within));
+            case "^~":
+                return List.of(new Location(scope, Kind.STRONG, second, "", within));
+            case "~", "~*":
+                boolean ignoreCase = first.equals("~*");
+                PathPattern paths = PathPattern.of(second);
+                if (paths == null || (ignoreCase && paths.exact())) {
+                    return List.of(
+                            new Location(scope, Kind.EXPRESSION, "", (ignoreCase ? "(?i)" : "") + second, within));
+                }
+                if (ignoreCase) {
+                    source.entry().note("rules compare paths in the case in which they are written here");
+                }
+                List<Location> all = new ArrayList<>();
+                for (String prefix : paths.prefixes()) {
+                    all.add(new Location(scope, paths.exact() ? Kind.EXACT : Kind.PATHS, prefix, "", within));
+                }
+                return List.copyOf(all);
+            default:
+                return first.startsWith("@")
+                        ? List.of(new Location(scope, Kind.NAMED, "", first, within))
+                        : List.of(new Location(scope, Kind.PREFIX, first, "", within));
+        }
+    }
+
+    /** Returns the scope of a named location such as {@code @backend}; null if there is none. */
+    @Nullable
+    static Scope named(Scope server, String name) {
+        for (Directive each : server.own("location")) {
+            if (each.arg(0).equals(name)) {
+                return new Scope(server, each);
+            }
+        }
+        return null;
+    }
+}

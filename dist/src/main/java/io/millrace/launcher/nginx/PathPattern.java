@@ -1,0 +1,91 @@
+package io.millrace.launcher.nginx;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The paths of an expression that begins with fixed text, such as {@code ^/(img|css)/}. Immutable.
+ *
+ * @param prefixes the paths, or their beginnings
+ * @param exact whether the expression ends there
+ */
+record PathPattern(List<String> prefixes, boolean exact) {
+    /** Limit of paths of one expression. */
+    private static final int PREFIXES_MAX = 100;
+
+    /** Returns the paths of an expression; null if it cannot be written as paths. */
+    @Nullable
+    static PathPattern of(String expression) {
+        if (!expression.startsWith("^/")) {
+            return null;
+        }
+        String text = expression.substring(1);
+        List<StringBuilder> open = new ArrayList<>(List.of(new StringBuilder()));
+        int i = 0;
+        while (i < text.length()) {
+            String rest = text.substring(i);
+            if (List.of(".*", "(.*)", ".*$", "(.*)$", ".+", "(.+)", "(.+)$", "(/.*)?$", "(?:/.*)?$", "(/|$)", "(?:/|$)")
+                    .contains(rest)) {
+                return new PathPattern(texts(open), false);
+            }
+            if (rest.equals("$") || rest.equals("/?$")) {
+                return new PathPattern(texts(open), true);
+            }
+            char c = text.charAt(i);
+            if (c == '(') {
+                int end = text.indexOf(')', i);
+                List<String> words = end < 0 ? null : words(text.substring(i + 1, end));
+                if (words == null || open.size() * words.size() > PREFIXES_MAX) {
+                    return null;
+                }
+                open = product(open, words);
+                i = end + 1;
+            } else if (c == '\\' && i + 1 < text.length() && "./-_+".indexOf(text.charAt(i + 1)) >= 0) {
+                char next = text.charAt(i + 1);
+                open.forEach(each -> each.append(next));
+                i += 2;
+            } else if (isLiteral(c)) {
+                open.forEach(each -> each.append(c));
+                i++;
+            } else {
+                return null;
+            }
+            if (i < text.length() && "?*+{".indexOf(text.charAt(i)) >= 0) {
+                return null;
+            }
+        }
+        return new PathPattern(texts(open), false);
+    }
+
+    private static boolean isLiteral(char c) {
+        return Character.isLetterOrDigit(c) || c == '/' || c == '-' || c == '_' || c == '~';
+    }
+
+    private static @Nullable List<String> words(String group) {
+        String inner = group.startsWith("?:") ? group.substring(2) : group;
+        List<String> words = new ArrayList<>();
+        for (String word : inner.split("\\|", -1)) {
+            String plain = word.replaceAll("\\\\([./_-])", "$1");
+            if (plain.isEmpty() || !word.replaceAll("\\\\[./_-]", "").chars().allMatch(c -> isLiteral((char) c))) {
+                return null;
+            }
+            words.add(plain);
+        }
+        return words;
+    }
+
+    private static List<StringBuilder> product(List<StringBuilder> open, List<String> words) {
+        List<StringBuilder> all = new ArrayList<>();
+        for (StringBuilder each : open) {
+            for (String word : words) {
+                all.add(new StringBuilder(each).append(word));
+            }
+        }
+        return all;
+    }
+
+    private static List<String> texts(List<StringBuilder> open) {
+        return open.stream().map(StringBuilder::toString).toList();
+    }
+}

@@ -1,0 +1,104 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Settings of rules; those with the same value in all rules are written once, for all. Confined to one thread. */
+final class RuleSettings {
+    /**
+     * A value with its source lines.
+     *
+     * @param words a list; null for a scalar
+     * @param remark a comment for values without source lines; empty for none
+     */
+    record Value(String text, @Nullable List<String> words, List<Entry> sources, String remark) {
+        boolean isLike(@Nullable Value other) {
+            return other != null && other.text.equals(text);
+        }
+    }
+
+    /** The settings of one rule. */
+    static final class Rule {
+        private final DraftNode node;
+        private final Map<String, Value> values = new LinkedHashMap<>();
+
+        private Rule(DraftNode node) {
+            this.node = node;
+        }
+
+        /** Sets a scalar. */
+        void put(String key, String text, Entry... sources) {
+            values.put(key, new Value(text, null, List.of(sources), ""));
+        }
+
+        /** Sets a list of words. */
+        void putWords(String key, List<String> words, Entry... sources) {
+            values.put(key, new Value(String.join(", ", words), words, List.of(sources), ""));
+        }
+
+        /** Sets a default of nginx, which no line sets. */
+        void putDefault(String key, String text, String remark) {
+            values.putIfAbsent(key, new Value(text, null, List.of(), remark));
+        }
+
+        /** Returns false for settings of the cache if the rule does not use it. */
+        private boolean isConcerned(String key) {
+            return !key.startsWith("cache.") || key.equals("cache.enabled") || !"false".equals(text("cache.enabled"));
+        }
+
+        /** Returns the text of a setting; null if it is not set. */
+        @Nullable
+        String text(String key) {
+            Value value = values.get(key);
+            return value == null ? null : value.text;
+        }
+    }
+
+    private final List<Rule> rules = new ArrayList<>();
+
+    /** Adds a rule that leads to an origin. */
+    Rule add(DraftNode node) {
+        Rule rule = new Rule(node);
+        rules.add(rule);
+        return rule;
+    }
+
+    /** Writes the settings into the rules, or into the general sections. */
+    void write(Draft draft) {
+        Set<String> keys = new LinkedHashSet<>();
+        rules.forEach(rule -> keys.addAll(rule.values.keySet()));
+        for (String key : keys) {
+            List<Rule> concerned =
+                    rules.stream().filter(rule -> rule.isConcerned(key)).toList();
+            Value first = concerned.isEmpty() ? null : concerned.get(0).values.get(key);
+            boolean same = first != null && concerned.stream().allMatch(rule -> first.isLike(rule.values.get(key)));
+            for (Rule rule : rules) {
+                Value value = rule.values.get(key);
+                if (value != null) {
+                    write(draft, same ? draft.root() : rule.node, key, value);
+                }
+            }
+        }
+    }
+
+    private static void write(Draft draft, DraftNode node, String key, Value value) {
+        if (Draft.isDefault(key, value.text)) {
+            value.sources.forEach(source -> source.same(key));
+            return;
+        }
+        DraftNode written = value.words == null ? node.put(key, value.text) : node.putWords(key, value.words);
+        written.optional();
+        value.sources.forEach(written::from);
+        if (!value.remark.isEmpty()) {
+            written.remark(value.remark);
+        }
+    }
+}

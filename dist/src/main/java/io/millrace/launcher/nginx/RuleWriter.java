@@ -1,0 +1,617 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.nginx.Location.Kind;
+import io.millrace.launcher.nginx.Redirects.Redirect;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Writes the rules of all servers in the order in which they must be tried. Confined to one thread. */
+final class RuleWriter {
+    private record Planned(int rank, Consumer<DraftNode> content) {}
+
+    private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
+
+    private final Workspace workspace;
+    private final Upstreams upstreams;
+    private final Headers headers;
+    private final CacheConditions conditions;
+    private final String inactive;
+    private final RuleSettings settings = new RuleSettings();
+    private final List<Planned> planned = new ArrayList<>();
+    private final List<Planned> reversed = new ArrayList<>();
+    private final List<Scope> proxied = new ArrayList<>();
+
+    /** Blocks whose requests bypass the cache, except for those that an expression selects. */
+    private final Set<Directive> enabled = new HashSet<>();
+
+    /** URLs with redirections of some paths. */
+    private final Set<UrlBase> redirecting = new HashSet<>();
+
+    /** @param inactive lifetime of responses without a request, of {@code proxy_cache_path} */
+    RuleWriter(Workspace workspace, Scope http, Upstreams upstreams, Headers headers, String inactive) {
+        this.workspace = workspace;
+        this.upstreams = upstreams;
+        this.headers = headers;
+        this.inactive = inactive;
+        conditions = new CacheConditions(workspace, http);
+    }
+
+    /** Plans the rules of a server; {@link #finish} writes them. */
+    void add(Server server) {
+        for (Directive each : server.scope().own("server_name")) {
+            if (!server.names().isEmpty() && !server.bases().isEmpty()) {
+                each.use().became("remap");
+            } else if (server.bases().isEmpty() && !server.names().isEmpty()) {
+                each.note(UNREACHED);
+            } else {
+                each.note("the name matches no host; the server is the default for its addresses");
+            }
+        }
+        List<Location> locations = Location.ordered(server.scope());
+        for (UrlBase base : server.bases()) {
+            base(server, base, locations);
+        }
+        if (server.bases().isEmpty()) {
+            server.scope().own("return").forEach(each -> each.note(UNREACHED));
+        }
+    }
+
+    private void base(Server server, UrlBase base, List<Location> locations) {
+        Scope scope = server.scope();
+        Redirect whole = whole(server, base);
+        if (whole != null) {
+            redirect(server, base, "/", whole, scope.block());
+            return;
+        }
+        Directive refusal = AccessPlan.refusal(scope);
+        if (refusal != null) {
+            if (base.isAny()) {
+                refusal.note("requests without a rule are answered with 404");
+            } else {
+                deny(base, "/", refusal, "requests are answered with 403");
+            }
+            return;
+        }
+        for (Directive each : scope.own("rewrite")) {
+            Redirect found = Redirects.of(each);
+            if (found != null && found.prefix() != null && !found.prefix().equals("/")) {
+                shadowed(server, base, found.prefix(), found, locations, null);
+            }
+        }
+        Set<String> paths = new HashSet<>();
+        for (Location location : locations) {
+            location(server, base, location, locations, paths);
+        }
+        if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
+            rest(base, paths);
+        }
+    }
+
+    /** A server without a location for all paths may have settings of its own; Millrace has no files to serve. */
+    private void rest(UrlBase base, Set<String> paths) {
+        // A rule that maps would precede the redirections of the base.
+        if (!redirecting.contains(base) && !base.isAny() && !paths.isEmpty()) {
+            planned.add(new Planned(base.rank(), node -> {
+                node.put(base.verb(), base.url("/"));
+                node.put("to", DraftNode.CLOSED);
+                node.element("filters").put("action", "deny");
+                node.remark("No location of the server leads to an origin for these paths; nginx answers 404.");
+            }));
+        }
+    }
+
+    /** Returns the redirection for all requests of a base; null if there is none. */
+    private static @Nullable Redirect whole(Server server, UrlBase base) {
+        for (Directive each : server.scope().own("if")) {
+            String host = Conditions.host(each);
+            boolean applies = (host != null && host.equals(base.host()))
+                    || (Conditions.isPlain(each) && base.scheme().equals("http"));
+            for (Directive child : each.children()) {
+                Redirect found = Redirects.of(child);
+                if ((host != null || Conditions.isPlain(each)) && found != null) {
+                    each.use().note("taken into account with the redirection in it");
+                    if (applies) {
+                        return found;
+                    }
+                }
+            }
+        }
+        for (Directive each : server.scope().own("return", "rewrite")) {
+            Redirect found = Redirects.of(each);
+            if (found != null
+                    && !found.exact()
+                    && (found.prefix() == null || found.prefix().equals("/"))) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private void redirect(Server server, UrlBase base, String path, Redirect redirect, Directive around) {
+        if (base.isEverything()) {
+            Set<String> schemes = new HashSet<>();
+            server.listens().forEach(each -> schemes.add(each.scheme()));
+            for (String scheme : schemes.stream().sorted().toList()) {
+                redirect(server, UrlBase.any(scheme, 0), path, redirect, around);
+            }
+            return;
+        }
+        String name = server.names().isEmpty() ? "" : server.names().get(0);
+        String url = Redirects.url(redirect, base, name.matches("[\\w.-]+") ? name : "", path);
+        if (url == null) {
+            redirect.source().notMapped("the target has variables that a redirection cannot have");
+            return;
+        }
+        if (url.equals(base.url(path)) || url.equals(base.url("/") + path.substring(1))) {
+            redirect.source().notMapped("the redirection leads to itself");
+            return;
+        }
+        redirecting.add(base);
+        int status = redirect.status() == 303 ? 302 : redirect.status();
+        if (redirect.status() == 303) {
+            redirect.source().notMapped("written with 302 instead of 303");
+        }
+        if (!redirect.rest() && !redirect.exact()) {
+            redirect.source().entry().note("the rest of the path and the query are appended to the target");
+        }
+        planned.add(new Planned(base.rank(), node -> {
+            node.put(Redirects.verb(status, base), base.url(path));
+            node.put("to", url).from(redirect.source().use());
+            if (status == 302 || status == 308) {
+                node.put("status", Integer.toString(status));
+            }
+            if (around.name().equals("location")) {
+                node.from(around.use());
+            }
+        }));
+    }
+
+    /** Writes a redirection below a server or a location, unless a rule that maps would precede it. */
+    private void shadowed(
+            Server server,
+            UrlBase base,
+            String path,
+            Redirect redirect,
+            List<Location> locations,
+            @Nullable Location own) {
+        for (Location each : locations) {
+            boolean maps =
+                    !each.equals(own) && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
+            if (maps) {
+                redirect.source()
+                        .notMapped("the rule for " + each.path() + " precedes redirections below it; redirect at the"
+                                + " origin");
+                if (own != null) {
+                    own.source().notMapped("its requests use the rule for " + each.path());
+                }
+                return;
+            }
+        }
+        redirect(server, base, path, redirect, own == null ? server.scope().block() : own.source());
+    }
+
+    private static boolean isMapping(Server server, Location location) {
+        Scope scope = handler(server, location.scope());
+        return !scope.own("proxy_pass", "grpc_pass").isEmpty();
+    }
+
+    /** Returns the scope that answers: of the named location that try_files or error_page leads to. */
+    private static Scope handler(Server server, Scope scope) {
+        if (scope.own("proxy_pass", "grpc_pass", "return").isEmpty()) {
+            for (Directive each : scope.own("try_files", "error_page")) {
+                Scope named = each.lastArg().startsWith("@") ? Location.named(server.scope(), each.lastArg()) : null;
+                if (named != null && !named.own("proxy_pass", "grpc_pass").isEmpty()) {
+                    return named;
+                }
+            }
+        }
+        return scope;
+    }
+
+    private void location(Server server, UrlBase base, Location location, List<Location> locations, Set<String> paths) {
+        if (location.kind() == Kind.EXPRESSION) {
+            expression(server, base, location, locations);
+            return;
+        }
+        if (location.kind() == Kind.EXACT && isPrefixToo(location, locations)) {
+            location.source()
+                    .notMapped("rules match all paths that begin with " + location.path()
+                            + "; requests use the rule for this prefix");
+            return;
+        }
+        if (!paths.add(location.path())) {
+            location.source().use().note("an earlier location has the same paths");
+            return;
+        }
+        Redirect redirect = redirectOf(location.scope());
+        if (redirect != null) {
+            String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
+                    ? location.path()
+                    : redirect.prefix();
+            shadowed(server, base, prefix, redirect, locations, location);
+            exactly(location);
+            return;
+        }
+        Directive refusal = AccessPlan.refusal(location.scope());
+        boolean closed = onlyDenies(location.scope());
+        if (refusal != null) {
+            deny(base, location.path(), refusal, "answered with 403");
+            location.source().use().became("remap");
+            exactly(location);
+            return;
+        }
+        proxy(server, base, location, closed);
+    }
+
+    private static void exactly(Location location) {
+        if (location.kind() == Kind.EXACT) {
+            location.source().entry().note("the rule also matches paths that continue after " + location.path());
+        }
+    }
+
+    private static boolean isPrefixToo(Location location, List<Location> locations) {
+        return locations.stream()
+                .anyMatch(each -> !each.equals(location)
+                        && each.kind() != Kind.EXACT
+                        && each.path().equals(location.path()));
+    }
+
+    private static @Nullable Redirect redirectOf(Scope scope) {
+        for (Directive each : scope.own("return", "rewrite")) {
+            Redirect found = Redirects.of(each);
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private static boolean onlyDenies(Scope scope) {
+        List<Directive> lines = scope.own("allow", "deny");
+        return !lines.isEmpty()
+                && lines.get(0).name().equals("deny")
+                && lines.get(0).arg(0).equals("all");
+    }
+
+    private void deny(UrlBase base, String path, Directive why, String note) {
+        why.use().note(note);
+        planned.add(new Planned(base.rank(), node -> {
+            node.put(base.verb(), base.url(path));
+            node.put("to", DraftNode.CLOSED);
+            node.element("filters").put("action", "deny").from(why.entry());
+        }));
+    }
+
+    private void proxy(Server server, UrlBase base, Location location, boolean denies) {
+        Scope scope = handler(server, location.scope());
+        if (scope != location.scope()) {
+            for (Directive each : location.scope().own("try_files", "error_page")) {
+                each.notMapped("files are not looked for; every request goes to the origin of " + each.lastArg());
+            }
+            scope.block().use().note("written where try_files or error_page leads to it");
+        }
+        Target target = Target.of(scope);
+        if (denies || AccessPlan.isClosed(scope)) {
+            for (Directive each : scope.all("allow", "deny")) {
+                each.use();
+            }
+            planned.add(new Planned(base.rank(), node -> {
+                node.put(base.verb(), base.url(location.path()));
+                node.put("to", DraftNode.CLOSED);
+                node.element("filters").put("action", "deny");
+                node.from(location.source().use());
+                scope.all("allow", "deny").forEach(each -> node.from(each.entry()));
+            }));
+            return;
+        }
+        if (target == null) {
+            location.source()
+                    .notMapped("the location leads to no origin that Millrace can reach; its requests use a rule for a"
+                            + " shorter path, if there is one");
+            return;
+        }
+        exactly(location);
+        String prefix = location.path().replace(" ", "%20");
+        planned.add(new Planned(base.rank(), node -> {
+            write(server, base, prefix, scope, target, node);
+            node.from(location.source().use());
+        }));
+    }
+
+    private void write(Server server, UrlBase base, String path, Scope scope, Target target, DraftNode node) {
+        proxied.add(scope);
+        node.put(base.verb(), base.url(path));
+        String rest = target.path() == null ? path : target.path();
+        String stripped = stripped(scope, path);
+        String to = target.path() == null && stripped != null ? stripped : rest;
+        if (target.path() != null && path.endsWith("/") && !rest.endsWith("/")) {
+            target.source().entry().note("a slash is inserted between " + rest + " and the rest of the path");
+        }
+        Directive host = Headers.host(scope);
+        String authority = target.authority();
+        boolean upstream = upstreams.has(authority);
+        boolean pristine = host != null && Headers.isClientHost(host.arg(1));
+        boolean literal = host != null && host.arg(1).matches("[A-Za-z0-9.-]+(:\\d+)?");
+        String named = literal && host != null
+                ? host.arg(1)
+                : upstream && authority.contains("_") ? authority.replace('_', '-') : authority;
+        if (upstream && authority.contains("_") && !literal && !pristine) {
+            target.source().entry().note("the origin's Host field is " + named + ", since '_' is not allowed there");
+        }
+        node.put("to", target.scheme() + "://" + named + to)
+                .from(target.source().use());
+        if (upstream) {
+            node.put("origins", upstreams.group(authority, target.scheme(), scope));
+        } else if (literal && !named.equals(authority)) {
+            node.put("origins", upstreams.single(target.scheme(), authority, target));
+        }
+        RuleSettings.Rule rule = settings.add(node);
+        if (host != null) {
+            host(host, rule, pristine, literal);
+        }
+        headers.requests(scope, node);
+        if (target.grpc()) {
+            rule.put("origin.http2", "prior_knowledge", target.source().entry());
+        }
+        AccessPlan.write(scope, node);
+        boolean obeys = !conditions.bypasses(scope, rule, List.of(base), path);
+        if (enabled.contains(scope.block())) {
+            rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
+            rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
+            rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
+        } else {
+            CachePlan.fill(scope, rule, !obeys, inactive);
+        }
+        if (scope.value("proxy_request_buffering", "on").equals("off")) {
+            scope.all("proxy_request_buffering").forEach(each -> rule.put("origin.request_buffer", "0", each.use()));
+        }
+        reverse(server, base, path, scope, target, named + to, pristine);
+        originTls(scope, rule, target);
+    }
+
+    private static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
+        if (pristine) {
+            rule.put("pristine_host_hdr", "true", host.use());
+            if (host.arg(1).contains("server_name")) {
+                host.entry().note("origins get the Host field of the client, not the name of the server");
+            }
+        } else if (literal) {
+            host.use().became("remap[].to");
+        } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
+            host.use().same("pristine_host_hdr");
+        } else {
+            host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
+        }
+    }
+
+    /** Returns the path that {@code rewrite ... break} leaves for the origin; null if there is none. */
+    private static @Nullable String stripped(Scope scope, String path) {
+        for (Directive each : scope.own("rewrite")) {
+            String expression = each.arg(0).replaceAll("^\\^|\\$$", "");
+            String begin = path.endsWith("/") ? path : path + "/";
+            String bare = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+            boolean rest = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
+            boolean after = expression.equals(bare + "(/.*)") || expression.equals(bare + "(.*)");
+            if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && rest) {
+                each.use().became("remap[].to");
+                String to = each.arg(1).substring(0, each.arg(1).length() - 2);
+                return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
+                        ? to
+                        : to.substring(0, to.length() - 1);
+            }
+            if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
+                each.use().became("remap[].to");
+                return "/";
+            }
+        }
+        return null;
+    }
+
+    /** nginx maps the origin's URL in Location back to that of the location, unless proxy_redirect is off. */
+    private void reverse(
+            Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
+        Directive setting = scope.last("proxy_redirect");
+        String word = setting == null ? "default" : setting.arg(0);
+        if (word.equals("off")) {
+            if (setting != null) {
+                setting.note("Location is passed on unchanged by default");
+            }
+            return;
+        }
+        boolean usual = word.equals("default");
+        String from = usual ? target.scheme() + "://" + to : word;
+        if (setting != null && usual) {
+            setting.use().same("remap[].reverse_map");
+        }
+        if (usual && (pristine || base.expression())) {
+            return;
+        }
+        String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
+        String name = base.isEverything() || base.expression() ? first(server) : base.host();
+        String begin = scheme + "://" + name + port(server, scheme);
+        String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
+        String whole = (url.startsWith("/") ? begin + url : url)
+                .replace("$scheme", scheme)
+                .replaceAll("\\$(http_)?host", name);
+        if (!from.matches("https?://[^$~]+") || whole.contains("$") || name.isEmpty()) {
+            if (setting != null) {
+                setting.notMapped("Location is changed by fixed URLs only: a rule with reverse_map");
+            }
+            return;
+        }
+        String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
+        // Rules for longer paths of the origin precede.
+        reversed.add(new Planned(-origin.length(), node -> {
+            node.put("reverse_map", origin);
+            node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
+            if (setting != null && !usual) {
+                node.from(setting.use());
+            } else {
+                node.from(target.source().entry());
+            }
+        }));
+    }
+
+    /** Returns the port of the server's first address with the scheme, unless it is the default. */
+    private static String port(Server server, String scheme) {
+        for (Listen each : server.listens()) {
+            if (each.scheme().equals(scheme)) {
+                return each.port() == (each.tls() ? 443 : 80) ? "" : ":" + each.port();
+            }
+        }
+        return "";
+    }
+
+    private static String first(Server server) {
+        return server.names().stream()
+                .filter(name -> name.matches("[A-Za-z0-9.-]+"))
+                .findFirst()
+                .orElse("");
+    }
+
+    private void originTls(Scope scope, RuleSettings.Rule rule, Target target) {
+        if (!target.scheme().equals("https")) {
+            return;
+        }
+        String family = target.grpc() ? "grpc_ssl_" : "proxy_ssl_";
+        Directive verify = scope.last(family + "verify");
+        if (verify != null && verify.isOn()) {
+            rule.put("origin.tls.verify", "on", verify.use());
+        } else if (verify != null) {
+            rule.put("origin.tls.verify", "off", verify.use());
+        } else {
+            rule.putDefault(
+                    "origin.tls.verify",
+                    "warn",
+                    "nginx verifies no certificates of origins (" + family + "verify);"
+                            + " remove the line once all are valid");
+        }
+        file(scope, rule, family + "trusted_certificate", "origin.tls.ca_file");
+        file(scope, rule, family + "certificate", "origin.tls.certificate");
+        file(scope, rule, family + "certificate_key", "origin.tls.key");
+        Directive name = scope.last(family + "name");
+        if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
+            rule.put("origin.tls.name", name.arg(0), name.use());
+        } else if (name != null && name.arg(0).matches("\\$(http_)?host")) {
+            rule.put("origin.tls.sni", "host", name.use());
+        }
+        Directive sni = scope.last(family + "server_name");
+        if (sni != null) {
+            sni.use().same("origin.tls.sni");
+        }
+        Directive protocols = scope.last(family + "protocols");
+        if (protocols != null) {
+            boolean old = protocols.args().contains("TLSv1.2");
+            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.use());
+        }
+    }
+
+    private void file(Scope scope, RuleSettings.Rule rule, String name, String key) {
+        Directive found = scope.last(name);
+        if (found != null && !found.arg(0).contains("$")) {
+            rule.put(key, Listeners.path(workspace, found.arg(0)), found.use());
+        }
+    }
+
+    /** An expression for the path cannot select an origin, only settings of the cache. */
+    private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
+        Scope scope = handler(server, location.scope());
+        Directive source = location.source();
+        if (onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
+            source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
+                    + " not refused");
+            scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
+            workspace.warn("requests for paths that match " + location.expression() + " are not refused: see "
+                    + source.entry().place());
+            return;
+        }
+        Target target = scope.own("proxy_pass").isEmpty() ? null : Target.of(scope);
+        Location wider = null;
+        for (Location each : locations) {
+            if (each.isPath() && each.kind() != Kind.EXACT && location.within().startsWith(each.path())) {
+                wider = wider == null ? each : wider;
+            }
+        }
+        if (target == null) {
+            source.notMapped("the location leads to no origin that Millrace can reach"
+                    + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            return;
+        }
+        Target outer = wider == null ? null : Target.of(handler(server, wider.scope()));
+        if (wider == null || !target.isSameOrigin(outer)) {
+            source.notMapped("rules match paths by their beginning only, so that an expression cannot select an"
+                    + " origin" + (wider == null ? "" : "; its requests use the rule for " + wider.path()));
+            return;
+        }
+        target.source().note("the same origin as for " + wider.path());
+        cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
+    }
+
+    private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
+        Directive source = location.source();
+        String expression = CacheConditions.ofPath(location.expression());
+        List<UrlBase> bases = List.of(base);
+        if (!CachePlan.isOn(scope)) {
+            if (CachePlan.isOn(outer)) {
+                conditions.add(bases, wider.path(), expression, "action", "never_cache", source.use());
+            }
+            scope.all("proxy_cache").forEach(each -> each.use().same("cache.enabled"));
+            source.use().same("remap");
+            return;
+        }
+        Directive valid = CachePlan.lifetime(scope);
+        String time = valid == null ? null : Values.time(valid.lastArg());
+        if (valid == null || time == null) {
+            if (CachePlan.isOn(outer)) {
+                source.use().same("cache.enabled");
+            } else {
+                source.notMapped("a rule for expressions that stores responses needs a time of proxy_cache_valid");
+            }
+            return;
+        }
+        boolean fixed = CachePlan.ignored(scope).contains("cache-control");
+        boolean off = !CachePlan.isOn(outer);
+        scope.own("proxy_cache").forEach(each -> each.use().became("cache_rules"));
+        scope.all("proxy_ignore_headers").forEach(each -> each.use().became("cache_rules"));
+        if (off) {
+            // The rule's cache is turned on, and all its other requests bypass it.
+            conditions.add(bases, wider.path(), null, "action", "never_cache", source.use());
+            enabled.add(outer.block());
+        }
+        String key = fixed || off ? "ttl_in_cache" : "revalidate";
+        conditions.add(bases, wider.path(), expression, key, time, source.use(), valid.use());
+        valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
+    }
+
+    /** Writes all planned rules. */
+    void finish() {
+        planned.sort(Comparator.comparingInt(Planned::rank));
+        for (Planned each : planned) {
+            each.content().accept(workspace.draft().root().element("remap"));
+        }
+        // Planned while the other rules were written.
+        reversed.sort(Comparator.comparingInt(Planned::rank));
+        for (Planned each : reversed) {
+            each.content().accept(workspace.draft().root().element("remap"));
+        }
+        for (Scope scope : proxied) {
+            Headers.responses(scope, workspace.draft());
+        }
+        settings.write(workspace.draft());
+    }
+
+    /** The scopes with an origin, each once for every rule. */
+    List<Scope> proxied() {
+        return proxied;
+    }
+}

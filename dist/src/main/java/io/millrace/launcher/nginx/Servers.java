@@ -1,0 +1,139 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** All servers, and the URLs that each answers for by name, port and default. Confined to one thread. */
+final class Servers {
+    private final List<Server> all = new ArrayList<>();
+
+    Servers(Scope http) {
+        for (Directive each : http.own("server")) {
+            all.add(new Server(new Scope(http, each)));
+        }
+        bases();
+    }
+
+    List<Server> all() {
+        return all;
+    }
+
+    private void bases() {
+        Set<String> taken = new HashSet<>();
+        int order = 0;
+        for (Server server : all) {
+            for (Listen listen : once(server)) {
+                int port = isByPort(listen.scheme()) ? listen.port() : 0;
+                for (String name : server.names()) {
+                    order++;
+                    add(server, UrlBase.of(listen.scheme(), name, port, order), name, taken);
+                }
+            }
+        }
+        if (all.size() == 1 && !all.get(0).listens().isEmpty()) {
+            // The only server answers for every host, so its names change nothing.
+            all.get(0).bases().clear();
+            all.get(0).bases().add(UrlBase.everything());
+            return;
+        }
+        Set<String> done = new HashSet<>();
+        for (Server server : all) {
+            for (Listen listen : once(server)) {
+                int port = isByPort(listen.scheme()) ? listen.port() : 0;
+                if (first(listen) == server && done.add(listen.scheme() + port) && mayAnswerAll(server, listen)) {
+                    server.bases().add(UrlBase.any(listen.scheme(), port));
+                }
+            }
+        }
+    }
+
+    private static List<Listen> once(Server server) {
+        Map<String, Listen> once = new LinkedHashMap<>();
+        server.listens().forEach(listen -> once.putIfAbsent(listen.scheme() + listen.port(), listen));
+        return List.copyOf(once.values());
+    }
+
+    private static void add(Server server, @Nullable UrlBase base, String name, Set<String> taken) {
+        if (base == null) {
+            server.scope()
+                    .own("server_name")
+                    .forEach(each -> each.notMapped("'" + name + "' is no name that a rule can match"));
+        } else if (!taken.add(base.url("/"))) {
+            server.scope().own("server_name").forEach(each -> each.entry()
+                    .note("'" + name + "' belongs to an earlier server with this name"));
+        } else {
+            server.bases().add(base);
+        }
+    }
+
+    /** Returns true if servers of the scheme have different ports, so that the port decides. */
+    private boolean isByPort(String scheme) {
+        Set<Set<Integer>> different = new HashSet<>();
+        for (Server server : all) {
+            Set<Integer> ports = new LinkedHashSet<>();
+            for (Listen listen : server.listens()) {
+                if (listen.scheme().equals(scheme)) {
+                    ports.add(listen.port());
+                }
+            }
+            if (!ports.isEmpty()) {
+                different.add(ports);
+            }
+        }
+        return different.size() > 1;
+    }
+
+    /** Returns the default server of an address: the marked one, else the first one. */
+    private Server first(Listen listen) {
+        Server first = null;
+        for (Server server : all) {
+            for (Listen each : server.listens()) {
+                if (each.port() == listen.port() && each.tls() == listen.tls()) {
+                    if (each.first()) {
+                        return server;
+                    }
+                    first = first == null ? server : first;
+                }
+            }
+        }
+        return first == null ? all.get(0) : first;
+    }
+
+    /**
+     * Returns false if a rule for all hosts would hide the redirections of another server, since rules that map
+     * precede redirections.
+     */
+    private boolean mayAnswerAll(Server server, Listen listen) {
+        boolean maps = !Redirects.isWhole(server.scope());
+        boolean named = !server.names().isEmpty();
+        boolean hides = all.stream()
+                .anyMatch(other -> other != server
+                        && Redirects.isAny(other.scope())
+                        && other.listens().stream()
+                                .anyMatch(each -> each.scheme().equals(listen.scheme())));
+        if (maps && named && hides) {
+            server.scope().own("server_name").forEach(each -> each.entry()
+                    .note("hosts without a server get 404: a rule for all hosts would hide redirections"));
+            return false;
+        }
+        if (maps && hides) {
+            for (Server other : all) {
+                if (other != server && Redirects.isAny(other.scope())) {
+                    other.scope()
+                            .own("server_name")
+                            .forEach(each -> each.notMapped(
+                                    "the rule for all hosts of the default server precedes" + " redirections"));
+                }
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,292 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Writes groups of origins from blocks {@code upstream}, when a rule first uses one. Confined to one thread. */
+final class Upstreams {
+    private static final String TRIES = "retries apply to the whole group, as the first rule that uses it sets them";
+
+    private final Workspace workspace;
+    private final Map<String, Directive> blocks = new LinkedHashMap<>();
+    private final Map<String, String> written = new HashMap<>();
+    private final Set<String> names = new HashSet<>();
+
+    Upstreams(Workspace workspace, Scope http) {
+        this.workspace = workspace;
+        http.own("upstream").forEach(each -> blocks.put(each.arg(0), each));
+    }
+
+    boolean has(String name) {
+        return blocks.containsKey(name);
+    }
+
+    /** Returns the name of a group with one host, for a rule whose Host field names another host. */
+    String single(String scheme, String authority, Target target) {
+        return written.computeIfAbsent(scheme + "://" + authority, key -> {
+            DraftNode group =
+                    workspace.draft().element("origins", target.source().use());
+            String name = freeName(authority);
+            group.put("name", name);
+            group.element("hosts").put("url", key);
+            return name;
+        });
+    }
+
+    /** Returns the name of the group for an upstream, and writes it at the first use. */
+    String group(String name, String scheme, Scope user) {
+        String known = written.get(scheme + "://" + name);
+        if (known != null) {
+            user.all("proxy_next_upstream", "proxy_next_upstream_tries", "proxy_next_upstream_timeout")
+                    .forEach(each -> {
+                        if (!each.isHandled()) {
+                            each.note(TRIES);
+                        }
+                    });
+            return known;
+        }
+        Directive block = blocks.get(name);
+        if (block == null) {
+            throw new IllegalArgumentException(name);
+        }
+        DraftNode group = workspace.draft().element("origins", block.use());
+        String free = freeName(name);
+        written.put(scheme + "://" + name, free);
+        group.put("name", free);
+        policy(group, block);
+        hosts(group, block, scheme);
+        retries(group, user);
+        return free;
+    }
+
+    private String freeName(String name) {
+        String word = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
+        String cut = word.substring(0, Math.min(word.length(), 59)).replaceAll("^-+", "");
+        String base = cut.isEmpty() ? "group" : cut;
+        String free = base;
+        for (int i = 2; !names.add(free); i++) {
+            free = base + "-" + i;
+        }
+        return free;
+    }
+
+    private static void policy(DraftNode group, Directive block) {
+        for (Directive each : block.children()) {
+            switch (each.name()) {
+                case "least_conn" -> group.put("policy", "least_loaded").from(each.use());
+                case "ip_hash" -> group.put("policy", "sticky").from(each.use());
+                case "random" -> random(group, each);
+                case "least_time" -> {
+                    group.put("policy", "least_loaded").from(each.use());
+                    each.entry().note("the host with the fewest requests is chosen, without regard to its time");
+                }
+                case "hash" -> hash(group, each);
+                case "sticky" -> {
+                    group.put("policy", "sticky").from(each.use());
+                    each.notMapped("hosts are chosen by the client's address, not by a cookie or a route");
+                }
+                default -> {}
+            }
+        }
+    }
+
+    private static void random(DraftNode group, Directive each) {
+        if (each.arg(0).equals("two")) {
+            group.put("policy", "least_loaded").from(each.use());
+        } else {
+            each.use().same("origins[].policy");
+            each.entry().note("hosts take turns instead of being chosen at random");
+        }
+    }
+
+    private static void hash(DraftNode group, Directive each) {
+        String key = each.arg(0);
+        if (key.equals("$remote_addr") || key.equals("$binary_remote_addr")) {
+            group.put("policy", "sticky").from(each.use());
+            return;
+        }
+        String word =
+                switch (key) {
+                    case "$request_uri", "$uri$is_args$args" -> "path_query";
+                    case "$uri" -> "path";
+                    case "$host", "$http_host" -> "host";
+                    case "$host$request_uri", "$scheme$host$request_uri", "$scheme$proxy_host$request_uri" -> "url";
+                    default -> "";
+                };
+        if (word.isEmpty()) {
+            each.notMapped("hashes of '" + key + "' have no equivalent; policy can be consistent_hash with hash_key"
+                    + " path, path_query, url, host or cache_key");
+            return;
+        }
+        group.put("policy", "consistent_hash").from(each.use());
+        group.put("hash_key", word).from(each.entry());
+    }
+
+    private void hosts(DraftNode group, Directive block, String scheme) {
+        List<Directive> settings = new ArrayList<>();
+        Set<String> seen = new HashSet<>();
+        for (Directive each : block.children("server")) {
+            String authority = each.arg(0);
+            if (authority.startsWith("unix:")) {
+                each.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
+            } else if (each.args().contains("down")) {
+                each.note("the server is marked as down, so that it gets no requests; the host is left out");
+            } else if (!seen.add(authority)) {
+                each.note("the host is listed before");
+            } else {
+                host(group.element("hosts").from(each.use()), each, scheme);
+                settings.add(each);
+            }
+        }
+        marks(group, settings);
+        for (Directive each : block.children()) {
+            if (each.name().equals("health_check")) {
+                each.notMapped("the directive belongs to a location");
+            }
+        }
+    }
+
+    private static void host(DraftNode host, Directive server, String scheme) {
+        host.put("url", scheme + "://" + server.arg(0));
+        String weight = option(server, "weight");
+        if (weight != null && !weight.equals("1")) {
+            host.put("weight", weight);
+        }
+        if (server.args().contains("backup")) {
+            host.put("backup", "true");
+        }
+        for (String word : server.args().subList(1, server.args().size())) {
+            String name = word.replaceAll("=.*", "");
+            switch (name) {
+                case "weight", "backup", "max_fails", "fail_timeout", "max_conns", "slow_start" -> {}
+                case "resolve" -> server.entry().note("names are always looked up again when their addresses expire");
+                case "service" -> server.notMapped("service: SRV records are used with dns.srv");
+                default -> server.notMapped("'" + word + "' has no equivalent");
+            }
+        }
+    }
+
+    static @Nullable String option(Directive directive, String name) {
+        for (String word : directive.args()) {
+            if (word.startsWith(name + "=")) {
+                return word.substring(name.length() + 1);
+            }
+        }
+        return null;
+    }
+
+    /** Settings that nginx has for each host, and Millrace for the group. */
+    private static void marks(DraftNode group, List<Directive> servers) {
+        one(group, servers, "max_fails", "markdown.fail_threshold", "1", false);
+        one(group, servers, "fail_timeout", "markdown.retry_time", "10s", true);
+        one(group, servers, "slow_start", "slow_start", "0", true);
+        one(group, servers, "max_conns", "connections_max", "0", false);
+        group.putWords("markdown.codes", List.of()).remark("nginx counts no response as a failure by its status");
+    }
+
+    private static void one(
+            DraftNode group, List<Directive> servers, String name, String key, String usual, boolean time) {
+        Directive first = null;
+        for (Directive each : servers) {
+            String value = option(each, name);
+            if (value != null && first == null) {
+                first = each;
+            } else if (first != null && value != null && !value.equals(option(first, name))) {
+                each.notMapped(name + ": the group has one value, that of "
+                        + first.entry().place());
+            }
+        }
+        String text = first == null ? usual : String.valueOf(option(first, name));
+        String value = time ? Values.time(text) : text;
+        if (name.equals("max_conns") || name.equals("slow_start")) {
+            if (first == null || "0".equals(value)) {
+                return;
+            }
+            if (name.equals("max_conns")) {
+                first.entry().note("max_conns: Millrace limits the connections of each event loop");
+            }
+        }
+        if (value == null) {
+            return;
+        }
+        DraftNode node = group.put(key, value).optional();
+        if (first == null) {
+            node.remark("nginx's default (" + name + ")");
+        } else {
+            node.from(first.entry());
+        }
+    }
+
+    private static void retries(DraftNode group, Scope user) {
+        List<String> codes = new ArrayList<>();
+        Directive next = user.last("proxy_next_upstream");
+        List<String> words = next == null ? List.of("error", "timeout") : next.args();
+        for (String word : words) {
+            if (word.matches("http_\\d{3}")) {
+                codes.add(word.substring(5));
+            }
+        }
+        DraftNode written = group.putWords("retry.response_codes", codes).optional();
+        if (next != null) {
+            written.from(next.use());
+            if (words.contains("non_idempotent")) {
+                next.notMapped("non_idempotent: such requests are sent again only if no byte of them was sent");
+            }
+        } else {
+            written.remark("nginx's default (proxy_next_upstream error timeout)");
+        }
+        if (words.contains("off")) {
+            group.put("retry.tries", "1");
+        }
+        Directive tries = user.last("proxy_next_upstream_tries");
+        if (tries != null && !tries.arg(0).equals("0") && !words.contains("off")) {
+            group.put("retry.tries", tries.arg(0)).optional().from(tries.use());
+        } else if (tries != null) {
+            tries.note("0 sets no limit; Millrace's default is 3 attempts");
+        }
+        Directive within = user.last("proxy_next_upstream_timeout");
+        String time = within == null ? null : Values.time(within.arg(0));
+        if (within != null && time != null && !time.equals("0")) {
+            group.put("retry.within", time).optional().from(within.use());
+        } else if (within != null) {
+            within.note("0 sets no limit; Millrace's default is 30 seconds");
+        }
+    }
+
+    /** Writes the settings of idle connections, which apply to all origins, and reports unused groups. */
+    void finish() {
+        for (Directive block : blocks.values()) {
+            for (Directive each : block.children()) {
+                if (each.name().equals("keepalive")) {
+                    workspace.draft().set("origin.keep_alive_max", each.arg(0), each.use());
+                    each.entry().note("idle connections are counted for each event loop");
+                } else if (each.name().equals("keepalive_timeout")) {
+                    String time = Values.time(each.arg(0));
+                    if (time != null) {
+                        workspace.draft().set("origin.keep_alive", time, each.use());
+                    }
+                }
+            }
+            if (!block.isHandled()) {
+                block.note("no imported rule uses the upstream");
+                block.children().forEach(each -> {
+                    if (!each.isHandled()) {
+                        each.note("no imported rule uses the upstream");
+                    }
+                });
+            }
+        }
+    }
+}

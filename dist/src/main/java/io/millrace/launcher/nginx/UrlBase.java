@@ -1,0 +1,70 @@
+package io.millrace.launcher.nginx;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of a rule's URL before the path: a scheme, and a host or an expression for hosts. Immutable.
+ *
+ * @param rank order among the rules: exact names, wildcards, expressions, all hosts
+ * @param host name or expression; empty for a path that matches every host and scheme
+ * @param port port that clients connect to, if servers differ by port; 0 for every port
+ */
+record UrlBase(int rank, String scheme, String host, boolean expression, int port) {
+    static final int ANY = 10_000;
+    private static final int REGEX = 5000;
+
+    /** Returns the base for a name of {@code server_name}; null if the name cannot be expressed. */
+    @Nullable
+    static UrlBase of(String scheme, String name, int port, int order) {
+        String lower = name.toLowerCase(Locale.ROOT);
+        if (name.startsWith("~")) {
+            String expression = name.substring(1).replace("(?<", "(?P<");
+            String begin = expression.startsWith("^") ? expression.substring(1) : ".*" + expression;
+            String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
+            return new UrlBase(REGEX + order, scheme, whole, true, port);
+        }
+        if (lower.startsWith("*.")) {
+            String rest = lower.substring(1).replace(".", "\\.");
+            return new UrlBase(2000 - Math.min(1900, lower.length()), scheme, ".*" + rest, true, port);
+        }
+        if (lower.endsWith(".*")) {
+            String rest = lower.substring(0, lower.length() - 1).replace(".", "\\.");
+            return new UrlBase(4000 - Math.min(1900, lower.length()), scheme, rest + ".*", true, port);
+        }
+        return lower.contains("*") || lower.contains("$") ? null : new UrlBase(0, scheme, lower, false, port);
+    }
+
+    /** Returns the base for all hosts of a scheme. */
+    static UrlBase any(String scheme, int port) {
+        return new UrlBase(ANY, scheme, ".*", true, port);
+    }
+
+    /** Returns the base for all hosts of both schemes. */
+    static UrlBase everything() {
+        return new UrlBase(ANY, "", "", false, 0);
+    }
+
+    boolean isEverything() {
+        return host.isEmpty();
+    }
+
+    boolean isAny() {
+        return rank == ANY;
+    }
+
+    /** The key of a rule that maps to an origin. */
+    String verb() {
+        return (expression ? "regex_map" : "map") + (port == 0 ? "" : "_with_recv_port");
+    }
+
+    /** The URL of a rule, with the port if servers differ by port. */
+    String url(String path) {
+        return isEverything() ? path : scheme + "://" + host + (port == 0 ? "" : ":" + port) + path;
+    }
+
+    /** The host of the request in a target URL. */
+    String hostInTarget() {
+        return expression ? "$0" : host;
+    }
+}

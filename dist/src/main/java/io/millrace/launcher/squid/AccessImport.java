@@ -1,0 +1,363 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.squid.Acls.Acl;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Translates {@code http_access} and {@code cache}. Confined to one thread. */
+final class AccessImport {
+    private static final List<String> PRIVATE =
+            List.of("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1");
+
+    /** Destinations that are denied by default. */
+    private static final String LOCAL = "(127|0|169\\.254|10|192\\.168)\\..*|::1.*|fe80.*";
+
+    private final Workspace workspace;
+    private final Acls acls;
+    private final List<SquidLine> lines;
+    private final boolean forward;
+    private final Set<String> clients = new LinkedHashSet<>();
+    private boolean everybody;
+    private boolean filtered;
+    private boolean closed;
+    private final Set<String> domains = new LinkedHashSet<>();
+
+    /** Domains that lines of http_access allow for an accelerator; empty if they do not restrict hosts. */
+    Set<String> domains() {
+        return domains;
+    }
+
+    /** @param forward whether requests are forwarded to every host */
+    AccessImport(Workspace workspace, Acls acls, List<SquidLine> lines, boolean forward) {
+        this.workspace = workspace;
+        this.acls = acls;
+        this.lines = lines;
+        this.forward = forward;
+    }
+
+    void read() {
+        String last = "";
+        boolean all = false;
+        for (SquidLine line : lines) {
+            if (line.name().equals("http_access")) {
+                last = line.arg(0);
+                if (all) {
+                    line.note("an earlier line decides for all clients");
+                } else {
+                    all = access(line);
+                }
+            } else if (line.name().equals("cache") || line.name().equals("no_cache")) {
+                cache(line);
+            }
+        }
+        if (!all && filtered && last.equals("deny")) {
+            workspace
+                    .draft()
+                    .root()
+                    .element("access.filters")
+                    .put("action", "allow")
+                    .remark("Squid's default is the opposite of the last line.");
+        } else if (!all && (last.equals("allow") || last.isEmpty())) {
+            workspace
+                    .draft()
+                    .root()
+                    .element("access.filters")
+                    .put("action", "deny")
+                    .remark("Squid's default is the opposite of the last line.");
+        }
+        if (forward) {
+            forwarding();
+        }
+    }
+
+    private void forwarding() {
+        DraftNode root = workspace.draft().root();
+        root.put("forward_proxy.enabled", "true");
+        List<String> allowed = everybody ? PRIVATE : List.copyOf(clients);
+        if (allowed.isEmpty()) {
+            root.put("forward_proxy.enabled", "false").remark("No line of http_access allows clients.");
+            return;
+        }
+        DraftNode node = root.putWords("forward_proxy.allow", allowed);
+        if (everybody) {
+            node.remark("http_access allows all clients; only private addresses are written.");
+        }
+        SquidLine source = everybody ? allowAll() : null;
+        if (source != null) {
+            source.notMapped("forwarding for all clients would be an open proxy: forward_proxy.allow has private"
+                    + " addresses only");
+        }
+    }
+
+    private @Nullable SquidLine allowAll() {
+        return lines.stream()
+                .filter(each -> each.name().equals("http_access") && each.args().equals(List.of("allow", "all")))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Translates one line; returns true if it decides for all requests. */
+    private boolean access(SquidLine line) {
+        boolean allow = line.arg(0).equals("allow");
+        List<String> addresses = new ArrayList<>();
+        List<String> methods = new ArrayList<>();
+        List<Acl> used = new ArrayList<>();
+        List<String> unknown = new ArrayList<>();
+        for (String name : line.from(1)) {
+            Acl acl = acls.find(name);
+            boolean negated = name.startsWith("!");
+            if (acl == null) {
+                line.notMapped("no list is named '" + name + "'");
+                unknown.add(name);
+                continue;
+            }
+            switch (acl.type()) {
+                case "src" -> {
+                    List<String> words = Acls.addresses(acl);
+                    if (words == null || !addresses.isEmpty()) {
+                        unknown.add(name);
+                    } else {
+                        words.forEach(each -> addresses.add(negated ? "~" + each : each));
+                        used.add(acl);
+                    }
+                }
+                case "method" -> {
+                    if (negated) {
+                        unknown.add(name);
+                    } else {
+                        methods.addAll(acl.values());
+                        used.add(acl);
+                    }
+                }
+                default -> unknown.add(name);
+            }
+        }
+        if (special(line, unknown)) {
+            return closed;
+        }
+        if (!unknown.isEmpty()) {
+            undecided(line, allow, unknown);
+            return false;
+        }
+        write(line, allow, addresses, methods);
+        used.forEach(each -> each.used("access.filters"));
+        boolean whole = addresses.equals(List.of("all")) && methods.isEmpty();
+        if (allow) {
+            everybody |= whole;
+            addresses.stream()
+                    .filter(each -> !each.startsWith("~") && !each.equals("all"))
+                    .forEach(clients::add);
+        }
+        return whole;
+    }
+
+    private void write(SquidLine line, boolean allow, List<String> addresses, List<String> methods) {
+        DraftNode filter = workspace.draft().root().element("access.filters");
+        filter.put("action", allow ? "allow" : "deny");
+        if (!addresses.isEmpty() && !addresses.equals(List.of("all"))) {
+            filter.putWords("src_ip", addresses);
+        }
+        if (!methods.isEmpty()) {
+            filter.putWords("methods", methods);
+        }
+        filter.from(line.use());
+        filtered = true;
+    }
+
+    /** Lines of the usual configuration. */
+    private boolean special(SquidLine line, List<String> unknown) {
+        boolean deny = line.arg(0).equals("deny");
+        List<String> names = line.from(1);
+        if (names.contains("manager")) {
+            line.note("the admin API has its own socket and tokens");
+            return true;
+        }
+        if (names.stream().anyMatch(each -> each.equalsIgnoreCase("PURGE")) && isPurge(names)) {
+            purge(line, names, deny);
+            return true;
+        }
+        if (deny
+                && names.size() == 2
+                && names.get(0).equals("CONNECT")
+                && names.get(1).startsWith("!")) {
+            return ports(line, names.get(1));
+        }
+        Acl first = names.isEmpty() ? null : acls.find(names.get(0));
+        boolean one = deny && names.size() == 1 && first != null;
+        if (one && first.type().equals("port")) {
+            line.note("hosts that clients name are protected by forward_proxy.deny_destinations; ports of rules are"
+                    + " those of their origins");
+            first.note("taken into account with " + line.entry().place());
+            return true;
+        }
+        if (one && first.type().equals("dst") && !names.get(0).startsWith("!")) {
+            return destinations(line, first);
+        }
+        if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
+            line.use().became("remap");
+            for (String each : unknown) {
+                use(each, "remap");
+                Acl acl = acls.find(each);
+                if (acl != null) {
+                    domains.addAll(acl.values());
+                }
+            }
+            return !unknown.isEmpty();
+        }
+        if (deny && names.equals(List.of("all")) && !domains.isEmpty()) {
+            line.note("hosts without a rule are answered with 404");
+            closed = true;
+            return true;
+        }
+        return false;
+    }
+
+    private boolean isPurge(List<String> names) {
+        return names.stream().anyMatch(each -> {
+            Acl acl = acls.find(each);
+            return acl != null && acl.type().equals("method") && acl.values().contains("PURGE");
+        });
+    }
+
+    private boolean isDomain(String name) {
+        Acl acl = acls.find(name);
+        return acl != null && acl.type().equals("dstdomain") && !name.startsWith("!");
+    }
+
+    private void use(String name, String key) {
+        Acl acl = acls.find(name);
+        if (acl != null) {
+            acl.used(key);
+        }
+    }
+
+    private void purge(SquidLine line, List<String> names, boolean deny) {
+        names.forEach(each -> use(each, "purge.allow"));
+        if (deny) {
+            line.note("other clients may not purge");
+            return;
+        }
+        for (String each : names) {
+            Acl acl = acls.find(each);
+            List<String> addresses = acl == null ? null : Acls.addresses(acl);
+            if (addresses != null) {
+                DraftNode node = workspace
+                        .draft()
+                        .root()
+                        .putWords("purge.allow", addresses)
+                        .optional();
+                node.from(line.use());
+                return;
+            }
+        }
+        line.notMapped("purge.allow takes addresses of clients");
+    }
+
+    private boolean ports(SquidLine line, String name) {
+        Acl acl = acls.find(name);
+        if (acl == null || !acl.type().equals("port")) {
+            return false;
+        }
+        if (!forward) {
+            line.note("CONNECT is refused, because forward_proxy is off");
+            acl.note("taken into account with " + line.entry().place());
+            return true;
+        }
+        List<String> ports =
+                acl.values().stream().filter(each -> each.matches("\\d{1,5}")).toList();
+        workspace.draft().set("forward_proxy.connect_ports", ports, line.use());
+        acl.used("forward_proxy.connect_ports");
+        if (ports.size() < acl.values().size()) {
+            line.notMapped("ranges of ports cannot be written");
+        }
+        return true;
+    }
+
+    private boolean destinations(SquidLine line, Acl acl) {
+        line.use().same("forward_proxy.deny_destinations");
+        acl.note("taken into account with " + line.entry().place());
+        List<String> addresses = Acls.addresses(acl);
+        if (addresses == null) {
+            line.notMapped("destinations are addresses and ranges");
+        } else if (!addresses.stream().allMatch(each -> each.matches(LOCAL))) {
+            line.notMapped("add the addresses to forward_proxy.deny_destinations, which has private ones by default");
+            workspace.warn("requests that a line of http_access denies are not refused: see "
+                    + line.entry().place());
+        }
+        return true;
+    }
+
+    private void undecided(SquidLine line, boolean allow, List<String> unknown) {
+        Acl acl = acls.find(unknown.get(0));
+        String type = acl == null ? "?" : acl.type();
+        if (allow) {
+            line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not allowed by"
+                    + " this line");
+        } else {
+            line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not refused");
+            workspace.warn("requests that a line of http_access denies are not refused: see "
+                    + line.entry().place());
+        }
+    }
+
+    /** {@code cache deny} keeps responses out of the cache. */
+    private void cache(SquidLine line) {
+        boolean deny = line.arg(0).equals("deny");
+        if (!deny) {
+            line.note("responses are stored by default");
+            return;
+        }
+        if (line.from(1).equals(List.of("all"))) {
+            workspace.draft().set("cache.enabled", "false", line.use());
+            return;
+        }
+        Acl acl = line.from(1).size() == 1 ? acls.find(line.arg(1)) : null;
+        if (acl == null || line.arg(1).startsWith("!") || !never(line, acl)) {
+            line.notMapped("requests bypass the cache by one list of URLs, hosts or addresses only");
+        }
+    }
+
+    private boolean never(SquidLine line, Acl acl) {
+        String flag = acl.ignoresCase() ? "(?i)" : "";
+        for (String value : acl.values()) {
+            DraftNode rule;
+            switch (acl.type()) {
+                case "urlpath_regex", "url_regex" -> {
+                    rule = workspace.draft().root().element("cache_rules");
+                    rule.put("url_regex", flag + Refresh.url(value, acl.type().equals("urlpath_regex")));
+                }
+                case "dstdomain" -> {
+                    rule = workspace.draft().root().element("cache_rules");
+                    boolean below = value.startsWith(".");
+                    rule.put(
+                            below ? "dest_domain" : "dest_host",
+                            (below ? value.substring(1) : value).toLowerCase(Locale.ROOT));
+                }
+                case "src" -> {
+                    List<String> words = Acls.addresses(acl);
+                    if (words == null) {
+                        return false;
+                    }
+                    rule = workspace.draft().root().element("cache_rules");
+                    rule.putWords("src_ip", words);
+                }
+                default -> {
+                    return false;
+                }
+            }
+            rule.put("action", "never_cache");
+            rule.from(line.use());
+            if (acl.type().equals("src")) {
+                break;
+            }
+        }
+        acl.used("cache_rules");
+        return true;
+    }
+}

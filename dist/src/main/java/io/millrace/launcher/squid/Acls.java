@@ -1,0 +1,115 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.source.Addresses;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The access control lists of squid.conf by name. Confined to one thread. */
+final class Acls {
+    /** A list with its type and the lines that define it. */
+    static final class Acl {
+        private final String type;
+        private final List<String> values = new ArrayList<>();
+        private final List<SquidLine> lines = new ArrayList<>();
+        private boolean ignoreCase;
+
+        Acl(String type) {
+            this.type = type;
+        }
+
+        String type() {
+            return type;
+        }
+
+        List<String> values() {
+            return values;
+        }
+
+        boolean ignoresCase() {
+            return ignoreCase;
+        }
+
+        /** Marks the definition as written to a key. */
+        void used(String key) {
+            lines.forEach(each -> each.use().became(key));
+        }
+
+        void note(String note) {
+            lines.forEach(each -> each.note(note));
+        }
+    }
+
+    private final Map<String, Acl> all = new LinkedHashMap<>();
+
+    Acls(SquidReader reader) {
+        builtIn("all", "src", "all");
+        builtIn("localhost", "src", "127.0.0.1/32", "::1");
+        builtIn("to_localhost", "dst", "127.0.0.0/8", "0.0.0.0/32", "::1");
+        builtIn("to_linklocal", "dst", "169.254.0.0/16", "fe80::/10");
+        builtIn("manager", "manager");
+        builtIn("CONNECT", "method", "CONNECT");
+        for (SquidLine line : reader.lines()) {
+            if (line.name().equals("acl") && line.args().size() > 1) {
+                define(reader, line);
+            }
+        }
+    }
+
+    private void builtIn(String name, String type, String... values) {
+        Acl acl = new Acl(type);
+        acl.values.addAll(List.of(values));
+        all.put(name, acl);
+    }
+
+    private void define(SquidReader reader, SquidLine line) {
+        String name = line.arg(0);
+        Acl known = all.get(name);
+        // A definition in the file replaces a built-in list, and extends one of the file.
+        Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
+        all.put(name, acl);
+        acl.lines.add(line);
+        for (String value : reader.values(line, line.from(2))) {
+            if (value.equals("-i")) {
+                acl.ignoreCase = true;
+            } else if (!value.equals("--") && !value.equals("-n") && !value.equals("+i")) {
+                acl.values.add(value);
+            }
+        }
+    }
+
+    @Nullable
+    Acl find(String name) {
+        return all.get(name.startsWith("!") ? name.substring(1) : name);
+    }
+
+    /** Returns the addresses of a list of clients; null if it is of another type, or names hosts. */
+    @Nullable
+    static List<String> addresses(Acl acl) {
+        if (!acl.type.equals("src") && !acl.type.equals("dst")) {
+            return null;
+        }
+        List<String> words = new ArrayList<>();
+        for (String value : acl.values) {
+            String text = value.equals("0.0.0.0/0.0.0.0") || value.equals("all") ? "all" : masked(value);
+            words.add(text.equals("all") ? "all" : Addresses.of(text));
+        }
+        return words.isEmpty() || Addresses.problem(words) != null ? null : words;
+    }
+
+    /** Converts a mask such as {@code /255.255.255.0} to a prefix length. */
+    private static String masked(String value) {
+        int slash = value.indexOf('/');
+        String mask = value.substring(slash + 1);
+        if (slash < 0 || !mask.matches("(\\d{1,3}\\.){3}\\d{1,3}")) {
+            return value;
+        }
+        int bits = 0;
+        for (String part : mask.split("\\.", -1)) {
+            bits += Integer.bitCount(Integer.parseInt(part) & 0xff);
+        }
+        return value.substring(0, slash) + "/" + bits;
+    }
+}

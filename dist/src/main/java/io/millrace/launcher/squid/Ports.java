@@ -1,0 +1,111 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Translates {@code http_port} and {@code https_port}. Confined to one thread. */
+final class Ports {
+    private static final Set<String> HANDLED = Set.of(
+            "accel",
+            "vhost",
+            "no-vhost",
+            "defaultsite",
+            "vport",
+            "cert",
+            "tls-cert",
+            "key",
+            "tls-key",
+            "name",
+            "protocol",
+            "ignore-cc",
+            "act-as-origin",
+            "allow-direct",
+            "connection-auth",
+            "disable-pmtu-discovery");
+
+    private final Workspace workspace;
+    private final Set<String> schemes = new LinkedHashSet<>();
+    private final List<SquidLine> accelerators = new ArrayList<>();
+    private boolean forward;
+
+    Ports(Workspace workspace) {
+        this.workspace = workspace;
+    }
+
+    /** Schemes of the addresses of accelerators. */
+    List<String> schemes() {
+        return List.copyOf(schemes);
+    }
+
+    /** The first address of an accelerator; null without one. */
+    @Nullable
+    SquidLine accelerator() {
+        return accelerators.isEmpty() ? null : accelerators.get(0);
+    }
+
+    /** Returns true if an address is that of a forward proxy. */
+    boolean isForward() {
+        return forward;
+    }
+
+    void read(List<SquidLine> lines) {
+        for (SquidLine line : lines) {
+            boolean tls = line.name().equals("https_port");
+            if (tls || line.name().equals("http_port")) {
+                port(line, tls);
+            }
+        }
+    }
+
+    private void port(SquidLine line, boolean tls) {
+        for (String word : List.of("intercept", "transparent", "tproxy", "ssl-bump")) {
+            if (line.args().contains(word)) {
+                line.notMapped(word + ": intercepted connections have no equivalent");
+                return;
+            }
+        }
+        String text = line.arg(0);
+        String address = text.matches("\\d+") ? ":" + text : text.replaceAll("^(0\\.0\\.0\\.0|\\[::]):", ":");
+        boolean accelerates = line.args().contains("accel")
+                || line.option("defaultsite") != null
+                || line.args().contains("vhost");
+        DraftNode node = workspace.draft().root().element("listen").from(line.use());
+        node.put("address", address);
+        if (accelerates) {
+            accelerators.add(line);
+            schemes.add(tls ? "https" : "http");
+        } else {
+            forward = true;
+        }
+        if (tls) {
+            String certificate = line.option("tls-cert", "cert");
+            String key = line.option("tls-key", "key");
+            if (certificate == null) {
+                node.put("tls.enabled", "true");
+                line.notMapped("the address has no certificate: tls.certificates");
+            } else {
+                node.put("tls.enabled", "true");
+                DraftNode element = workspace.draft().element("tls.certificates", line.entry());
+                element.put("certificate", certificate);
+                if (key != null && !key.equals(certificate)) {
+                    element.put("key", key);
+                }
+            }
+        }
+        for (String word : line.from(1)) {
+            String name = word.replaceAll("=.*", "");
+            if (name.matches("(tls-)?(options|dh|dhparams|cipher|min-version|clientca|cafile|capath|context)")) {
+                line.notMapped(name + ": see section tls");
+            } else if (name.equals("require-proxy-header")) {
+                line.notMapped("set listen[].proxy_protocol and access.proxy_protocol_allow");
+            } else if (!HANDLED.contains(name)) {
+                line.notMapped("'" + word + "' has no equivalent");
+            }
+        }
+    }
+}

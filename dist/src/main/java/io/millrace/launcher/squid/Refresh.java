@@ -1,0 +1,126 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Quantity;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Translates {@code refresh_pattern}. The last line, for all URLs, sets heuristic lifetimes. Stateless. */
+final class Refresh {
+    private Refresh() {}
+
+    /** Returns an expression for the URL of the cache key. */
+    static String url(String expression, boolean pathOnly) {
+        if (!pathOnly) {
+            return expression;
+        }
+        return expression.startsWith("^")
+                ? "^[a-z]+://[^/]+" + expression.substring(1)
+                : "^[a-z]+://[^/]+.*(?:" + expression + ")";
+    }
+
+    static void read(Workspace workspace, List<SquidLine> lines) {
+        List<SquidLine> patterns = new ArrayList<>();
+        for (SquidLine line : lines) {
+            if (line.name().equals("refresh_pattern")) {
+                patterns.add(line);
+            }
+        }
+        boolean general = false;
+        List<SquidLine> rules = new ArrayList<>();
+        for (SquidLine line : patterns) {
+            boolean ignoreCase = line.arg(0).equals("-i");
+            String expression = line.arg(ignoreCase ? 1 : 0);
+            if (general) {
+                line.note("an earlier line matches all URLs");
+            } else if (expression.startsWith("^ftp:") || expression.startsWith("^gopher:")) {
+                line.note("Millrace fetches by HTTP only");
+            } else if (expression.equals(".") || expression.equals(".*")) {
+                general(workspace.draft(), line, ignoreCase ? 2 : 1);
+                general = true;
+            } else {
+                rules.add(line);
+            }
+        }
+        // The first line that matches decides in Squid, the last one in Millrace.
+        Collections.reverse(rules);
+        rules.forEach(each -> rule(workspace, each));
+    }
+
+    private static void general(Draft draft, SquidLine line, int at) {
+        String least = minutes(line.arg(at));
+        String most = minutes(line.arg(at + 2));
+        String percent = line.arg(at + 1).replace("%", "");
+        if (least.isEmpty() || most.isEmpty() || !percent.matches("\\d{1,6}")) {
+            line.notMapped("the numbers are not understood");
+            return;
+        }
+        BigDecimal factor = new BigDecimal(percent).movePointLeft(2).min(BigDecimal.ONE);
+        String text = factor.signum() == 0 ? "0" : factor.stripTrailingZeros().toPlainString();
+        draft.set("cache.heuristic_lm_factor", text, line.use());
+        draft.set("cache.heuristic_min_lifetime", least, line.entry());
+        draft.set("cache.heuristic_max_lifetime", most, line.entry());
+        if (!least.equals("0")) {
+            draft.set("cache.heuristic_without_last_modified", "true", line.entry());
+        }
+        options(draft, line, at + 3);
+    }
+
+    private static String minutes(String text) {
+        return text.matches("\\d{1,9}") ? Quantity.seconds(Long.parseLong(text) * 60) : "";
+    }
+
+    private static void options(Draft draft, SquidLine line, int at) {
+        for (String option : line.from(at)) {
+            switch (option.replaceAll("=.*", "")) {
+                case "ignore-reload", "ignore-no-cache" ->
+                    draft.set("cache.ignore_client_no_cache", "true", line.entry());
+                case "reload-into-ims", "refresh-ims" -> line.entry().same("cache.ims_on_client_no_cache");
+                case "ignore-no-store" -> draft.set("cache.ignore_server_no_cache", "true", line.entry());
+                case "store-stale", "override-lastmod", "ignore-must-revalidate" ->
+                    line.entry().note(option + " has no equivalent for all URLs");
+                case "max-stale" -> {
+                    String time = minutes(option.substring(option.indexOf('=') + 1));
+                    if (!time.isEmpty()) {
+                        draft.set("cache.max_stale_age", time, line.entry());
+                    }
+                }
+                default -> line.notMapped(option + " has no equivalent for all URLs");
+            }
+        }
+    }
+
+    private static void rule(Workspace workspace, SquidLine line) {
+        boolean ignoreCase = line.arg(0).equals("-i");
+        int at = ignoreCase ? 1 : 0;
+        String least = minutes(line.arg(at + 1));
+        List<String> options = line.from(at + 4);
+        if (least.isEmpty()) {
+            line.notMapped("the numbers are not understood");
+            return;
+        }
+        if (least.equals("0")) {
+            line.notMapped("heuristic lifetimes are the same for all URLs; with cache.cache_urls_that_look_dynamic:"
+                    + " false, URLs with a query are not cached");
+            return;
+        }
+        boolean forced = options.stream()
+                .anyMatch(each -> each.startsWith("ignore-no-store")
+                        || each.startsWith("ignore-private")
+                        || each.startsWith("ignore-no-cache")
+                        || each.startsWith("override-expire"));
+        DraftNode rule = workspace.draft().root().element("cache_rules");
+        rule.put("url_regex", (ignoreCase ? "(?i)" : "") + line.arg(at));
+        rule.put(forced ? "ttl_in_cache" : "revalidate", least);
+        if (options.contains("ignore-reload") && !forced) {
+            rule.put("action", "ignore_client_no_cache");
+        }
+        rule.from(line.use());
+        line.note("the first number is the lifetime of all responses that match"
+                + (forced ? ", except those with private" : ", whatever lifetime they have"));
+    }
+}

@@ -1,0 +1,363 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Quantity;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Translates directives with one value, and reports all that have no equivalent. Confined to one thread. */
+final class Settings {
+    private static final String PROCESS = "concerns the processes, threads and memory of Squid; Millrace has its own";
+    private static final Map<String, List<String>> TIMES = Map.ofEntries(
+            Map.entry("connect_timeout", List.of("timeouts.origin_connect")),
+            Map.entry("read_timeout", List.of("timeouts.origin_first_byte", "timeouts.origin_idle")),
+            Map.entry("request_timeout", List.of("timeouts.client_header")),
+            Map.entry("persistent_request_timeout", List.of("timeouts.client_keep_alive")),
+            Map.entry("client_idle_pconn_timeout", List.of("timeouts.client_keep_alive")),
+            Map.entry("server_idle_pconn_timeout", List.of("origin.keep_alive")),
+            Map.entry("pconn_timeout", List.of("origin.keep_alive")),
+            Map.entry("shutdown_lifetime", List.of("timeouts.drain")),
+            Map.entry("dns_retransmit_interval", List.of("dns.query_timeout")),
+            Map.entry("positive_dns_ttl", List.of("dns.ttl_max")),
+            Map.entry("negative_dns_ttl", List.of("dns.negative_ttl")),
+            Map.entry("max_stale", List.of("cache.max_stale_age")));
+    private static final Map<String, String> SIZES = Map.of(
+            "cache_mem", "cache.ram_size",
+            "maximum_object_size", "cache.max_object_size",
+            "request_header_max_size", "limits.request_header",
+            "reply_header_max_size", "limits.response_header",
+            "request_body_max_size", "limits.request_body");
+    private static final Map<String, String> NO_EFFECT = new HashMap<>();
+    private static final Map<String, String> MISSING = new HashMap<>();
+
+    static {
+        put(NO_EFFECT, PROCESS, """
+                coredump_dir pid_filename cache_effective_user cache_effective_group workers cpu_affinity_map
+                memory_pools memory_pools_limit max_filedescriptors chroot mime_table icon_directory error_directory
+                error_default_language err_page_stylesheet cache_mgr mail_from mail_program umask as_whois_server
+                unlinkd_program diskd_program pinger_enable pinger_program netdb_filename debug_options cache_log
+                cache_store_log buffered_logs announce_period unique_hostname hostname_aliases check_hostnames
+                allow_underscore httpd_suppress_version_string windows_ipaddrchangemonitor eui_lookup email_err_data
+                hopeless_kid_revival_delay shared_memory_locking high_response_time_warning high_page_fault_warning
+                high_memory_warning sleep_after_fork access_log_queue_size""");
+        put(NO_EFFECT, "the store decides itself what it keeps", """
+                cache_replacement_policy memory_replacement_policy cache_swap_low cache_swap_high
+                maximum_object_size_in_memory memory_cache_mode memory_cache_shared store_avg_object_size
+                store_objects_per_bucket max_open_disk_fds cache_swap_state store_dir_select_algorithm
+                minimum_expiry_time cache_miss_revalidate""");
+        put(NO_EFFECT, "Millrace keeps its own table of addresses", """
+                ipcache_size ipcache_low ipcache_high fqdncache_size dns_defnames dns_children dns_packet_max
+                dns_multicast_local hosts_default_append append_domain dns_timeout ignore_unknown_nameservers
+                test_reachability""");
+        put(NO_EFFECT, "connections to clients and origins are kept open by default", """
+                client_persistent_connections server_persistent_connections half_closed_clients detect_broken_pconn
+                persistent_connection_after_error client_db tcp_recv_bufsize read_ahead_gap pipeline_prefetch
+                client_request_buffer_max_size peer_connect_timeout forward_timeout forward_max_tries write_timeout
+                ident_timeout dead_peer_timeout client_lifetime connect_retries retry_on_error
+                balance_on_multiple_ip prefer_direct nonhierarchical_direct hierarchy_stoplist
+                happy_eyeballs_connect_timeout happy_eyeballs_connect_gap""");
+        put(NO_EFFECT, "Millrace speaks HTTP only", """
+                icp_port htcp_port snmp_port udp_incoming_address udp_outgoing_address icp_access htcp_access
+                snmp_access ftp_user ftp_passive ftp_epsv ftp_eprt wccp2_router wccp_router icp_hit_stale
+                log_icp_queries minimum_direct_hops minimum_direct_rtt query_icmp icp_query_timeout netdb_low
+                netdb_high netdb_ping_period maximum_icp_query_timeout minimum_icp_query_timeout htcp_clr_access
+                digest_generation digest_rebuild_period background_ping_rate mcast_groups""");
+        put(NO_EFFECT, "the access log has the whole URL", """
+                strip_query_terms log_mime_hdrs log_fqdn client_netmask log_uses_indirect_client logfile_daemon
+                netdb""");
+        put(NO_EFFECT, "requests with ambiguous framing are refused", """
+                relaxed_header_parser uri_whitespace ignore_expect_100 request_entities via_header
+                vary_ignore_expire""");
+        put(MISSING, "clients cannot be authenticated", """
+                auth_param authenticate_ttl authenticate_ip_ttl authenticate_cache_garbage_interval
+                external_acl_type""");
+        put(MISSING, "URLs are changed by rules of remap only", """
+                url_rewrite_program redirect_program url_rewrite_children url_rewrite_access url_rewrite_host_header
+                store_id_program store_id_access store_id_children storeurl_rewrite_program url_rewrite_bypass
+                redirect_children location_rewrite_program""");
+        put(MISSING, "fields of requests and responses cannot be changed", """
+                request_header_access reply_header_access request_header_replace reply_header_replace header_access
+                header_replace request_header_add reply_header_add note""");
+        put(MISSING, "TLS of clients is not intercepted", """
+                ssl_bump sslcrtd_program sslcrtd_children sslproxy_cert_error sslproxy_cert_adapt
+                tls_outgoing_options sslproxy_session_cache_size ssl_engine on_unsupported_protocol
+                sslpassword_program sslproxy_options""");
+        put(MISSING, "contents are not changed or inspected by other programs", """
+                icap_enable icap_service ecap_enable adaptation_access adaptation_service_set icap_send_client_ip
+                icap_preview_enable icap_service_failure_limit adaptation_send_client_ip loadable_modules""");
+        put(MISSING, "bandwidth is not limited", """
+                delay_pools delay_class delay_access delay_parameters delay_initial_bucket_level client_delay_pools
+                client_delay_access client_delay_parameters response_delay_pool reply_body_max_size""");
+        put(MISSING, "refused requests are answered with 403", """
+                deny_info http_reply_access http_access2 adapted_http_access miss_access""");
+        put(MISSING, "the system chooses the local address of connections", """
+                tcp_outgoing_address tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark
+                server_pconn_for_nonretriable""");
+        put(MISSING, "responses are validated as RFC 9111 says", """
+                offline_mode refresh_all_ims broken_vary_encoding ie_refresh vary_ignore_expiry send_hit store_miss
+                range_offset_limit minimum_object_size""");
+    }
+
+    private final Workspace workspace;
+    private final Draft draft;
+
+    Settings(Workspace workspace) {
+        this.workspace = workspace;
+        this.draft = workspace.draft();
+    }
+
+    private static void put(Map<String, String> table, String note, String names) {
+        for (String name : names.strip().split("\\s+", -1)) {
+            table.put(name, note);
+        }
+    }
+
+    void read(List<SquidLine> lines, Acls acls) {
+        for (SquidLine line : lines) {
+            if (!line.isHandled()) {
+                one(line, acls);
+            }
+        }
+    }
+
+    private void one(SquidLine line, Acls acls) {
+        List<String> times = TIMES.get(line.name());
+        String size = SIZES.get(line.name());
+        if (times != null) {
+            times(line, times);
+        } else if (size != null) {
+            size(line, size);
+        } else if (NO_EFFECT.containsKey(line.name())) {
+            line.note(String.valueOf(NO_EFFECT.get(line.name())));
+        } else if (isOff(line)) {
+            line.note("off, as in Millrace");
+        } else if (MISSING.containsKey(line.name())) {
+            line.notMapped(String.valueOf(MISSING.get(line.name())));
+        } else {
+            special(line, acls);
+        }
+    }
+
+    private static boolean isOff(SquidLine line) {
+        return (List.of("offline_mode", "icap_enable", "ecap_enable", "refresh_all_ims")
+                                .contains(line.name())
+                        && line.arg(0).equals("off"))
+                || (line.name().equals("delay_pools") && line.arg(0).equals("0"))
+                || (line.name().matches("(minimum_object_size|range_offset_limit|reply_body_max_size)")
+                        && line.arg(0).matches("0|none"));
+    }
+
+    private void times(SquidLine line, List<String> keys) {
+        String time = time(line.args());
+        if (time == null) {
+            line.notMapped("'" + String.join(" ", line.args()) + "' is no time");
+            return;
+        }
+        for (String key : keys) {
+            set(key, time, line);
+        }
+    }
+
+    /** Returns a time such as {@code 1 minute} in Millrace's form; null if it is none. */
+    static @Nullable String time(List<String> words) {
+        if (words.isEmpty() || !words.get(0).matches("\\d{1,9}(\\.\\d{1,3})?")) {
+            return null;
+        }
+        String unit = words.size() > 1 ? words.get(1).toLowerCase(Locale.ROOT).replaceAll("s$", "") : "second";
+        double factor =
+                switch (unit) {
+                    case "millisecond", "m" -> 0.001;
+                    case "second" -> 1;
+                    case "minute" -> 60;
+                    case "hour" -> 3600;
+                    case "day" -> 86_400;
+                    case "week" -> 7 * 86_400;
+                    case "fortnight" -> 14 * 86_400;
+                    case "month" -> 30 * 86_400;
+                    case "year" -> 365 * 86_400;
+                    default -> -1;
+                };
+        return factor < 0 ? null : Quantity.millis(Math.round(Double.parseDouble(words.get(0)) * factor * 1000));
+    }
+
+    private void size(SquidLine line, String key) {
+        String unit = line.arg(1).isEmpty() ? "bytes" : line.arg(1).toLowerCase(Locale.ROOT);
+        long factor =
+                switch (unit) {
+                    case "bytes" -> 1;
+                    case "kb" -> 1L << 10;
+                    case "mb" -> 1L << 20;
+                    case "gb" -> 1L << 30;
+                    default -> -1;
+                };
+        if (factor < 0 || !line.arg(0).matches("\\d{1,12}")) {
+            line.notMapped("'" + String.join(" ", line.args()) + "' is no size");
+            return;
+        }
+        set(key, Quantity.size(Long.parseLong(line.arg(0)) * factor), line);
+    }
+
+    private void set(String key, String value, SquidLine line) {
+        draft.set(key, value, line.use());
+        DraftNode node = draft.root().find(key);
+        if (node != null) {
+            node.optional();
+        }
+    }
+
+    private void special(SquidLine line, Acls acls) {
+        switch (line.name()) {
+            case "acl" -> line.note("no imported setting uses the list");
+            case "cache_dir" -> storage(line);
+            case "visible_hostname" -> set("via.name", line.arg(0), line);
+            case "via" -> {
+                set("via.response", line.isOn() ? "name" : "none", line);
+                set("via.request", line.isOn() ? "name" : "none", line);
+            }
+            case "forwarded_for" -> forwardedFor(line);
+            case "follow_x_forwarded_for" -> trusted(line, acls);
+            case "acl_uses_indirect_client" ->
+                set("access.filter_by_x_forwarded_for", Boolean.toString(line.isOn()), line);
+            case "dns_nameservers" -> {
+                draft.root()
+                        .putWords("dns.name_servers", line.args())
+                        .optional()
+                        .from(line.use());
+            }
+            case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
+            case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
+            case "negative_ttl" -> negative(line);
+            case "collapsed_forwarding" -> {
+                if (line.isOn()) {
+                    line.use().same("cache.collapse_wait");
+                } else {
+                    set("cache.collapse_wait", "0", line);
+                }
+            }
+            case "refresh_stale_hit" -> {
+                String time = time(line.args());
+                if (time != null) {
+                    set("cache.stale_while_revalidate", time, line);
+                }
+            }
+            case "reload_into_ims" -> line.use().same("cache.ims_on_client_no_cache");
+            case "quick_abort_min", "quick_abort_max", "quick_abort_pct" -> abort(line);
+            case "access_log", "cache_access_log" -> log(line);
+            case "logformat" -> line.notMapped("write a template for log.access.format: docs/reference/logs.md");
+            case "logfile_rotate" -> set("log.access.rotate_keep", line.arg(0), line);
+            case "emulate_httpd_log" -> set("log.access.format", line.isOn() ? "common" : "squid", line);
+            case "if", "else", "endif" -> line.notMapped("conditions are not evaluated; all lines are imported");
+            case "cachemgr_passwd" -> line.note("the admin API has its own socket and tokens");
+            default -> line.notMapped("the importer does not know the directive");
+        }
+    }
+
+    private void storage(SquidLine line) {
+        String type = line.arg(0);
+        String megabytes = line.arg(2);
+        if (type.equals("null")) {
+            line.note("the cache is in RAM only by default");
+        } else if (!megabytes.matches("\\d{1,9}")) {
+            line.notMapped("the size is not understood");
+        } else {
+            DraftNode element = draft.element("storage", line.use());
+            // Squid's own files stay where they are.
+            element.put("path", line.arg(1).replaceAll("/+$", "") + "-millrace");
+            element.put("size", megabytes + "MiB");
+            for (String word : line.from(3)) {
+                if (word.startsWith("max-size=") || word.startsWith("min-size=")) {
+                    line.notMapped(word.replaceAll("=.*", "") + ": all paths store responses of every size");
+                } else if (word.equals("no-store") || word.equals("read-only")) {
+                    line.notMapped(word + ": every path is written");
+                }
+            }
+        }
+    }
+
+    private void forwardedFor(SquidLine line) {
+        switch (line.arg(0)) {
+            case "on" -> line.use().same("access.forwarded_fields");
+            case "transparent" -> line.notMapped("fields of clients that are not trusted are removed");
+            default -> {
+                draft.root()
+                        .putWords("access.forwarded_fields", List.of("none"))
+                        .from(line.use());
+            }
+        }
+    }
+
+    private void trusted(SquidLine line, Acls acls) {
+        if (line.arg(0).equals("deny")) {
+            line.note("the field of other clients is not trusted");
+            return;
+        }
+        List<String> all = new ArrayList<>();
+        for (String name : line.from(1)) {
+            Acls.Acl acl = acls.find(name);
+            List<String> addresses = acl == null || !acl.type().equals("src") ? null : Acls.addresses(acl);
+            if (acl == null || addresses == null || addresses.contains("all") || name.startsWith("!")) {
+                line.notMapped("access.trusted_proxies takes addresses of proxies");
+                return;
+            }
+            all.addAll(addresses);
+            acl.used("access.trusted_proxies");
+        }
+        draft.root().putWords("access.trusted_proxies", all).optional().from(line.use());
+        draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
+    }
+
+    private void negative(SquidLine line) {
+        String time = time(line.args());
+        if (time == null || time.equals("0")) {
+            line.use().same("cache.negative_caching.enabled");
+            return;
+        }
+        draft.root().put("cache.negative_caching.enabled", "true").from(line.use());
+        draft.root().put("cache.negative_caching.lifetime", time).optional().from(line.entry());
+    }
+
+    private void abort(SquidLine line) {
+        boolean never = line.arg(0).equals("0") || line.arg(0).equals("-1");
+        if (line.name().equals("quick_abort_pct") && line.arg(0).matches("\\d{1,2}|100")) {
+            String share = new java.math.BigDecimal(line.arg(0))
+                    .movePointLeft(2)
+                    .stripTrailingZeros()
+                    .toPlainString();
+            set("cache.background_fill_completed_threshold", share, line);
+        } else if (line.name().equals("quick_abort_min") && line.arg(0).equals("-1")) {
+            line.use().same("cache.background_fill_completed_threshold");
+        } else {
+            line.note(
+                    never
+                            ? "fetches continue after the client has left: cache.background_fill_completed_threshold"
+                            : "bytes are not compared: cache.background_fill_completed_threshold is a share");
+        }
+    }
+
+    private void log(SquidLine line) {
+        String target = line.arg(0).replaceAll("^(stdio|daemon):", "");
+        if (target.equals("none")) {
+            set("log.access.enabled", "false", line);
+            return;
+        }
+        if (target.matches("(syslog|udp|tcp):.*")) {
+            line.notMapped("lines are written to a file; read it with a program that sends them on");
+            return;
+        }
+        String named = line.option("logformat");
+        String format = named != null ? named : line.arg(1);
+        line.use().note("the file is access.log in the log directory; log.access.path names another");
+        if (format.isEmpty() || Set.of("squid", "combined", "common").contains(format)) {
+            draft.set("log.access.format", format.isEmpty() ? "squid" : format, line.entry());
+        } else {
+            line.notMapped("the format '" + format + "' must be written as log.access.format");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.Draft;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+
+/** Converts a configuration of Squid to a configuration of Millrace. Thread-safe: stateless. */
+public final class SquidImport {
+    private SquidImport() {}
+
+    /**
+     * Imports a file, with the files that it includes.
+     *
+     * @param path {@code squid.conf}, or a directory with it
+     */
+    public static ImportResult read(Path path) {
+        Path file = Files.isDirectory(path) ? path.resolve("squid.conf") : path;
+        if (!Files.exists(file)) {
+            return Workspace.failure(file + ": no such file");
+        }
+        Path parent = file.toAbsolutePath().getParent();
+        Path base = Files.isDirectory(path) ? path : parent == null ? file : parent;
+        Workspace workspace = new Workspace("Squid", "millctl import squid", base);
+        SquidReader reader = new SquidReader(workspace);
+        reader.read(file, 0);
+        if (workspace.problems().isEmpty()) {
+            convert(workspace, reader);
+        }
+        return workspace.finish();
+    }
+
+    private static void convert(Workspace workspace, SquidReader reader) {
+        List<SquidLine> lines = reader.lines();
+        Draft draft = workspace.draft();
+        Acls acls = new Acls(reader);
+        Ports ports = new Ports(workspace);
+        ports.read(lines);
+        Peers peers = new Peers(workspace, acls, lines);
+        boolean forward = ports.isForward() || ports.accelerator() == null;
+        AccessImport access = new AccessImport(workspace, acls, lines, forward);
+        access.read();
+        if (ports.accelerator() != null || peers.hasOrigins()) {
+            List<String> schemes = ports.schemes().isEmpty() ? List.of("http") : ports.schemes();
+            Set<String> allowed = access.domains();
+            peers.rules(allowed, ports.accelerator(), schemes);
+        }
+        peers.parents();
+        Refresh.read(workspace, lines);
+        new Settings(workspace).read(lines, acls);
+        peers.finish();
+        defaults(draft);
+    }
+
+    /** Writes defaults of Squid that differ from those of Millrace. */
+    private static void defaults(Draft draft) {
+        draft.setDefault("cache.max_object_size", "4MiB", "Squid", "maximum_object_size 4 MB");
+        draft.setDefault("cache.heuristic_min_lifetime", "0", "Squid", "refresh_pattern . 0 20% 4320");
+        draft.setDefault("cache.heuristic_max_lifetime", "3d", "Squid", "refresh_pattern . 0 20% 4320");
+        draft.setDefault("cache.heuristic_lm_factor", "0.2", "Squid", "refresh_pattern . 0 20% 4320");
+        draft.setDefault("cache.unshared_fields", "[Set-Cookie]", "Squid", "hits have no Set-Cookie");
+        draft.setDefault("timeouts.origin_connect", "1m", "Squid", "connect_timeout 1 minute");
+        draft.setDefault("timeouts.origin_first_byte", "15m", "Squid", "read_timeout 15 minutes");
+        draft.setDefault("timeouts.origin_idle", "15m", "Squid", "read_timeout 15 minutes");
+        draft.setDefault("timeouts.client_header", "5m", "Squid", "request_timeout 5 minutes");
+        draft.setDefault("limits.request_header", "64KiB", "Squid", "request_header_max_size 64 KB");
+    }
+}

@@ -1,0 +1,154 @@
+package io.millrace.launcher.squid;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.importing.source.SourceFile;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads squid.conf line by line, with included files and lists of values in files. Confined to one thread. */
+final class SquidReader {
+    /** Limit of nested includes; Squid's own limit is 16. */
+    private static final int DEPTH_MAX = 16;
+
+    private final Workspace workspace;
+    private final List<SquidLine> lines = new ArrayList<>();
+
+    SquidReader(Workspace workspace) {
+        this.workspace = workspace;
+    }
+
+    List<SquidLine> lines() {
+        return lines;
+    }
+
+    void read(Path path, int depth) {
+        SourceFile file = workspace.read(path);
+        List<String> texts = file.lines();
+        for (int i = 0; i < texts.size(); i++) {
+            int first = i;
+            StringBuilder text = new StringBuilder(texts.get(i));
+            while (text.toString().stripTrailing().endsWith("\\") && i + 1 < texts.size()) {
+                text.setLength(text.toString().stripTrailing().length() - 1);
+                text.append(' ').append(texts.get(++i).strip());
+            }
+            String line = text.toString().strip();
+            if (line.isEmpty() || line.startsWith("#")) {
+                file.claim(first + 1, i + 1);
+                continue;
+            }
+            String shown = line.replaceAll("\\s+#.*", "").replace('\t', ' ');
+            Entry entry = file.entry(first + 1, i + 1, 1, shown);
+            List<String> words = words(line);
+            if (words.isEmpty()) {
+                continue;
+            }
+            SquidLine made = new SquidLine(words.get(0), words.subList(1, words.size()), entry);
+            if (made.name().equals("include")) {
+                include(made, path, depth);
+            } else {
+                lines.add(made);
+            }
+        }
+    }
+
+    private static List<String> words(String line) {
+        List<String> words = new ArrayList<>();
+        for (String word : line.split("\\s+", -1)) {
+            if (word.startsWith("#")) {
+                break;
+            }
+            if (!word.isEmpty()) {
+                words.add(word);
+            }
+        }
+        return words;
+    }
+
+    private void include(SquidLine include, Path path, int depth) {
+        if (depth >= DEPTH_MAX) {
+            include.notMapped("includes are nested more than " + DEPTH_MAX + " levels");
+            return;
+        }
+        for (String word : include.args()) {
+            List<Path> found = find(word.replace("\"", ""), path);
+            if (found.isEmpty() && word.contains("*")) {
+                include.note("no file matches the pattern");
+            } else if (found.isEmpty()) {
+                include.notMapped("no such file: its lines are missing here");
+            } else {
+                include.note("the lines are in this report");
+                found.stream().filter(each -> !workspace.isRead(each)).forEach(each -> read(each, depth + 1));
+            }
+        }
+    }
+
+    /** A copied directory still names its files below /etc/squid. */
+    private List<Path> find(String word, Path from) {
+        Path parent = from.toAbsolutePath().getParent();
+        List<Path> places = new ArrayList<>();
+        if (!word.startsWith("/") && parent != null) {
+            places.add(parent.resolve(word));
+        }
+        if (word.startsWith("/etc/squid/")) {
+            places.add(workspace.base().resolve(word.substring("/etc/squid/".length())));
+        }
+        places.add(Path.of(word));
+        for (Path each : places) {
+            Path folder = each.getParent();
+            Path name = each.getFileName();
+            List<Path> found = new ArrayList<>();
+            if (folder != null && name != null && word.matches(".*[*?\\[].*")) {
+                try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, name.toString())) {
+                    entries.forEach(found::add);
+                } catch (IOException e) {
+                    // A missing directory has no files.
+                    continue;
+                }
+                found.sort(null);
+            } else if (Files.isRegularFile(each)) {
+                found.add(each);
+            }
+            if (!found.isEmpty()) {
+                return List.copyOf(found);
+            }
+        }
+        return List.of();
+    }
+
+    /**
+     * Returns the values of a list. A word in quotes names a file with a value on each line.
+     *
+     * @param line the line whose report gets a note about files
+     */
+    List<String> values(SquidLine line, List<String> words) {
+        List<String> values = new ArrayList<>();
+        for (String word : words) {
+            boolean quoted = word.length() > 2 && word.startsWith("\"") && word.endsWith("\"");
+            if (!quoted) {
+                values.add(word);
+                continue;
+            }
+            List<Path> found =
+                    find(word.substring(1, word.length() - 1), workspace.base().resolve("squid.conf"));
+            if (found.isEmpty()) {
+                line.notMapped(word + ": no such file");
+                continue;
+            }
+            SourceFile file = workspace.read(found.get(0));
+            for (int i = 0; i < file.lines().size(); i++) {
+                String text = file.lines().get(i).strip();
+                if (!text.isEmpty() && !text.startsWith("#")) {
+                    values.add(text.replaceAll("\\s+#.*", ""));
+                    file.entry(i + 1, i + 1, 1, text)
+                            .note("a value of " + line.entry().place());
+                }
+            }
+        }
+        return values;
+    }
+}

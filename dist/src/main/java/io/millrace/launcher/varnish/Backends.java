@@ -1,0 +1,372 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.varnish.syntax.Statement;
+import io.millrace.launcher.varnish.syntax.Vcl.Block;
+import io.millrace.launcher.varnish.syntax.Vcl.Field;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Translates backends, probes and directors to groups of origins. Confined to one thread. */
+final class Backends {
+    private static final Pattern METHOD = Pattern.compile("([A-Za-z0-9_-]+)\\.([a-z_]+)");
+
+    private record Member(String name, String weight, Statement source) {}
+
+    private static final class Director {
+        private final String type;
+        private final Statement source;
+        private final List<Member> members = new ArrayList<>();
+        private String hashKey = "";
+        private boolean written;
+
+        Director(String type, Statement source) {
+            this.type = type;
+            this.source = source;
+        }
+    }
+
+    private final Plan plan;
+    private final Map<String, Director> directors = new LinkedHashMap<>();
+    private final Map<String, String> written = new HashMap<>();
+    private final Set<Entry> used = new HashSet<>();
+
+    Backends(Plan plan) {
+        this.plan = plan;
+    }
+
+    /** Reads the directors of vcl_init. */
+    void init() {
+        for (Statement each : plan.vcl().sub("vcl_init")) {
+            Matcher method = METHOD.matcher(each.kind());
+            if (each.kind().equals("new")) {
+                String type = each.value().replaceAll("\\(.*", "").strip();
+                if (type.matches("directors\\..*")) {
+                    directors.put(each.target(), new Director(type.substring(10), each));
+                    each.use();
+                } else {
+                    each.notMapped(type + ": the module has no equivalent");
+                }
+            } else if (method.matches() && directors.containsKey(method.group(1))) {
+                member(each, directors.get(method.group(1)), method.group(2));
+            } else if (each.kind().equals("return")) {
+                each.note("vcl_init ends without an error by default");
+            }
+        }
+    }
+
+    private static void member(Statement each, Director director, String function) {
+        String inner = each.value().replaceAll("^\\(|\\)$", "");
+        String[] words = inner.split("\\s*,\\s*", -1);
+        if (function.equals("add_backend")) {
+            String weight =
+                    words.length > 1 ? words[1].replaceAll(".*=\\s*", "").replaceAll("\\.0+$", "") : "1";
+            director.members.add(new Member(words[0].strip(), weight, each));
+            each.use();
+        } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
+            each.note("groups of origins need no such step");
+        } else {
+            each.notMapped("'" + function + "' of the director has no equivalent");
+        }
+    }
+
+    /**
+     * Returns the name of the backend or director in the value of a hint, such as {@code d.backend(req.url)}; null if
+     * there is none.
+     */
+    @Nullable
+    String named(String hint) {
+        Matcher method =
+                Pattern.compile("([A-Za-z0-9_-]+)(?:\\.backend\\((.*)\\))?").matcher(hint.strip());
+        if (!method.matches()) {
+            return null;
+        }
+        String name = method.group(1);
+        Director director = directors.get(name);
+        if (director != null && method.group(2) != null) {
+            director.hashKey = method.group(2).strip();
+        }
+        return director != null || plan.vcl().backends().containsKey(name) ? name : null;
+    }
+
+    /** Returns the backend that is used without a hint: {@code default}, else the first one; null without backends. */
+    @Nullable
+    String usual() {
+        Map<String, Block> all = plan.vcl().backends();
+        return all.containsKey("default")
+                ? "default"
+                : all.isEmpty() ? null : all.keySet().iterator().next();
+    }
+
+    /** Returns the URL for {@code to} of a rule that leads to the backend. */
+    String url(String name) {
+        Director director = directors.get(name);
+        String first = director == null || director.members.isEmpty()
+                ? name
+                : director.members.get(0).name();
+        Block block = plan.vcl().backends().get(first);
+        return block == null ? DraftNode.CLOSED : "http://" + authority(block) + "/";
+    }
+
+    private static String authority(Block block) {
+        String port = block.value("port", "80");
+        String number = port.equals("http") || port.equals("80") ? "" : ":" + port;
+        String host = block.value("host", "127.0.0.1");
+        return (host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host) + number;
+    }
+
+    /** Assigns the group of a backend to a rule; a lone backend without settings of a group needs none. */
+    void assign(String name, DraftNode rule) {
+        Director director = directors.get(name);
+        Block block = plan.vcl().backends().get(name);
+        boolean needed = director != null
+                || (block != null
+                        && block.fields().stream().anyMatch(each -> List.of("probe", "max_connections")
+                                .contains(each.name())));
+        if (block != null && block.fields().isEmpty()) {
+            rule.put("to", DraftNode.CLOSED);
+            rule.element("filters").put("action", "deny");
+            block.entry().note("the backend 'none' answers no request");
+            use(block);
+            return;
+        }
+        if (!needed) {
+            if (block != null) {
+                block.entry().became("remap[].to");
+                use(block);
+                block.fields().forEach(this::field);
+            }
+            return;
+        }
+        String group = written.get(name);
+        if (group == null) {
+            group = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
+            written.put(name, group);
+            write(name, group, director, block);
+        }
+        rule.put("origins", group);
+    }
+
+    private void write(String name, String group, @Nullable Director director, @Nullable Block block) {
+        DraftNode node = plan.workspace().draft().root().element("origins");
+        node.put("name", group);
+        if (director == null) {
+            if (block != null) {
+                node.from(block.entry());
+                host(node, block, "1", false, List.of());
+                health(node, block);
+            }
+            return;
+        }
+        director.written = true;
+        node.from(director.source.use());
+        policy(node, director);
+        boolean first = true;
+        boolean fallback = director.type.startsWith("fallback");
+        for (Member each : director.members) {
+            Block member = plan.vcl().backends().get(each.name());
+            if (member == null) {
+                each.source().notMapped("directors of directors have no equivalent; the hosts are missing here");
+                continue;
+            }
+            host(node, member, each.weight(), false, List.of(each.source().use()));
+            if (first) {
+                health(node, member);
+            } else {
+                member.fields().stream()
+                        .filter(one -> one.name().equals("probe"))
+                        .forEach(one -> one.entry().note("the group has one check, that of its first host"));
+            }
+            first = false;
+        }
+        if (fallback) {
+            director.source.use().note("the hosts are tried in their order");
+        }
+    }
+
+    private static void policy(DraftNode node, Director director) {
+        String type = director.type.replaceAll("[^a-z_].*", "");
+        Entry entry = director.source.use();
+        switch (type) {
+            case "round_robin" -> entry.same("origins[].policy");
+            case "random" -> entry.note("hosts take turns by their weights");
+            case "fallback" -> node.put("policy", "first_live").from(entry);
+            case "hash", "shard" -> {
+                String key = director.hashKey;
+                if (key.contains("client.identity") || key.contains("client.ip")) {
+                    node.put("policy", "sticky").from(entry);
+                } else {
+                    node.put("policy", "consistent_hash").from(entry);
+                    String word = key.contains("host") && key.contains("url")
+                            ? "url"
+                            : key.contains("host") ? "host" : key.contains("url") ? "path_query" : "cache_key";
+                    node.put("hash_key", word);
+                }
+            }
+            case "least_connections" -> node.put("policy", "least_loaded").from(entry);
+            default -> entry.notMapped("the director '" + type + "' has no equivalent; hosts take turns");
+        }
+    }
+
+    private void host(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
+        DraftNode host = group.element("hosts");
+        host.put("url", "http://" + authority(block));
+        if (!weight.equals("1") && weight.matches("\\d{1,4}")) {
+            host.put("weight", weight);
+        }
+        if (backup) {
+            host.put("backup", "true");
+        }
+        host.from(block.entry());
+        use(block);
+        sources.forEach(host::from);
+        for (Field each : block.fields()) {
+            if (each.name().equals("max_connections")) {
+                DraftNode limit = group.put("connections_max", each.value()).optional();
+                limit.from(each.entry());
+                each.entry().note("Millrace limits the connections of each event loop");
+            } else {
+                field(each);
+            }
+        }
+    }
+
+    /** Settings of a backend that apply to all origins. */
+    private void field(Field field) {
+        Entry entry = field.entry();
+        switch (field.name()) {
+            case "host", "port" -> entry.became("remap[].to");
+            case "connect_timeout" -> general("timeouts.origin_connect", field);
+            case "first_byte_timeout" -> general("timeouts.origin_first_byte", field);
+            case "between_bytes_timeout" -> general("timeouts.origin_idle", field);
+            case "probe" -> {}
+            case "max_connections" -> entry.became("origins[].connections_max");
+            case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
+            case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
+            case "path" -> entry.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
+            case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
+            default -> entry.notMapped("'." + field.name() + "' has no equivalent");
+        }
+    }
+
+    private void general(String key, Field field) {
+        String time = Plan.time(field.value());
+        DraftNode known = plan.workspace().draft().root().find(key);
+        if (time == null || time.equals("0")) {
+            field.entry().notMapped("'" + field.value() + "' is no time that Millrace can use");
+        } else if (known != null && !time.equals(known.text())) {
+            field.entry().notMapped("all origins have one value, " + known.text());
+        } else {
+            plan.set(key, time, field.entry());
+        }
+    }
+
+    private void health(DraftNode group, Block backend) {
+        for (Field each : backend.fields()) {
+            if (!each.name().equals("probe")) {
+                continue;
+            }
+            Block named = plan.vcl().probes().get(each.value());
+            List<Field> fields = each.fields();
+            if (named != null) {
+                fields = named.fields();
+                named.entry().became("origins[].health_check");
+                use(named);
+            } else if (fields.isEmpty() && !each.value().isEmpty()) {
+                each.entry().notMapped("no probe is named '" + each.value() + "'");
+                return;
+            }
+            group.put("health_check.path", "/").from(each.entry());
+            int window = 8;
+            int threshold = 3;
+            for (Field one : fields) {
+                window = one.name().equals("window") ? number(one, window) : window;
+                threshold = one.name().equals("threshold") ? number(one, threshold) : threshold;
+                probe(group, one);
+            }
+            group.put("health_check.healthy", Integer.toString(Math.max(1, threshold)))
+                    .optional();
+            group.put("health_check.unhealthy", Integer.toString(Math.max(1, window - threshold + 1)))
+                    .optional();
+        }
+    }
+
+    private static int number(Field field, int otherwise) {
+        return field.value().matches("\\d{1,4}") ? Integer.parseInt(field.value()) : otherwise;
+    }
+
+    private static void probe(DraftNode group, Field field) {
+        String time = Plan.time(field.value());
+        switch (field.name()) {
+            case "url" ->
+                group.put("health_check.path", field.value()).optional().from(field.entry());
+            case "request" -> {
+                Matcher line =
+                        Pattern.compile("(GET|HEAD) (/\\S*).*", Pattern.DOTALL).matcher(field.value());
+                Matcher host = Pattern.compile("(?i)Host: *(\\S+)").matcher(field.value());
+                if (line.matches()) {
+                    group.put("health_check.path", line.group(2)).optional().from(field.entry());
+                    if (host.find()) {
+                        group.put("health_check.host", host.group(1)).optional().from(field.entry());
+                    }
+                    field.entry().note("checks send GET with the field Host only");
+                } else {
+                    field.entry().notMapped("checks send GET with the field Host only");
+                }
+            }
+            case "interval", "timeout" -> {
+                if (time == null) {
+                    field.entry().notMapped("'" + field.value() + "' is no time");
+                } else {
+                    group.put("health_check." + field.name(), time).optional().from(field.entry());
+                }
+            }
+            case "expected_response" ->
+                group.putWords("health_check.status", List.of(field.value()))
+                        .optional()
+                        .from(field.entry());
+            case "window", "threshold" -> {
+                field.entry().became("origins[].health_check");
+                field.entry().note("checks in a row are counted instead of those in a window");
+            }
+            case "initial" -> field.entry().note("hosts are up until checks fail");
+            default -> field.entry().notMapped("'." + field.name() + "' has no equivalent");
+        }
+    }
+
+    private void use(Block block) {
+        used.add(block.entry());
+        block.fields().forEach(each -> used.add(each.entry()));
+    }
+
+    /** Reports declarations that no rule uses. */
+    void finish() {
+        List<Block> all = new ArrayList<>(plan.vcl().backends().values());
+        all.addAll(plan.vcl().probes().values());
+        for (Block each : all) {
+            if (!used.contains(each.entry())) {
+                each.entry().note("no rule uses it");
+                each.fields().forEach(field -> {
+                    field.entry().note("no rule uses it");
+                    field.fields().forEach(inner -> inner.entry().note("no rule uses it"));
+                });
+            }
+        }
+        for (Director each : directors.values()) {
+            if (!each.written) {
+                each.source.note("no rule uses the director");
+                each.members.forEach(one -> one.source().note("no rule uses the director"));
+            }
+        }
+    }
+}

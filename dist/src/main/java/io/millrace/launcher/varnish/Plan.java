@@ -1,0 +1,168 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.varnish.syntax.Condition.Test;
+import io.millrace.launcher.varnish.syntax.Vcl;
+import java.math.BigDecimal;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The configuration of a VCL import, and decisions that several subroutines share. Confined to one thread. */
+final class Plan {
+    private static final Pattern TIME = Pattern.compile("(\\d{1,12}(?:\\.\\d{1,6})?)(ms|[smhdwy])");
+
+    private final Workspace workspace;
+    private final Vcl vcl;
+    private final Set<String> written = new LinkedHashSet<>();
+    private final Set<String> filters = new LinkedHashSet<>();
+    private boolean builtIn = true;
+    private boolean explicit;
+
+    Plan(Workspace workspace, Vcl vcl) {
+        this.workspace = workspace;
+        this.vcl = vcl;
+    }
+
+    Workspace workspace() {
+        return workspace;
+    }
+
+    Vcl vcl() {
+        return vcl;
+    }
+
+    /** Returns whether requests with Cookie are passed, by vcl_recv or by the built-in VCL. */
+    boolean cookiesPass() {
+        return builtIn || explicit;
+    }
+
+    /** Records that vcl_recv passes requests with Cookie, with the line that does. */
+    void passCookies(Entry source) {
+        explicit = true;
+        DraftNode node = workspace.draft().root().put("cache.cache_responses_to_cookies", "none");
+        node.from(source);
+    }
+
+    /** Records that the built-in VCL does not see requests with Cookie. */
+    void useCacheWithCookies() {
+        builtIn = false;
+    }
+
+    /** Returns a time of VCL in Millrace's form; null if it is none. */
+    static @Nullable String time(String text) {
+        Matcher matcher = TIME.matcher(text.strip());
+        if (!matcher.matches()) {
+            return null;
+        }
+        BigDecimal number = new BigDecimal(matcher.group(1));
+        String unit = matcher.group(2).equals("y") ? "d" : matcher.group(2);
+        BigDecimal value = matcher.group(2).equals("y") ? number.multiply(BigDecimal.valueOf(365)) : number;
+        if (value.signum() == 0) {
+            return "0";
+        }
+        return value.stripTrailingZeros().toPlainString() + unit;
+    }
+
+    /** Sets a general key, with its source. Removable by itself if the validator refuses it. */
+    void set(String key, String value, Entry source) {
+        workspace.draft().set(key, value, source);
+        DraftNode node = workspace.draft().root().find(key);
+        if (node != null) {
+            node.optional();
+        }
+    }
+
+    /**
+     * Adds an element of cache_rules. Returns false if the tests cannot be written as its conditions.
+     */
+    boolean rule(Match match, String key, String value, Entry... sources) {
+        if (match.urls().size() > 1 || match.hosts().size() > 1 || !match.isUrl()) {
+            return false;
+        }
+        String url = match.urls().isEmpty() ? null : Match.urlRegex(match.urls().get(0));
+        Test host = match.hosts().isEmpty() ? null : match.hosts().get(0);
+        boolean known =
+                host == null || host.operator().equals("==") || host.operator().equals("~");
+        if ((!match.urls().isEmpty() && url == null) || !known) {
+            return false;
+        }
+        if (!written.add(url + " " + host + " " + key + " " + value)) {
+            for (Entry source : sources) {
+                source.became("cache_rules");
+            }
+            return true;
+        }
+        DraftNode rule = workspace.draft().root().element("cache_rules");
+        if (host != null && host.operator().equals("==")) {
+            rule.put("dest_host", host.right().replaceAll(":\\d+$", ""));
+        } else if (host != null) {
+            rule.put("host_regex", host.right());
+        }
+        if (url != null) {
+            rule.put("url_regex", url);
+        }
+        rule.put(key, value);
+        for (Entry source : sources) {
+            rule.from(source);
+        }
+        return true;
+    }
+
+    /** Returns the addresses of an access list; null if it does not exist. */
+    @Nullable
+    List<String> addresses(String acl) {
+        Vcl.Acl found = vcl.acls().get(acl);
+        if (found == null) {
+            return null;
+        }
+        Set<String> words = new LinkedHashSet<>();
+        for (Vcl.Address each : found.addresses()) {
+            String text = each.text().equals("localhost") ? "127.0.0.1" : each.text();
+            if (!text.matches("[0-9a-fA-F.:]+(/\\d{1,3})?")) {
+                each.entry().notMapped("names of hosts cannot be used as addresses of clients");
+                continue;
+            }
+            words.add((each.negated() ? "~" : "") + Addresses.of(text));
+            if (each.text().equals("localhost")) {
+                words.add("::1");
+            }
+        }
+        return List.copyOf(words);
+    }
+
+    /** Marks the lines of an access list as written to a key. */
+    void usedAcl(String acl, String key) {
+        Vcl.Acl found = vcl.acls().get(acl);
+        if (found != null) {
+            found.entry().became(key);
+            found.addresses().forEach(each -> each.entry().became(key));
+        }
+    }
+
+    /** Adds a general filter that denies clients. Returns false if the access list has no address. */
+    boolean deny(String acl, boolean inside, Entry source) {
+        List<String> words = addresses(acl);
+        if (words == null || words.isEmpty()) {
+            return false;
+        }
+        if (filters.add(acl + inside)) {
+            DraftNode filter = workspace.draft().root().element("access.filters");
+            filter.put("action", inside ? "deny" : "allow");
+            filter.putWords("src_ip", words);
+            filter.from(source);
+            if (!inside) {
+                workspace.draft().root().element("access.filters").put("action", "deny");
+            }
+        }
+        source.became("access.filters");
+        usedAcl(acl, "access.filters");
+        return true;
+    }
+}

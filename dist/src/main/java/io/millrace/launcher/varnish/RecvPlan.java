@@ -1,0 +1,457 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.varnish.syntax.Condition;
+import io.millrace.launcher.varnish.syntax.Condition.Test;
+import io.millrace.launcher.varnish.syntax.Statement;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Translates {@code vcl_recv}. Confined to one thread. */
+final class RecvPlan extends Walker {
+    /**
+     * A rule that selects a backend.
+     *
+     * @param map the URL or path of the rule
+     * @param chain number of the innermost {@code if}, which its {@code elsif} and {@code else} share
+     */
+    record Route(String verb, String map, String backend, Entry source, int chain) {}
+
+    /** Name of a backend that answers no request. */
+    static final String DENIED = "\u0000denied";
+
+    private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
+
+    private final Plan plan;
+    private final Backends backends;
+    private final List<Route> routes = new ArrayList<>();
+    private final Set<String> dropped = new LinkedHashSet<>();
+    private final List<String> excluded = new ArrayList<>();
+    private @Nullable String usual;
+    private @Nullable Entry usualSource;
+    private boolean upgrades;
+    private @Nullable Entry upgradeSource;
+
+    RecvPlan(Plan plan, Backends backends) {
+        super(plan.vcl());
+        this.plan = plan;
+        this.backends = backends;
+        usual = backends.usual();
+    }
+
+    /** Rules for single hosts and paths, later ones of the file first: in VCL the last hint counts. */
+    List<Route> routes() {
+        List<Route> sorted = new ArrayList<>(routes);
+        // Rules with a host precede the others, so a refusal for all hosts is repeated for each.
+        for (Route denied : routes) {
+            for (Route each : routes) {
+                int end = each.map().indexOf('/', 8);
+                if (denied.backend().equals(DENIED)
+                        && denied.map().startsWith("/")
+                        && each.map().startsWith("http")) {
+                    String map = each.map().substring(0, end) + denied.map();
+                    sorted.add(new Route(each.verb(), map, DENIED, denied.source(), Integer.MAX_VALUE));
+                }
+            }
+        }
+        sorted.sort(Comparator.comparingInt(Route::chain).reversed());
+        return sorted;
+    }
+
+    /** The backend of all other requests. */
+    @Nullable
+    String usual() {
+        return usual;
+    }
+
+    @Nullable
+    Entry usualSource() {
+        return usualSource;
+    }
+
+    boolean upgrades() {
+        return upgrades;
+    }
+
+    @Nullable
+    Entry upgradeSource() {
+        return upgradeSource;
+    }
+
+    @Override
+    void statement(Statement each, List<Condition> around) {
+        String target = each.target().toLowerCase(Locale.ROOT);
+        switch (each.kind()) {
+            case "return" -> action(each, around);
+            case "set" -> set(each, target, around);
+            case "unset" -> unset(each, target, around);
+            case "ban", "std.ban" -> each.note("bans are purges by pattern: millctl purge, or BAN from purge.allow");
+            case "std.log", "std.syslog", "std.timestamp" -> each.note("the access log has the result of each request");
+            case "std.collect" -> each.note("lines of a field are compared as one list");
+            case "std.cache_req_body" -> each.note("origin.request_buffer buffers contents of requests");
+            case "error" -> each.notMapped("VCL 4 has synth instead");
+            case "C" -> each.notMapped("Millrace runs no code in C");
+            default -> each.notMapped("the function has no equivalent");
+        }
+    }
+
+    private void action(Statement each, List<Condition> around) {
+        if (each.target().equals("hash") || each.target().equals("lookup")) {
+            if (around.isEmpty()) {
+                plan.useCacheWithCookies();
+                each.note("the built-in VCL, which passes requests with Cookie, is not reached");
+            } else {
+                each.note("requests use the cache by default");
+            }
+            return;
+        }
+        List<Match> matches = Match.all(around);
+        if (matches.isEmpty()) {
+            each.notMapped("the condition has too many alternatives");
+            return;
+        }
+        for (Match match : matches) {
+            switch (each.target()) {
+                case "pass" -> pass(each, match);
+                case "pipe" -> pipe(each, match);
+                case "purge" -> purge(each, match);
+                case "synth" -> synth(each, match);
+                default -> each.notMapped("the action '" + each.target() + "' has no equivalent");
+            }
+        }
+    }
+
+    private void pass(Statement each, Match match) {
+        if (match.isUnsafe() && match.unknown().isEmpty()) {
+            each.note("requests other than GET and HEAD do not use the cache");
+        } else if (match.isCookie() && match.urls().isEmpty()) {
+            plan.passCookies(each.use());
+        } else if (match.isAuthorization()) {
+            each.note("responses to requests with Authorization are stored only if they permit it");
+        } else if (match.isUpgrade()) {
+            each.note("connections that switch their protocol do not use the cache");
+        } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.use())) {
+            each.use();
+        } else if (match.urls().isEmpty()
+                && match.hosts().isEmpty()
+                && match.unknown().isEmpty()
+                && match.clients().isEmpty()) {
+            plan.set("cache.enabled", "false", each.use());
+        } else {
+            each.notMapped(String.format(UNKNOWN, match.unknown().isEmpty() ? "the condition" : match.unknown()));
+        }
+    }
+
+    private void pipe(Statement each, Match match) {
+        if (match.isUpgrade()) {
+            upgrades = true;
+            upgradeSource = each.use();
+        } else if (match.isMethod()) {
+            each.note("unknown methods are forwarded; their responses are not stored");
+        } else {
+            each.notMapped("only connections that switch their protocol become tunnels: upgrade");
+        }
+    }
+
+    private void purge(Statement each, Match match) {
+        each.use().became("purge.allow");
+        if (match.clients().isEmpty() && plan.workspace().draft().root().find("purge.allow") == null) {
+            each.note("purge.allow names the clients that may purge; by default only those of this machine");
+        } else {
+            match.clients().forEach(test -> allowPurges(each, test));
+        }
+    }
+
+    private boolean allowPurges(Statement each, Test test) {
+        List<String> addresses = plan.addresses(test.right());
+        if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(one -> one.startsWith("~"))) {
+            return false;
+        }
+        DraftNode node = plan.workspace()
+                .draft()
+                .root()
+                .putWords("purge.allow", addresses)
+                .optional();
+        node.from(each.use());
+        plan.usedAcl(test.right(), "purge.allow");
+        return true;
+    }
+
+    private void synth(Statement each, Match match) {
+        String status = each.value().replaceAll("[^0-9].*", "");
+        String method = match.method();
+        if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
+            Test test = match.clients().get(0);
+            if (!test.operator().equals("!~") || !allowPurges(each, test)) {
+                each.notMapped("purge.allow takes addresses and ranges, without exceptions");
+            }
+        } else if ("PURGE".equals(method) || "BAN".equals(method)) {
+            each.note("Millrace answers purges itself");
+        } else if (status.equals("400") || "PRI".equals(method)) {
+            each.note("invalid requests are refused in any case");
+        } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
+            each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
+        } else if (!match.clients().isEmpty()
+                && match.urls().isEmpty()
+                && match.hosts().isEmpty()) {
+            Test test = match.clients().get(0);
+            if (!plan.deny(test.right(), test.operator().equals("~"), each.use())) {
+                each.notMapped("the clients are not refused: no list of addresses has this name");
+            } else if (!match.unknown().isEmpty()) {
+                each.notMapped(String.format(UNKNOWN, match.unknown()) + "; all these clients are refused");
+            }
+        } else if (match.isMethod() && status.matches("4\\d\\d")) {
+            methods(each, match);
+        } else if (status.equals("200")) {
+            each.notMapped("answers without an origin have no equivalent; the admin API has /readyz");
+        } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
+            each.note("answered with 403");
+        } else if (status.startsWith("4")) {
+            each.notMapped("the requests are not refused");
+            plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
+        } else {
+            each.notMapped("answers without an origin have no equivalent");
+        }
+    }
+
+    private void methods(Statement each, Match match) {
+        List<String> allowed = new ArrayList<>();
+        for (Test test : match.methods()) {
+            if (test.operator().equals("!=")) {
+                allowed.add(test.right());
+            } else if (test.operator().equals("!~") && test.right().matches("[\\^$()A-Z|]+")) {
+                allowed.addAll(List.of(test.right().replaceAll("[\\^$()]", "").split("\\|", -1)));
+            }
+        }
+        if (allowed.size() > 1) {
+            plan.workspace().draft().set("methods", allowed, each.use());
+            each.use().note("other methods are answered with 405");
+        } else {
+            each.notMapped("the requests are not refused; methods names the permitted methods");
+        }
+    }
+
+    private void set(Statement each, String target, List<Condition> around) {
+        switch (target) {
+            case "req.backend_hint", "req.backend" -> hint(each, around);
+            case "req.url" -> url(each, around);
+            case "req.http.host" -> host(each);
+            case "req.http.x-forwarded-for" -> each.note("origins get X-Forwarded-For by default");
+            case "req.http.accept-encoding" ->
+                each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
+            case "req.http.cookie" ->
+                each.notMapped("cookies of requests cannot be changed; cache.key.cookies selects"
+                        + " variants by single cookies");
+            case "req.grace" ->
+                each.notMapped(
+                        "the time for stale responses is the same for all requests:" + " cache.stale_while_revalidate");
+            case "req.hash_always_miss", "req.hash_ignore_busy", "req.hash_ignore_vary" ->
+                each.notMapped("requests cannot select this; see cache.when_to_revalidate and cache.collapse_wait");
+            case "req.http.surrogate-capability", "req.esi" -> each.notMapped("ESI is not supported");
+            case "req.http.x-forwarded-proto", "req.http.x-forwarded-host" ->
+                each.note("origins get the field by default");
+            default -> {
+                if (target.startsWith("req.http.")) {
+                    each.notMapped("fields of requests cannot be set");
+                } else {
+                    each.notMapped("'" + each.target() + "' has no equivalent");
+                }
+            }
+        }
+    }
+
+    private void unset(Statement each, String target, List<Condition> around) {
+        switch (target) {
+            case "req.http.cookie" -> cookie(each, around);
+            case "req.http.accept-encoding" ->
+                each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
+            case "req.http.cache-control", "req.http.pragma" -> each.use().became("cache.ignore_client_no_cache");
+            case "req.http.x-forwarded-for",
+                    "req.http.forwarded",
+                    "req.http.x-forwarded-proto",
+                    "req.http.x-original-url",
+                    "req.http.x-rewrite-url" ->
+                each.note("such fields of clients are removed, except for access.trusted_proxies");
+            case "req.http.range" -> plan.set("cache.range.write", "true", each.use());
+            default -> each.notMapped("fields of requests cannot be removed");
+        }
+    }
+
+    /** Requests without their cookies use the cache. */
+    private void cookie(Statement each, List<Condition> around) {
+        if (around.isEmpty()) {
+            plan.useCacheWithCookies();
+            each.use().same("cache.cache_responses_to_cookies");
+            each.note("origins still get the cookies");
+            dropped.add("");
+            return;
+        }
+        for (Match match : Match.all(around)) {
+            if (match.isUrl() && plan.rule(match, "cache_responses_to_cookies", "all", each.use())) {
+                each.note("origins still get the cookies");
+                dropped.add("url");
+            } else if (match.isCookie() && match.urls().isEmpty()) {
+                each.note("a Cookie without content cannot be removed; such requests are rare");
+            } else {
+                each.notMapped(String.format(UNKNOWN, match.unknown().isEmpty() ? "the condition" : match.unknown()));
+            }
+        }
+    }
+
+    /** Returns true if some requests use the cache without their cookies. */
+    boolean dropsCookies() {
+        return !dropped.isEmpty();
+    }
+
+    private void hint(Statement each, List<Condition> around) {
+        String name = backends.named(each.value());
+        if (name == null) {
+            each.notMapped("no backend or director has this name");
+            return;
+        }
+        if (around.isEmpty() || around.stream().allMatch(one -> one instanceof Condition.Not)) {
+            usual = name;
+            usualSource = each.use();
+            return;
+        }
+        for (Match match : Match.all(around)) {
+            if (!route(match, name, each)) {
+                each.notMapped("rules select origins by host and by the beginning of the path");
+            }
+        }
+    }
+
+    private boolean route(Match match, String name, Statement each) {
+        if (!match.isUrl() || match.urls().size() > 1 || match.hosts().size() > 1) {
+            return false;
+        }
+        // A refusal ends vcl_recv, so that later statements do not count.
+        int order = name.equals(DENIED) ? Integer.MAX_VALUE : chain();
+        List<String> paths = new ArrayList<>(List.of("/"));
+        if (!match.urls().isEmpty()) {
+            Test test = match.urls().get(0);
+            paths = test.operator().equals("~") ? prefixes(test.right()) : List.of();
+            if (paths.isEmpty()) {
+                return false;
+            }
+        }
+        for (String path : paths) {
+            if (match.hosts().isEmpty()) {
+                routes.add(new Route("map", path, name, each.use(), order));
+                continue;
+            }
+            Test host = match.hosts().get(0);
+            String text = host.right().replaceAll(":\\d+$", "");
+            if (host.operator().equals("==")) {
+                routes.add(new Route("map", "http://" + text + path, name, each.use(), order));
+            } else if (host.operator().equals("~")) {
+                String flag = text.replaceAll("^\\(\\?i\\)", "");
+                String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
+                String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
+                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), order));
+            } else {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the paths with which URLs of an expression begin; empty if they are not fixed. */
+    static List<String> prefixes(String expression) {
+        String text = expression.replaceAll("^\\(\\?i\\)", "");
+        Matcher plain =
+                Pattern.compile("\\^(/[A-Za-z0-9/_.~\\\\-]*)(?:\\.\\*)?").matcher(text);
+        if (plain.matches() && !plain.group(1).replace("\\.", "").contains(".")) {
+            return List.of(plain.group(1).replace("\\", ""));
+        }
+        Matcher group = Pattern.compile("\\^(/[A-Za-z0-9/_-]*)\\(([A-Za-z0-9/_|-]+)\\)(/?)(?:\\.\\*)?")
+                .matcher(text);
+        List<String> paths = new ArrayList<>();
+        if (group.matches()) {
+            for (String word : group.group(2).split("\\|", -1)) {
+                paths.add(group.group(1) + word + group.group(3));
+            }
+        }
+        return List.copyOf(paths);
+    }
+
+    private void host(Statement each) {
+        if (each.value().matches(".*regsub\\(.*\":.*")) {
+            each.note("the port of a Host field is not part of the key, if it is the default");
+        } else if (each.value().toLowerCase(Locale.ROOT).matches(".*(tolower|\\.lower\\().*")) {
+            each.note("hosts are compared in lower case");
+        } else {
+            each.notMapped("the host of requests cannot be changed; cache.key.host lets hosts share responses");
+        }
+    }
+
+    private void url(Statement each, List<Condition> around) {
+        String value = each.value();
+        if (value.startsWith("std.querysort(")) {
+            plan.set("cache.key.sorted_params", "true", each.use());
+            return;
+        }
+        Matcher call = Pattern.compile("regsub(?:all)?\\(\\s*req\\.url\\s*,\\s*\"(.*)\"\\s*,\\s*\"(.*)\"\\s*\\)")
+                .matcher(value);
+        if (!call.matches()) {
+            each.notMapped("the URL cannot be changed");
+            return;
+        }
+        String expression = call.group(1);
+        Matcher names = Pattern.compile("\\(\\??:?([A-Za-z0-9_|.*+\\[\\]\\\\-]+)\\)\\s*=")
+                .matcher(expression);
+        Matcher single = Pattern.compile("([A-Za-z0-9_.-]+)=").matcher(expression);
+        if (expression.matches("\\\\?\\?\\.\\*\\$?|\\[\\?\\]\\.\\*\\$?")) {
+            query(each, around);
+        } else if (names.find()) {
+            exclude(each, names.group(1).split("\\|", -1));
+        } else if (single.find() && expression.contains("=")) {
+            exclude(each, single.group(1));
+        } else if (expression.matches("[&?\\\\()|+\\[\\]$]+") || expression.contains("#")) {
+            each.note("empty parameters and fragments are not part of keys");
+        } else {
+            each.notMapped("the path cannot be changed");
+        }
+    }
+
+    private void query(Statement each, List<Condition> around) {
+        if (around.isEmpty()) {
+            plan.set("cache.key.ignore_query", "true", each.use());
+        } else {
+            each.notMapped("the query is left out of keys by rule of remap only: cache.key.ignore_query");
+        }
+    }
+
+    private void exclude(Statement each, String... words) {
+        List<String> names = new ArrayList<>();
+        names.addAll(excluded);
+        for (String word : words) {
+            String name = word.replaceAll("\\[[^\\]]*\\][+*]?|\\.[*+]|\\\\w[+*]?", "*")
+                    .replace("\\", "");
+            if (name.matches("[A-Za-z0-9_.-]+\\*?") && !names.contains(name)) {
+                names.add(name);
+            }
+        }
+        if (names.isEmpty()) {
+            each.notMapped("the names of the parameters are not understood: cache.key.excluded_params");
+            return;
+        }
+        excluded.clear();
+        excluded.addAll(names);
+        plan.workspace()
+                .draft()
+                .root()
+                .putWords("cache.key.excluded_params", names)
+                .optional()
+                .from(each.use());
+        each.note("the parameters are left out of origin requests too");
+    }
+}

@@ -1,0 +1,198 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.varnish.syntax.Condition;
+import io.millrace.launcher.varnish.syntax.Statement;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** Translates {@code vcl_backend_response}. Confined to one thread. */
+final class ResponsePlan extends Walker {
+    private static final String OWN = "Millrace does not store such responses, or validates them at every use";
+
+    private final Plan plan;
+    private final Set<String> codes = new LinkedHashSet<>();
+    private String negativeTime = "";
+
+    ResponsePlan(Plan plan) {
+        super(plan.vcl());
+        this.plan = plan;
+    }
+
+    @Override
+    void statement(Statement each, List<Condition> around) {
+        String target = each.target().toLowerCase(Locale.ROOT);
+        switch (each.kind()) {
+            case "set" -> set(each, target, around);
+            case "unset" -> unset(each, target, around);
+            case "return" -> action(each, around);
+            case "std.log", "std.syslog" -> each.note("the access log has the result of each request");
+            case "C" -> each.notMapped("Millrace runs no code in C");
+            default -> each.notMapped("the function has no equivalent");
+        }
+    }
+
+    private void set(Statement each, String target, List<Condition> around) {
+        switch (target) {
+            case "beresp.ttl" -> ttl(each, around);
+            case "beresp.grace" -> grace(each, around);
+            case "beresp.keep" -> each.note("stale responses are kept for validation until the space is needed");
+            case "beresp.uncacheable" -> uncacheable(each, around);
+            case "beresp.do_stream" -> each.note("responses are always delivered while they arrive");
+            case "beresp.do_gzip", "beresp.do_gunzip" ->
+                each.notMapped(
+                        "responses are not compressed; compress at the origin, whose variants are stored by Vary");
+            case "beresp.do_esi" -> each.notMapped("ESI is not supported");
+            case "beresp.storage", "beresp.storage_hint" ->
+                each.notMapped("volumes are chosen by rule and host: volumes");
+            case "beresp.http.x-url",
+                    "beresp.http.x-host",
+                    "beresp.http.url",
+                    "beresp.http.x-cache-tags",
+                    "beresp.http.xkey" ->
+                each.note("purges by pattern and by tag know the URL and the tags of stored responses");
+            default -> {
+                if (target.startsWith("beresp.http.")) {
+                    each.notMapped("fields of responses cannot be set; set them at the origin");
+                } else {
+                    each.notMapped("'" + each.target() + "' has no equivalent");
+                }
+            }
+        }
+    }
+
+    private void ttl(Statement each, List<Condition> around) {
+        String time = Plan.time(each.value());
+        if (time == null) {
+            each.notMapped("lifetimes are constants");
+            return;
+        }
+        if (around.isEmpty()) {
+            plan.set("cache.guaranteed_min_lifetime", time, each.use());
+            plan.set("cache.guaranteed_max_lifetime", time, each.use());
+            return;
+        }
+        for (Match match : Match.all(around)) {
+            if (match.isResponseDefault()) {
+                each.note(OWN);
+            } else if (match.isStatus()) {
+                status(each, match, time);
+            } else if (match.isUrl()) {
+                boolean never = time.equals("0");
+                if (!plan.rule(match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.use())) {
+                    each.notMapped("the condition has more than one test of URL or host");
+                } else if (!never) {
+                    each.note("the lifetime holds whatever the response says, except private");
+                }
+            } else {
+                each.notMapped("'" + match.unknown() + "': lifetimes are chosen by URL, host and status");
+            }
+        }
+    }
+
+    private void status(Statement each, Match match, String time) {
+        List<String> all = match.codes();
+        if (time.equals("0")) {
+            each.note("errors without a lifetime are not stored");
+            return;
+        }
+        if (all.isEmpty()) {
+            each.notMapped("no status from 200 to 599 meets the condition");
+            return;
+        }
+        if (!negativeTime.isEmpty() && !negativeTime.equals(time)) {
+            each.notMapped("all statuses have one lifetime, " + negativeTime);
+            return;
+        }
+        negativeTime = time;
+        codes.addAll(all);
+        DraftNode root = plan.workspace().draft().root();
+        Entry entry = each.use();
+        root.put("cache.negative_caching.enabled", "true").from(entry);
+        root.put("cache.negative_caching.lifetime", time).optional().from(entry);
+        root.putWords("cache.negative_caching.list", codes.stream().sorted().toList())
+                .optional()
+                .from(entry);
+    }
+
+    private void grace(Statement each, List<Condition> around) {
+        String time = Plan.time(each.value());
+        if (time == null) {
+            each.notMapped("the time is a constant in Millrace");
+            return;
+        }
+        DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
+        if (!around.isEmpty() && known != null) {
+            each.notMapped("all responses have one time");
+            return;
+        }
+        if (!around.isEmpty()) {
+            each.use().note("holds for all responses, not only for those that meet the condition");
+        }
+        plan.set("cache.force_stale_while_revalidate", time, each.use());
+        plan.set("cache.max_stale_age", time, each.use());
+    }
+
+    private void uncacheable(Statement each, List<Condition> around) {
+        if (each.value().equals("false")) {
+            each.note("responses are stored by default, if they may be");
+            return;
+        }
+        if (around.isEmpty()) {
+            plan.set("cache.enabled", "false", each.use());
+            return;
+        }
+        for (Match match : Match.all(around)) {
+            if (match.isResponseDefault()) {
+                each.note(OWN);
+            } else if (match.isUnsafe()) {
+                each.note("responses to other methods than GET and HEAD are not stored");
+            } else if (match.isStatus()) {
+                each.note("errors without a lifetime are not stored");
+            } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.use())) {
+                each.notMapped("responses are excluded by URL and host only");
+            }
+        }
+    }
+
+    private void unset(Statement each, String target, List<Condition> around) {
+        switch (target) {
+            case "beresp.http.set-cookie" -> {
+                DraftNode node =
+                        plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
+                node.from(each.use());
+                each.note("the client whose request is forwarded still gets the field");
+                if (!around.isEmpty()) {
+                    each.note("the field is left out of all stored responses");
+                }
+            }
+            case "beresp.http.cache-control", "beresp.http.pragma", "beresp.http.expires" ->
+                each.notMapped("lifetimes in responses cannot be removed; cache_rules[].ttl_in_cache overrides them");
+            default -> each.notMapped("fields of responses cannot be removed; remove them at the origin");
+        }
+    }
+
+    private void action(Statement each, List<Condition> around) {
+        switch (each.target()) {
+            case "deliver" -> each.note("responses are delivered by default");
+            case "pass" -> uncacheable(each, around);
+            case "retry" -> each.notMapped("requests are repeated by groups of origins only: origins[].retry");
+            case "abandon" -> abandon(each, around);
+            default -> each.notMapped("the action has no equivalent");
+        }
+    }
+
+    private void abandon(Statement each, List<Condition> around) {
+        for (Match match : Match.all(around)) {
+            if (match.isStatus() || !match.codes().isEmpty()) {
+                each.use().same("cache.negative_revalidating.enabled");
+                each.note("a stale response is served if the origin answers 500, 502, 503 or 504");
+            } else {
+                each.notMapped("responses are not given up by this condition");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.millrace.launcher.varnish.syntax;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A condition of {@code if}. Immutable. */
+public sealed interface Condition {
+    /** Limit of alternatives of one condition. */
+    int ALTERNATIVES_MAX = 64;
+
+    /**
+     * A comparison, or the test of one value.
+     *
+     * @param left the text of the left side, such as {@code req.url}
+     * @param operator {@code ==}, {@code ~} and so on; empty for a test
+     * @param right the text of the right side, without quotes
+     * @param quoted whether the right side is a string
+     */
+    record Test(String left, String operator, String right, boolean quoted) implements Condition {
+        @Override
+        public String toString() {
+            return left + (operator.isEmpty() ? "" : " " + operator + " " + right);
+        }
+    }
+
+    /** A negation. */
+    record Not(Condition inner) implements Condition {}
+
+    /** Conditions that must all hold. */
+    record All(List<Condition> parts) implements Condition {}
+
+    /** Conditions of which one must hold. */
+    record Any(List<Condition> parts) implements Condition {}
+
+    /** Returns the condition as alternatives of tests that must all hold; empty if there are too many. */
+    static List<List<Test>> alternatives(Condition condition) {
+        return alternatives(condition, false);
+    }
+
+    private static List<List<Test>> alternatives(Condition condition, boolean negated) {
+        if (condition instanceof Not not) {
+            return alternatives(not.inner, !negated);
+        }
+        if (condition instanceof Test test) {
+            return List.of(List.of(negated ? negation(test) : test));
+        }
+        boolean any = condition instanceof Any;
+        List<Condition> parts = condition instanceof Any one ? one.parts : ((All) condition).parts;
+        List<List<Test>> result = new ArrayList<>();
+        if (any != negated) {
+            parts.forEach(part -> result.addAll(alternatives(part, negated)));
+            return result.size() > ALTERNATIVES_MAX ? List.of() : List.copyOf(result);
+        }
+        result.add(List.of());
+        for (Condition part : parts) {
+            List<List<Test>> next = new ArrayList<>();
+            for (List<Test> before : result) {
+                for (List<Test> more : alternatives(part, negated)) {
+                    List<Test> both = new ArrayList<>(before);
+                    both.addAll(more);
+                    next.add(both);
+                }
+            }
+            if (next.size() > ALTERNATIVES_MAX) {
+                return List.of();
+            }
+            result.clear();
+            result.addAll(next);
+        }
+        return List.copyOf(result);
+    }
+
+    private static Test negation(Test test) {
+        String operator =
+                switch (test.operator) {
+                    case "==" -> "!=";
+                    case "!=" -> "==";
+                    case "~" -> "!~";
+                    case "!~" -> "~";
+                    case "<" -> ">=";
+                    case ">=" -> "<";
+                    case ">" -> "<=";
+                    case "<=" -> ">";
+                    case "!" -> "";
+                    default -> "!";
+                };
+        return new Test(test.left, operator, test.right, test.quoted);
+    }
+}

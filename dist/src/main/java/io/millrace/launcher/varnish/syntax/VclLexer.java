@@ -1,0 +1,183 @@
+package io.millrace.launcher.varnish.syntax;
+
+import io.millrace.launcher.importing.source.SourceFile;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Splits a VCL file into tokens, and claims the lines of its comments. Confined to one thread. */
+final class VclLexer {
+    /** The type of a token. */
+    enum Type {
+        WORD,
+        STRING,
+        NUMBER,
+        OPERATOR,
+        /** C code between {@code C{} and {@code }C}. */
+        CODE,
+        END
+    }
+
+    /**
+     * A token.
+     *
+     * @param text the text; of strings without the quotes
+     * @param start index of the first character
+     * @param end index after the last character
+     */
+    record Token(Type type, String text, int start, int end, int line, int column, int lastLine) {
+        boolean is(String other) {
+            return (type == Type.OPERATOR || type == Type.WORD) && text.equals(other);
+        }
+    }
+
+    private static final List<String> OPERATORS =
+            List.of("+=", "-=", "*=", "/=", "==", "!=", "!~", "<=", ">=", "&&", "||", "++", "--", "<<", ">>");
+
+    private final SourceFile file;
+    private final String text;
+    private final List<Token> tokens = new ArrayList<>();
+    private int at;
+    private int line = 1;
+    private int lineStart;
+
+    VclLexer(SourceFile file) {
+        this.file = file;
+        text = String.join("\n", file.lines()) + "\n";
+    }
+
+    String text() {
+        return text;
+    }
+
+    /** Returns all tokens; the last one has the type {@link Type#END}. */
+    List<Token> tokens() {
+        while (skip()) {
+            token();
+        }
+        tokens.add(new Token(Type.END, "end of file", at, at, line, at - lineStart + 1, line));
+        return tokens;
+    }
+
+    private boolean skip() {
+        while (at < text.length()) {
+            char c = text.charAt(at);
+            if (Character.isWhitespace(c)) {
+                step();
+            } else if (c == '#' || text.startsWith("//", at)) {
+                int from = line;
+                while (at < text.length() && text.charAt(at) != '\n') {
+                    at++;
+                }
+                comment(from);
+            } else if (text.startsWith("/*", at)) {
+                int from = line;
+                int end = text.indexOf("*/", at + 2);
+                if (end < 0) {
+                    file.problem(line, at - lineStart + 1, "the comment is not closed");
+                    end = text.length() - 2;
+                }
+                while (at < end + 2) {
+                    step();
+                }
+                comment(from);
+            } else {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Claims lines with nothing but a comment; a token before or after it makes an entry for its line. */
+    private void comment(int from) {
+        for (int i = from; i <= line; i++) {
+            boolean last = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
+            if (!last) {
+                file.claim(i, i);
+            }
+        }
+    }
+
+    private void step() {
+        if (text.charAt(at++) == '\n') {
+            line++;
+            lineStart = at;
+        }
+    }
+
+    private void token() {
+        int start = at;
+        int first = line;
+        int column = at - lineStart + 1;
+        char c = text.charAt(at);
+        Type type;
+        String value;
+        if (text.startsWith("C{", at)) {
+            type = Type.CODE;
+            value = upTo("}C", 2, 2);
+        } else if (text.startsWith("\"\"\"", at)) {
+            type = Type.STRING;
+            value = upTo("\"\"\"", 3, 3);
+        } else if (text.startsWith("{\"", at)) {
+            type = Type.STRING;
+            value = upTo("\"}", 2, 2);
+        } else if (c == '"') {
+            type = Type.STRING;
+            value = string();
+        } else if (Character.isLetter(c) || c == '_') {
+            type = Type.WORD;
+            value = run("_.-");
+        } else if (Character.isDigit(c)) {
+            type = Type.NUMBER;
+            value = run(".");
+        } else {
+            type = Type.OPERATOR;
+            value = operator();
+        }
+        tokens.add(new Token(type, value, start, at, first, column, line));
+    }
+
+    private String upTo(String end, int before, int after) {
+        int close = text.indexOf(end, at + before);
+        if (close < 0) {
+            file.problem(line, at - lineStart + 1, "the text is not closed, expecting " + end);
+            close = text.length() - after;
+        }
+        String value = text.substring(Math.min(at + before, close), close);
+        while (at < Math.min(text.length(), close + after)) {
+            step();
+        }
+        return value;
+    }
+
+    private String string() {
+        int end = at + 1;
+        while (end < text.length() && text.charAt(end) != '"' && text.charAt(end) != '\n') {
+            end++;
+        }
+        if (end >= text.length() || text.charAt(end) == '\n') {
+            file.problem(line, at - lineStart + 1, "the quotation mark is not closed on its line");
+        }
+        String value = text.substring(at + 1, end);
+        at = Math.min(text.length(), end + 1);
+        return value;
+    }
+
+    private String run(String more) {
+        int start = at;
+        while (at < text.length()
+                && (Character.isLetterOrDigit(text.charAt(at)) || more.indexOf(text.charAt(at)) >= 0)) {
+            at++;
+        }
+        return text.substring(start, at);
+    }
+
+    private String operator() {
+        for (String each : OPERATORS) {
+            if (text.startsWith(each, at)) {
+                at += each.length();
+                return each;
+            }
+        }
+        return String.valueOf(text.charAt(at++));
+    }
+}

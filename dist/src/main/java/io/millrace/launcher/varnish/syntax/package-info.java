@@ -1,0 +1,5 @@
+/** The declarations and statements of VCL files with their places. */
+@NullMarked
+package io.millrace.launcher.varnish.syntax;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,1 @@
+backend default { .host = "10.2.0.1"; }

@@ -1,0 +1,1 @@
+sub vcl_recv { if (req.http.Cookie ~ "sid=") { return (pass); } }

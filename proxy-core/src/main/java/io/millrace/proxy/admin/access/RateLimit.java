@@ -1,0 +1,85 @@
+package io.millrace.proxy.admin.access;
+
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * A token bucket: so many events at once, and then one more in each interval. It is full at first. Thread-safe.
+ *
+ * <p>The bucket is one number, the time at which it is full again (the generic cell rate algorithm of ATM Forum TM
+ * 4.0).
+ */
+public final class RateLimit {
+    private final long intervalNanos;
+    private final long allNanos;
+    private final LongSupplier nanoTime;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Time at which the bucket is full again; in the past while it is full. */
+    private long fullAtNanos;
+
+    /**
+     * A full bucket.
+     *
+     * @param size events that are allowed at once, at least 1
+     * @param interval time until one more is allowed
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public RateLimit(int size, Duration interval, LongSupplier nanoTime) {
+        intervalNanos = interval.toNanos();
+        allNanos = Math.multiplyExact(size, intervalNanos);
+        this.nanoTime = nanoTime;
+        fullAtNanos = nanoTime.getAsLong();
+    }
+
+    /**
+     * A limit of events in each minute, all of which may come at once.
+     *
+     * @param events at least 1
+     */
+    static RateLimit perMinute(int events, LongSupplier nanoTime) {
+        return new RateLimit(events, Duration.ofMinutes(1).dividedBy(events), nanoTime);
+    }
+
+    /** Counts an event if it is allowed. Returns 0 then, else the seconds until one is allowed, at least 1. */
+    public long count() {
+        lock.lock();
+        try {
+            long seconds = secondsToWait();
+            if (seconds == 0) {
+                fullAtNanos += intervalNanos;
+            }
+            return seconds;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Counts an event whether it is allowed or not. */
+    public void countAlways() {
+        lock.lock();
+        try {
+            secondsToWait();
+            fullAtNanos += intervalNanos;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the seconds until an event is allowed, at least 1; 0 if it is allowed now. Counts nothing. */
+    public long secondsToWait() {
+        lock.lock();
+        try {
+            long now = nanoTime.getAsLong();
+            if (fullAtNanos - now < 0) {
+                fullAtNanos = now;
+            }
+            long excessNanos = fullAtNanos + intervalNanos - now - allNanos;
+            return excessNanos <= 0
+                    ? 0
+                    : Duration.ofNanos(excessNanos).plusSeconds(1).minusNanos(1).toSeconds();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

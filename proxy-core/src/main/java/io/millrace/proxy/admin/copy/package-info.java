@@ -1,0 +1,5 @@
+/** Resources of the admin API that copy stored responses out of a cache and into it. */
+@NullMarked
+package io.millrace.proxy.admin.copy;
+
+import org.jspecify.annotations.NullMarked;

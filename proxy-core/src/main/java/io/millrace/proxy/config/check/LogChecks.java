@@ -1,0 +1,176 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.SyslogAddress;
+import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.LogTemplateException;
+import io.millrace.proxy.observe.log.output.LogDestination;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the list of access logs. */
+final class LogChecks {
+    private static final String LIST = LogKeys.LOGS.path();
+
+    private static final List<ConfigKey<?>> OF_FILES =
+            List.of(LogKeys.PATH, LogKeys.ROTATE_SIZE, LogKeys.ROTATE_INTERVAL, LogKeys.ROTATE_KEEP);
+    private static final List<ConfigKey<?>> OF_SYSLOG =
+            List.of(LogKeys.ADDRESS, LogKeys.FACILITY, LogKeys.CA_FILE, LogKeys.CERTIFICATE, LogKeys.KEY);
+    private static final List<ConfigKey<?>> OF_MESSAGES = List.of(LogKeys.SEVERITY, LogKeys.APP_NAME);
+    private static final List<ConfigKey<?>> OF_ONE_LOG = List.of(
+            ConfigKeys.LOG_ACCESS_ENABLED,
+            ConfigKeys.LOG_ACCESS_PATH,
+            ConfigKeys.LOG_ACCESS_FORMAT,
+            ConfigKeys.LOG_ACCESS_ROTATE_SIZE,
+            ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL,
+            ConfigKeys.LOG_ACCESS_ROTATE_KEEP);
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    LogChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        List<ConfigValues> logs = values.elements(LogKeys.LOGS);
+        if (logs.isEmpty()) {
+            if (values.isSet(LogKeys.LOGS) && !problems.isBroken(LIST)) {
+                error(LIST, "is empty; write log.access: {enabled: false} for no access log");
+            }
+            return;
+        }
+        if (logs.size() > LogKeys.LOGS_MAX) {
+            error(LIST, "has " + logs.size() + " logs, the limit is " + LogKeys.LOGS_MAX);
+        }
+        for (ConfigKey<?> key : OF_ONE_LOG) {
+            if (values.isSet(key)) {
+                error(key.path(), "is of the one access log, but log.access is a list; set it in an element");
+            }
+        }
+        Map<Object, String> names = new HashMap<>();
+        Map<Object, String> places = new HashMap<>();
+        for (int i = 0; i < logs.size(); i++) {
+            String path = LIST + "[" + i + "]";
+            ConfigValues log = logs.get(i);
+            isUnique(names, log.find(LogKeys.NAME), path + ".name", "is the name of");
+            if (!problems.isBroken(path + ".target")) {
+                isUnique(places, placeOf(log), path, "writes to the same place as");
+                checkTarget(log, path);
+            }
+            warnOfSample(log, path);
+        }
+        checkHeaderFields(logs);
+    }
+
+    private void isUnique(Map<Object, String> seen, @Nullable Object value, String path, String problem) {
+        String element = path.endsWith(".name") ? path.substring(0, path.length() - ".name".length()) : path;
+        String first = value == null ? null : seen.putIfAbsent(value, element);
+        if (first != null) {
+            error(path, problem + " " + first + " too");
+        }
+    }
+
+    /** Returns a value that is equal for two logs whose lines would be mixed; null if mixing does no harm. */
+    private static @Nullable Object placeOf(ConfigValues log) {
+        return switch (log.get(LogKeys.TARGET)) {
+            case FILE -> log.find(LogKeys.PATH);
+            case STDOUT -> LogDestination.Kind.STDOUT;
+            case SYSLOG, JOURNALD -> null;
+        };
+    }
+
+    private void checkTarget(ConfigValues log, String path) {
+        LogDestination.Kind target = log.get(LogKeys.TARGET);
+        boolean isSyslog = target == LogDestination.Kind.SYSLOG;
+        boolean isJournald = target == LogDestination.Kind.JOURNALD;
+        refuse(OF_FILES, target == LogDestination.Kind.FILE, log, path, "file");
+        refuse(OF_SYSLOG, isSyslog, log, path, "syslog");
+        refuse(OF_MESSAGES, isSyslog || isJournald, log, path, "syslog or journald");
+        refuse(List.of(LogKeys.JOURNALD_SOCKET), isJournald, log, path, "journald");
+        if (!isSyslog) {
+            return;
+        }
+        String address = path + ".syslog.address";
+        SyslogAddress receiver = log.find(LogKeys.ADDRESS);
+        if (receiver == null) {
+            if (!problems.isBroken(address)) {
+                error(path, "needs syslog.address, such as udp://192.0.2.1:514, for the target syslog");
+            }
+            return;
+        }
+        boolean isTls = receiver.protocol() == SyslogAddress.Protocol.TLS;
+        for (ConfigKey<Path> key : List.of(LogKeys.CA_FILE, LogKeys.CERTIFICATE, LogKeys.KEY)) {
+            String place = placeIn(path, key);
+            Path file = log.find(key);
+            if (file != null && !isTls) {
+                error(place, "needs an address with tls://");
+            } else if (file != null && !Files.isReadable(file)) {
+                error(place, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+            }
+        }
+        if (log.isSet(LogKeys.CERTIFICATE) != log.isSet(LogKeys.KEY)) {
+            error(path, "needs both syslog.certificate and syslog.key, or neither");
+        }
+    }
+
+    private void refuse(List<ConfigKey<?>> keys, boolean allowed, ConfigValues log, String path, String target) {
+        for (ConfigKey<?> key : keys) {
+            if (!allowed && log.isSet(key)) {
+                error(placeIn(path, key), "is only for the target " + target);
+            }
+        }
+    }
+
+    private static String placeIn(String path, ConfigKey<?> key) {
+        return path + key.path().substring(LIST.length() + "[]".length());
+    }
+
+    private void warnOfSample(ConfigValues log, String path) {
+        AccessLogFormat format = log.find(LogKeys.FORMAT);
+        boolean isText = log.get(LogKeys.TARGET) == LogDestination.Kind.FILE
+                || log.get(LogKeys.TARGET) == LogDestination.Kind.STDOUT;
+        boolean showsRate = format == null
+                || format.equals(AccessLogFormat.JSON)
+                || format.toString().contains("%<sample>");
+        if (log.get(LogKeys.SAMPLE) > 1 && isText && !showsRate) {
+            String place = path + ".sample";
+            problems.warning(
+                    at(place),
+                    place,
+                    "is not in the lines of this format, so that nobody can scale their counts; use the format json,"
+                            + " or a template with %<sample>");
+        }
+    }
+
+    private void checkHeaderFields(List<ConfigValues> logs) {
+        List<AccessLogFormat> formats = new ArrayList<>();
+        for (ConfigValues log : logs) {
+            formats.add(log.get(LogKeys.FORMAT));
+        }
+        try {
+            AccessLogFormat.capturesOf(formats);
+        } catch (LogTemplateException e) {
+            error(LIST, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void error(String path, String message) {
+        problems.error(at(path), path, message);
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, whole);
+    }
+}

@@ -1,0 +1,54 @@
+package io.millrace.proxy.config.key;
+
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.ExpressionException;
+import io.millrace.proxy.expression.logged.LoggedFacts;
+import io.millrace.proxy.expression.logged.LoggedFields;
+
+/** Parsers of the values below {@code log.access[]}. No state. */
+final class LogValues {
+    private static final int NAME_MAX = 32;
+
+    /** Limit of APP-NAME in RFC 5424 s6. */
+    private static final int APP_NAME_MAX = 48;
+
+    private LogValues() {}
+
+    @SuppressWarnings("unchecked") // The class of a generic type is its raw class.
+    static Class<Expression<LoggedFacts>> filterClass() {
+        return (Class<Expression<LoggedFacts>>) (Class<?>) Expression.class;
+    }
+
+    static Expression<LoggedFacts> readFilter(String text) throws InvalidValueException {
+        try {
+            return Expression.parse(text, LoggedFields.SCHEMA);
+        } catch (ExpressionException e) {
+            throw new InvalidValueException("position " + e.message());
+        }
+    }
+
+    static String readName(String text) throws InvalidValueException {
+        boolean valid =
+                !text.isEmpty() && text.length() <= NAME_MAX && text.chars().allMatch(c -> c != '.' && isOfName(c));
+        if (!valid) {
+            throw new InvalidValueException(
+                    "'" + text + "' is not a name of 1 to " + NAME_MAX + " letters, digits, _ and -");
+        }
+        return text;
+    }
+
+    private static boolean isOfName(int c) {
+        return c < 0x80 && (Character.isLetterOrDigit(c) || c == '_' || c == '-' || c == '.');
+    }
+
+    static String readAppName(String text) throws InvalidValueException {
+        boolean valid =
+                !text.isEmpty() && text.length() <= APP_NAME_MAX && text.chars().allMatch(LogValues::isOfName);
+        if (!valid) {
+            throw new InvalidValueException(
+                    "'" + text + "' is not a name of 1 to " + APP_NAME_MAX + " letters, digits, _, - and .");
+        }
+        return text;
+    }
+}

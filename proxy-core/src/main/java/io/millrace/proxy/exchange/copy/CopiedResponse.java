@@ -1,0 +1,33 @@
+package io.millrace.proxy.exchange.copy;
+
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.TargetUri;
+
+/**
+ * A response from a file, which another cache or this one has stored earlier. Immutable.
+ *
+ * @param url the URL of the request
+ * @param requestFields the request fields that select the response
+ * @param hasRequest whether {@code requestFields} are known; if not, a response that varies cannot be stored
+ * @param status the status code
+ * @param reason the reason phrase
+ * @param fields the response fields
+ * @param length length of the content in bytes
+ * @param ageSeconds the age at this moment (RFC 9111 section 4.2.3)
+ * @param fetchedMillis a time of this machine not after the request to the origin, in epoch milliseconds
+ * @param lifetimeSecondsMax limit of the lifetime; -1 for none
+ * @param packedTags as {@code Tags.packed} returns them; empty for none; borrowed
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record CopiedResponse(
+        TargetUri url,
+        FieldSection requestFields,
+        boolean hasRequest,
+        int status,
+        String reason,
+        FieldSection fields,
+        long length,
+        long ageSeconds,
+        long fetchedMillis,
+        long lifetimeSecondsMax,
+        byte[] packedTags) {}

@@ -1,0 +1,274 @@
+package io.millrace.proxy.exchange.copy;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.StoringTarget;
+import io.millrace.proxy.exchange.decide.Variants;
+import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.PurgePoint;
+import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.purge.record.RemovalTimes;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether a copied response is stored, and opens the writer for it. The rules are those for a response that was
+ * just received from a cache with this age. A response is refused if a purge since its fetch may cover it, or if a
+ * newer response is stored.
+ *
+ * <p>Confined to the event loop of its parts. For a single use.
+ */
+public final class ResponseImport {
+    private final Parts parts;
+    private final CopiedResponse copied;
+    private final Reply reply;
+    private @Nullable Target target;
+
+    /**
+     * The parts of a proxy that an import uses.
+     *
+     * @param loop the event loop of the import
+     * @param variants of this loop
+     */
+    public record Parts(
+            CacheStore<StoredHead> store,
+            Purger purger,
+            Invalidator invalidator,
+            RemovalTimes removals,
+            Supplier<ExchangeSettings> settings,
+            WallClock clock,
+            Variants variants,
+            Executor loop) {}
+
+    /** Receives the result. */
+    @FunctionalInterface
+    public interface Reply {
+        /**
+         * Called once on the event loop.
+         *
+         * @param writer receives the content; owned by the receiver; null if the response is refused
+         * @param refusal a stable word; empty if there is a writer
+         */
+        void ready(@Nullable ObjectWriter<StoredHead> writer, String refusal);
+    }
+
+    /** The rule, the key and the head of the response. */
+    private record Target(
+            RequestHead request,
+            Mapped mapped,
+            CacheSettings cacheSettings,
+            StoredHead head,
+            StoreKey primaryKey,
+            int keyHash,
+            PurgePoint began,
+            @Nullable StoredHead marker)
+            implements StoringTarget {
+        @Override
+        public byte[] primaryBytes() {
+            return primaryKey.bytes();
+        }
+
+        Target with(StoredHead found) {
+            return new Target(request, mapped, cacheSettings, head, primaryKey, keyHash, began, found);
+        }
+    }
+
+    private ResponseImport(Parts parts, CopiedResponse copied, Reply reply) {
+        this.parts = parts;
+        this.copied = copied;
+        this.reply = reply;
+    }
+
+    /** Begins an import; the reply comes at once or after a disk read. */
+    public static void begin(Parts parts, CopiedResponse copied, Reply reply) {
+        new ResponseImport(parts, copied, reply).begin();
+    }
+
+    private void begin() {
+        ExchangeSettings settings = parts.settings().get();
+        if (!(settings.remap().match(copied.url()) instanceof Mapped mapped)) {
+            refuse("no-rule");
+            return;
+        }
+        byte[] primary = mapped.key(copied.url()).bytes();
+        int keyHash = Purger.keyHash(primary);
+        PurgePoint began = parts.purger().point(keyHash);
+        long nowMillis = parts.clock().millis();
+        RequestHead request = RequestHead.of("GET", copied.url(), copied.requestFields());
+        CacheSettings rules =
+                settings.cacheRules().match(mapped, request, null, nowMillis).settings();
+        FieldSection fields = fields();
+        ResponseHead response = ResponseHead.of(copied.status(), copied.reason(), fields);
+        String refusal = refusal(request, response, rules, nowMillis);
+        if (refusal != null) {
+            refuse(refusal);
+            return;
+        }
+        TargetUri keyUrl = mapped.keyUrl(copied.url());
+        StoredHead head = head(request, response, mapped, keyUrl, rules, nowMillis);
+        if (isPurged(keyUrl, head, primary)) {
+            refuse("purged");
+            return;
+        }
+        StoreKey key = parts.store().key(primary);
+        target = new Target(request, mapped, rules, head, key, keyHash, began, null);
+        look(key, this::foundPrimary);
+    }
+
+    /** The fields with the present age, and without those of the connection. */
+    private FieldSection fields() {
+        FieldSection.Builder fields = FieldSection.builder();
+        FieldSection source = copied.fields();
+        for (int line = 0; line < source.size(); line++) {
+            if (!source.isNamed(line, FieldName.AGE) && !source.isNamed(line, FieldName.CONTENT_LENGTH)) {
+                fields.addLine(source, line);
+            }
+        }
+        fields.add(FieldName.AGE, Math.max(0, copied.ageSeconds()));
+        if (copied.status() != 204) {
+            fields.add(FieldName.CONTENT_LENGTH, copied.length());
+        }
+        return fields.build();
+    }
+
+    private @Nullable String refusal(RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
+        FieldSection fields = response.fields();
+        if (fields.contains(FieldName.TRANSFER_ENCODING)) {
+            return "transfer-encoding";
+        }
+        if (fields.contains(FieldName.SET_COOKIE)
+                || request.fields().contains(FieldName.COOKIE)
+                || request.fields().contains(FieldName.AUTHORIZATION)) {
+            return "of-one-client";
+        }
+        if (Storability.of(request, response, nowMillis, rules) instanceof Storability.NotStorable not) {
+            return not.reason().text();
+        }
+        boolean varies = !rules.key().variance(fields).isNone();
+        return varies && !copied.hasRequest() ? "no-request" : null;
+    }
+
+    private StoredHead head(
+            RequestHead request,
+            ResponseHead response,
+            Mapped mapped,
+            TargetUri keyUrl,
+            CacheSettings rules,
+            long nowMillis) {
+        // Not above the stamp of a present fetch, so that a clock that was set back does not hide later purges. Not
+        // below the first stamp of the journal: no purge of this cache is older.
+        long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
+        long stamp = Math.max(
+                Math.min(fetched, parts.invalidator().stamp()),
+                parts.invalidator().firstStamp());
+        return StoredHead.of(request, response, nowMillis, nowMillis, rules)
+                .imported(copied.lifetimeSecondsMax(), copied.packedTags())
+                .withStamp(stamp, keyUrl, mapped.rule().config().site())
+                .withContentLength(copied.length());
+    }
+
+    /** Whether a purge since the fetch of the response may cover it. */
+    private boolean isPurged(TargetUri keyUrl, StoredHead head, byte[] primary) {
+        RemovalTimes removals = parts.removals();
+        return removals.latest(primary) >= copied.fetchedMillis()
+                || removals.latestSwept() >= copied.fetchedMillis()
+                || parts.invalidator().invalidations().of(keyUrl, head, copied.length()) != null;
+    }
+
+    /** Receives the head under a key; null if nothing is stored. */
+    @FunctionalInterface
+    private interface Found {
+        void found(Target target, @Nullable StoredHead head);
+    }
+
+    private void look(StoreKey key, Found then) {
+        StoredObject<StoredHead> resident = parts.store().get(key);
+        if (resident != null) {
+            opened(resident, then);
+        } else if (parts.store().contains(key)) {
+            parts.store().open(key, parts.loop(), object -> opened(object, then));
+        } else {
+            opened(null, then);
+        }
+    }
+
+    private void opened(@Nullable StoredObject<StoredHead> object, Found then) {
+        StoredHead head = object == null ? null : object.head();
+        if (object != null) {
+            object.release();
+        }
+        Target known = target;
+        if (known != null) {
+            then.found(known, head);
+        }
+    }
+
+    private void foundPrimary(Target known, @Nullable StoredHead head) {
+        if (head != null && head.isVaryMarker()) {
+            target = known.with(head);
+            byte[] variant =
+                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
+            look(parts.store().key(variant), this::foundVariant);
+        } else {
+            foundVariant(known, head);
+        }
+    }
+
+    private void foundVariant(Target known, @Nullable StoredHead present) {
+        if (present != null && generatedMillis(present) >= generatedMillis(known.head())) {
+            refuse("newer-stored");
+            return;
+        }
+        open(known);
+    }
+
+    /** Time at which the origin generated or confirmed a response, in epoch milliseconds. */
+    private static long generatedMillis(StoredHead head) {
+        return head.responseTimeMillis() - head.initialAgeMillis();
+    }
+
+    private void open(Target known) {
+        Variants variants = parts.variants();
+        StoreKey key = variants.keyFor(known, known.head());
+        ObjectWriter<StoredHead> writer = parts.store().create(key, variants.volumeFor(known));
+        // As for a fetch: a purge on another thread is seen here, or finds the writer or the marker.
+        if (parts.purger().isPurgedSince(known.keyHash(), known.began())
+                || isPurged(known.mapped().keyUrl(copied.url()), known.head(), known.primaryBytes())) {
+            writer.abort();
+            if (!Arrays.equals(key.bytes(), known.primaryBytes())) {
+                variants.removeMarker(known);
+            }
+            refuse("purged");
+            return;
+        }
+        double share = known.cacheSettings().storing().storageShareMax();
+        if (parts.settings().get().storesBlocks() && copied.length() > writer.bytesMax(share) && !writer.isFailed()) {
+            writer.abort();
+            refuse("over-share");
+            return;
+        }
+        writer.head(known.head(), copied.length());
+        reply.ready(writer, "");
+    }
+
+    private void refuse(String reason) {
+        reply.ready(null, reason);
+    }
+}

@@ -1,0 +1,127 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.remap.CacheRules;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.rules.RuleProgram;
+import io.millrace.proxy.rules.RulePrograms;
+import java.time.ZoneId;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies the rules that act before the lookup: lifetimes, the bypass of the cache, redirections and answers. The first
+ * rule that redirects or answers ends the request.
+ *
+ * <p>Confined to one event loop. Holds the results of one request between its calls.
+ */
+final class RuleDecider {
+    private static final int PERCENT = 100;
+
+    private static final String DOTTED = "a rule rewrites the path, and the result would have a dot segment";
+
+    private final LoopCounters counters;
+
+    private final RequestView view = new RequestView(ZoneId.systemDefault());
+    private @Nullable RuleConfig end;
+    private @Nullable String location;
+    private boolean bypass;
+    private @Nullable Rewrite rewrite;
+
+    RuleDecider(LoopCounters counters) {
+        this.counters = counters;
+    }
+
+    /** Begins a request with the rules for all requests. */
+    void begin(Decision decision, RulePrograms programs, long nowMillis) {
+        end = null;
+        location = null;
+        bypass = false;
+        rewrite = null;
+        use(decision, programs.general(), nowMillis);
+    }
+
+    private static void use(Decision decision, RuleProgram program, long nowMillis) {
+        int random = program.readsRandom() ? ThreadLocalRandom.current().nextInt(PERCENT) : 0;
+        decision.rules(program, random, nowMillis);
+    }
+
+    /**
+     * Sets the rules of the remap rule, and evaluates those that act before the lookup.
+     *
+     * @param ruled the settings after the cache rules
+     * @return the settings after the lifetimes of rules
+     */
+    RuledSettings mapped(
+            Decision decision,
+            RulePrograms programs,
+            Mapped mapped,
+            ClientConnection client,
+            CacheRules cacheRules,
+            RuledSettings ruled) {
+        RuleProgram program = programs.of(mapped);
+        use(decision, program, decision.decidedMillis());
+        RuleConfig[] rules = program.onRequest();
+        if (rules.length == 0) {
+            return ruled;
+        }
+        RequestView facts = view.begin(decision.request(), client, decision.decidedMillis(), decision.random());
+        RuledSettings settings = ruled;
+        for (RuleConfig rule : rules) {
+            if (!rule.matches(facts)) {
+                continue;
+            }
+            bypass |= rule.bypass();
+            if (rule.lifetime() != null) {
+                settings = cacheRules.with(settings, rule.lifetime());
+            }
+            if (rule.rewrite() != null) {
+                Rewrite before = rewrite == null ? new Rewrite(null, null) : rewrite;
+                rewrite = before.then(rule.rewrite().path(facts), rule.rewrite().query(facts));
+            }
+            boolean ends = rule.answer() != null
+                    || (rule.redirect() != null && decision.request().target().form() != TargetUri.Form.ASTERISK);
+            if (end == null && ends) {
+                end = rule;
+                location = rule.redirect() == null ? null : rule.redirect().location(facts);
+            }
+        }
+        facts.end();
+        decision.rewrite(rewrite);
+        return settings;
+    }
+
+    /** Returns true if a rule ends the request; then the decision has its redirection or answer. */
+    boolean ends(Decision decision) {
+        RuleConfig rule = end;
+        if (rule == null && rewrite != null && rewrite.hasDotSegment()) {
+            counters.increment(Counter.DENIED_REWRITE);
+            decision.denied(400, DOTTED, "rewrite");
+            return true;
+        }
+        if (rule == null) {
+            return false;
+        }
+        end = null;
+        if (rule.answer() != null) {
+            counters.increment(Counter.RULE_ANSWERS);
+            decision.answered(rule.answer(), rule.name());
+        } else if (rule.redirect() != null && location != null) {
+            counters.increment(Counter.REDIRECTS_RULES);
+            decision.redirected(rule.redirect().status(), location, "redirect:" + rule.name());
+        }
+        location = null;
+        return true;
+    }
+
+    /** Returns true if a matching rule excludes the use of the cache. */
+    boolean bypasses() {
+        return bypass;
+    }
+}

@@ -1,0 +1,119 @@
+package io.millrace.proxy.http;
+
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes of a field section: names whose lines are removed, and encoded lines that are added behind.
+ *
+ * <p>Immutable.
+ */
+public final class FieldEdits {
+    private final FieldName[] removed;
+    private final FieldSection added;
+    /** Bit {@code length & 63} for the length of each removed name, so that most lines need no comparison. */
+    private final long removedLengths;
+
+    private FieldEdits(FieldName[] removed, FieldSection added) {
+        this.removed = removed;
+        this.added = added;
+        long lengths = 0;
+        for (FieldName name : removed) {
+            lengths |= 1L << (name.text().length() & 63);
+        }
+        removedLengths = lengths;
+    }
+
+    /**
+     * Returns the changes that remove all lines with some names, then add lines.
+     *
+     * @param added an immutable section
+     */
+    public static FieldEdits of(List<FieldName> removed, FieldSection added) {
+        return new FieldEdits(removed.toArray(FieldName[]::new), added);
+    }
+
+    /** The lines to add, in their order. */
+    public FieldSection added() {
+        return added;
+    }
+
+    /** Returns true if lines with this name are removed. */
+    public boolean removes(FieldName name) {
+        for (FieldName one : removed) {
+            if (one.equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns true if the range of bytes, a field name, is one of the names that are removed. */
+    public boolean removes(byte[] bytes, int from, int to) {
+        if ((removedLengths & (1L << ((to - from) & 63))) == 0) {
+            return false;
+        }
+        for (FieldName name : removed) {
+            if (name.matches(bytes, from, to)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns the section after these changes; the same section if nothing changes. */
+    public FieldSection applyTo(FieldSection fields) {
+        FieldSection.@Nullable Builder changed = added.size() == 0 ? null : FieldSection.builderLike(fields);
+        if (changed != null) {
+            copyKept(fields, changed, fields.size());
+        } else {
+            for (int line = 0; line < fields.size(); line++) {
+                boolean isRemoved = removes(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
+                if (isRemoved && changed == null) {
+                    changed = FieldSection.builderLike(fields);
+                    copyKept(fields, changed, line);
+                } else if (!isRemoved && changed != null) {
+                    changed.addLine(fields, line);
+                }
+            }
+        }
+        return changed == null ? fields : changed.addAll(added).build();
+    }
+
+    private void copyKept(FieldSection from, FieldSection.Builder to, int end) {
+        for (int line = 0; line < end; line++) {
+            if (!removes(from.bytes(), from.nameStart(line), from.nameEnd(line))) {
+                to.addLine(from, line);
+            }
+        }
+    }
+
+    /** Returns the number of bytes of the added lines. */
+    int addedLength() {
+        return added.wireLength();
+    }
+
+    /** Writes the added lines that none of the later changes removes. Borrows the buffer. */
+    void writeAdded(ByteBuf out, FieldEdits[] all, int next, int end) {
+        if (next == end) {
+            added.writeTo(out);
+            return;
+        }
+        for (int line = 0; line < added.size(); line++) {
+            if (!isRemovedBy(all, next, end, added, line)) {
+                added.writeLineTo(line, out);
+            }
+        }
+    }
+
+    /** Returns true if any of the changes removes the line. */
+    static boolean isRemovedBy(FieldEdits[] all, int from, int end, FieldSection fields, int line) {
+        for (int i = from; i < end; i++) {
+            if (all[i].removes(fields.bytes(), fields.nameStart(line), fields.nameEnd(line))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,266 @@
+package io.millrace.proxy.observe.log.output;
+
+import io.millrace.proxy.expression.logged.LoggedFields;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.AccessLogConfig;
+import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.FileTarget;
+import io.millrace.proxy.observe.log.LogCapture;
+import io.millrace.proxy.observe.log.LogTarget;
+import io.millrace.proxy.observe.log.LogTemplateException;
+import io.millrace.proxy.observe.log.StandardOutputTarget;
+import io.millrace.proxy.observe.log.target.LineHead;
+import io.millrace.proxy.observe.log.target.MessageTarget;
+import io.millrace.proxy.observe.log.target.SyslogHead;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Several access logs at once. Event loops write each record once, into their own rings, however many logs there are.
+ *
+ * <p>{@link #apply} and {@link #close} must not run at the same time; the other methods are thread-safe.
+ */
+public final class AccessLogs implements AutoCloseable {
+    private static final Logger LOGGER = LoggerFactory.getLogger(AccessLogs.class);
+
+    /** Time limit for the last lines of all logs. */
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final FaultLog faults;
+    private final LongSupplier epochMillis;
+    private final String hostName;
+    private final List<AccessLogRing> rings = new CopyOnWriteArrayList<>();
+    private final LongAdder dispatched = new LongAdder();
+    private final List<LogSender> retired = new ArrayList<>();
+    private List<LogCapture> captures = List.of();
+    private boolean showsTls;
+    private volatile LogDispatcher dispatcher;
+    private @Nullable MetricsRegistry metrics;
+
+    private AccessLogs(FaultLog faults, LongSupplier epochMillis, String hostName) {
+        this.faults = faults;
+        this.epochMillis = epochMillis;
+        this.hostName = hostName;
+        dispatcher = new LogDispatcher(rings, List.of(), dispatched, faults);
+    }
+
+    /**
+     * Starts the logs. A target that cannot be opened now is reported and retried; this method does not fail.
+     *
+     * @param logs with different names
+     * @param faults receives failures
+     */
+    public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults) {
+        return start(logs, faults, System::currentTimeMillis, SyslogHead.hostName());
+    }
+
+    static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults, LongSupplier epochMillis, String hostName) {
+        AccessLogs started = new AccessLogs(faults, epochMillis, hostName);
+        started.replace(logs);
+        return started;
+    }
+
+    /** Creates the ring of one event loop. Call once per loop, before {@link #apply}. */
+    public AccessLogRing loopRing() {
+        AccessLogRing ring = new AccessLogRing(AccessLogConfig.DEFAULT_RING_BYTES, captures, showsTls);
+        rings.add(ring);
+        return ring;
+    }
+
+    /**
+     * Changes the logs. A log with the same name and destination keeps its queue and its connection. Its counts continue
+     * whenever the name is the same. Does not wait for the targets of logs that end.
+     */
+    public void apply(List<LogOutputConfig> logs) {
+        if (!logs.equals(configs())) {
+            dispatcher.stop();
+            replace(logs);
+        }
+    }
+
+    private List<LogOutputConfig> configs() {
+        return dispatcher.outputs().stream().map(LogOutput::config).toList();
+    }
+
+    private void replace(List<LogOutputConfig> logs) {
+        List<LogOutput> before = dispatcher.outputs();
+        captures = capturesOf(logs);
+        showsTls = logs.stream().anyMatch(AccessLogs::showsTls);
+        List<LogOutput> after = new ArrayList<>();
+        for (LogOutputConfig log : logs) {
+            after.add(output(log, before));
+        }
+        for (AccessLogRing ring : rings) {
+            ring.contain(captures, showsTls);
+        }
+        dispatcher = new LogDispatcher(rings, List.copyOf(after), dispatched, faults);
+        dispatcher.start();
+        for (LogOutput old : before) {
+            if (after.stream().noneMatch(kept -> kept.sender() == old.sender())) {
+                old.sender().requestClose();
+                retired.add(old.sender());
+            }
+            if (metrics != null && after.stream().noneMatch(kept -> kept.counts() == old.counts())) {
+                old.counts().withdrawFrom(metrics);
+            }
+        }
+        retired.removeIf(sender -> !sender.isRunning());
+        if (metrics != null) {
+            bindNew(metrics, before);
+        }
+    }
+
+    private static boolean showsTls(LogOutputConfig log) {
+        return log.format().showsTls() || (log.filter() != null && log.filter().names(LoggedFields::isOfTls));
+    }
+
+    private static List<LogCapture> capturesOf(List<LogOutputConfig> logs) {
+        try {
+            return AccessLogFormat.capturesOf(
+                    logs.stream().map(LogOutputConfig::format).toList());
+        } catch (LogTemplateException e) {
+            throw new IllegalArgumentException("log.access: " + e.getMessage(), e);
+        }
+    }
+
+    private LogOutput output(LogOutputConfig log, List<LogOutput> before) {
+        LogCounts counts = null;
+        LogSender sender = null;
+        int maxLineBytes = log.format().lines(captures).maxLineBytes() + LineHead.MAX_BYTES;
+        for (LogOutput old : before) {
+            if (old.config().name().equals(log.name())) {
+                counts = old.counts();
+                boolean fits = old.sender().maxLineBytes() >= maxLineBytes;
+                sender = fits && sendsTheSame(old.config(), log) ? old.sender() : null;
+            }
+        }
+        if (counts == null) {
+            counts = new LogCounts(log.name());
+        }
+        if (sender == null) {
+            sender = new LogSender(log.name(), target(log), maxLineBytes, counts, faults, epochMillis);
+            sender.start();
+        }
+        return new LogOutput(log, sender, counts, head(log), captures);
+    }
+
+    /** Messages to journald contain the sample rate, which belongs to their sender. */
+    private static boolean sendsTheSame(LogOutputConfig before, LogOutputConfig after) {
+        boolean isJournald = after.destination() instanceof LogDestination.ToJournald;
+        return before.destination().equals(after.destination())
+                && (!isJournald || before.sampleRate() == after.sampleRate());
+    }
+
+    private LineHead head(LogOutputConfig log) {
+        return log.destination() instanceof LogDestination.ToSyslog syslog
+                ? new SyslogHead(
+                        syslog.config(),
+                        log.name(),
+                        log.sampleRate(),
+                        hostName,
+                        ProcessHandle.current().pid())
+                : LineHead.NONE;
+    }
+
+    private LogTarget target(LogOutputConfig log) {
+        LogDestination to = log.destination();
+        if (to instanceof LogDestination.ToFile file) {
+            Path path = file.path();
+            if (path == null) {
+                throw new IllegalArgumentException("log.access: " + log.name() + " has no path");
+            }
+            AccessLogConfig rotation = AccessLogConfig.toFile(path, log.format())
+                    .withRotation(file.rotateBytes(), file.rotateInterval(), file.rotateKeep());
+            return new FileTarget(path, rotation, faults);
+        }
+        if (to instanceof LogDestination.ToSyslog syslog) {
+            return MessageTarget.syslog(syslog.config());
+        }
+        return to instanceof LogDestination.ToJournald journald
+                ? MessageTarget.journald(journald.config(), log.name(), log.sampleRate())
+                : new StandardOutputTarget();
+    }
+
+    /** Closes every target and opens it again, such as a file that was renamed. Does not block. */
+    public void reopen() {
+        for (LogOutput output : dispatcher.outputs()) {
+            output.sender().requestReopen();
+        }
+    }
+
+    /** Adds the counts to the metrics of a proxy, and those of logs that are added later. */
+    public void bindTo(MetricsRegistry registry) {
+        metrics = registry;
+        registry.supplyCounter(MetricFamily.ACCESS_LOG_RECORDS, dispatched::sum, "written");
+        registry.supplyCounter(MetricFamily.ACCESS_LOG_RECORDS, this::dropped, "dropped");
+        bindNew(registry, List.of());
+    }
+
+    private void bindNew(MetricsRegistry registry, List<LogOutput> before) {
+        for (LogOutput output : dispatcher.outputs()) {
+            if (before.stream().noneMatch(old -> old.counts() == output.counts())) {
+                output.counts().bindTo(registry);
+            }
+        }
+    }
+
+    private long dropped() {
+        long dropped = 0;
+        for (AccessLogRing ring : rings) {
+            dropped += ring.dropped();
+        }
+        return dropped;
+    }
+
+    /** Returns the number of lines that the log has written; 0 for an unknown name. */
+    long written(String name) {
+        for (LogOutput output : dispatcher.outputs()) {
+            if (output.config().name().equals(name)) {
+                return output.counts().written();
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Writes the records in the rings and ends all threads. Call after the event loops have stopped. Blocks until the
+     * lines are written or failing targets were abandoned, at most 10 seconds.
+     */
+    @Override
+    public void close() {
+        dispatcher.stop();
+        List<LogSender> senders = new ArrayList<>(retired);
+        for (LogOutput output : dispatcher.outputs()) {
+            output.sender().requestClose();
+            senders.add(output.sender());
+        }
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        boolean ended = true;
+        boolean interrupted = false;
+        for (Iterator<LogSender> left = senders.iterator(); left.hasNext() && !interrupted; ) {
+            try {
+                ended &= left.next().awaitEnd(deadline);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (!ended) {
+            LOGGER.warn("an access log could not be written completely at the end; its last lines may be lost");
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

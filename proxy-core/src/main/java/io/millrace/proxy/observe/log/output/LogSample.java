@@ -1,0 +1,42 @@
+package io.millrace.proxy.observe.log.output;
+
+import io.millrace.proxy.observe.log.LoggedRecord;
+
+/**
+ * Selects one of every N lines of a log. Confined to the dispatcher thread.
+ *
+ * <p>A choice by hash is equal in all processes and after restarts: either all lines of a client or URL are logged, or
+ * none.
+ */
+final class LogSample {
+    private final int rate;
+    private final SampleBy by;
+    private int skipped;
+
+    LogSample(int rate, SampleBy by) {
+        this.rate = rate;
+        this.by = by;
+        skipped = rate - 1;
+    }
+
+    /** Returns whether the log has a line for the record. */
+    boolean takes(LoggedRecord logged) {
+        if (rate == 1) {
+            return true;
+        }
+        return switch (by) {
+            case REQUEST -> isNext();
+            case URL -> Integer.remainderUnsigned(logged.urlHash(), rate) == 0;
+            case CLIENT -> Integer.remainderUnsigned(logged.clientHash(), rate) == 0;
+        };
+    }
+
+    private boolean isNext() {
+        skipped++;
+        if (skipped < rate) {
+            return false;
+        }
+        skipped = 0;
+        return true;
+    }
+}

@@ -1,0 +1,234 @@
+package io.millrace.proxy.observe.log.output;
+
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.log.LineBuffer;
+import io.millrace.proxy.observe.log.LineFormat;
+import io.millrace.proxy.observe.log.LogTarget;
+import io.millrace.proxy.observe.log.LoggedRecord;
+import io.millrace.proxy.observe.log.target.LineHead;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * The queue of one log, and the thread that writes it to the target. The queue has two buffers: the dispatcher fills
+ * one while the sender writes the other. When the buffer is full, further lines are dropped and counted.
+ *
+ * <p>If the target fails, it is closed and opened again after a time that doubles from 1 s to 30 s, and the lines are
+ * kept. {@link #append} belongs to the dispatcher thread, {@link #turn} and {@link #finish} to the sender thread; the
+ * other methods are thread-safe.
+ */
+final class LogSender implements Runnable {
+    /**
+     * Size of each of the two buffers: about 5,000 lines, or a second of the requests of one busy event loop that a
+     * target may be late. A constant, since a longer outage needs another target and not more memory.
+     */
+    static final int QUEUE_BYTES = 1 << 20;
+
+    static final long RETRY_MILLIS = 1000;
+    static final long RETRY_MILLIS_MAX = 30_000;
+
+    /** Interval in which an idle target is checked: a renamed file, or a connection that the receiver has closed. */
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final String failure;
+    private final LogTarget target;
+    private final LogCounts counts;
+    private final FaultLog faults;
+    private final LongSupplier epochMillis;
+    private final int maxLineBytes;
+    private final Thread thread;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private LineBuffer filling;
+
+    // Fields of the sender thread.
+    private LineBuffer sending;
+    private boolean isFailing;
+    private long retryMillis = RETRY_MILLIS;
+    private long failedAtMillis;
+
+    private volatile boolean reopenRequested;
+    private volatile boolean closeRequested;
+
+    /**
+     * Creates a sender, which does not run yet.
+     *
+     * @param maxLineBytes limit of a line with its head
+     * @param epochMillis the clock for rotations and retries
+     */
+    LogSender(
+            String name,
+            LogTarget target,
+            int maxLineBytes,
+            LogCounts counts,
+            FaultLog faults,
+            LongSupplier epochMillis) {
+        failure = "the access log " + name + " cannot be written; its lines are dropped when its queue is full";
+        this.target = target;
+        this.maxLineBytes = maxLineBytes;
+        this.counts = counts;
+        this.faults = faults;
+        this.epochMillis = epochMillis;
+        filling = new LineBuffer(QUEUE_BYTES, maxLineBytes);
+        sending = new LineBuffer(QUEUE_BYTES, maxLineBytes);
+        thread = new Thread(this, "millrace-log-" + name);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    boolean isRunning() {
+        return thread.isAlive();
+    }
+
+    int maxLineBytes() {
+        return maxLineBytes;
+    }
+
+    /** Puts a line into the queue, or counts it as dropped. Throws what the format throws, without a partial line. */
+    void append(LoggedRecord logged, LineHead head, LineFormat format) {
+        lock.lock();
+        try {
+            if (!filling.hasRoom()) {
+                counts.lost(1);
+                return;
+            }
+            int start = filling.length();
+            try {
+                head.append(logged, filling);
+                format.append(logged, filling);
+            } catch (RuntimeException e) {
+                filling.truncate(start);
+                throw e;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Wakes the sender if there are lines. Called once for each batch of records. */
+    void wake() {
+        LockSupport.unpark(thread);
+    }
+
+    /** Closes the target and opens it again, after the lines that are in the queue now. */
+    void requestReopen() {
+        reopenRequested = true;
+        wake();
+    }
+
+    /** Ends the thread after one attempt to write the lines in the queue. */
+    void requestClose() {
+        closeRequested = true;
+        wake();
+    }
+
+    /**
+     * Waits for the end of the thread. If the target blocks until the deadline, the target is closed.
+     *
+     * @param deadlineNanos as of {@link System#nanoTime}
+     * @return false if the thread still runs
+     */
+    boolean awaitEnd(long deadlineNanos) throws InterruptedException {
+        long left = deadlineNanos - System.nanoTime();
+        if (left > 0) {
+            TimeUnit.NANOSECONDS.timedJoin(thread, left);
+        }
+        if (thread.isAlive()) {
+            target.close();
+        }
+        return !thread.isAlive();
+    }
+
+    @Override
+    public void run() {
+        while (!closeRequested) {
+            if (!turn()) {
+                LockSupport.parkNanos(this, IDLE_NANOS);
+            }
+        }
+        finish();
+    }
+
+    /** Writes one buffer. Returns false if there was nothing to write, or writing is not possible now. */
+    boolean turn() {
+        long now = epochMillis.getAsLong();
+        if (isFailing && Math.abs(now - failedAtMillis) < retryMillis && !reopenRequested) {
+            return false;
+        }
+        takeLines();
+        boolean hadLines = !sending.isEmpty();
+        boolean written = write(now);
+        if (reopenRequested) {
+            reopenRequested = false;
+            target.close();
+            isFailing = false;
+        }
+        return written && hadLines;
+    }
+
+    private void takeLines() {
+        if (!sending.isEmpty()) {
+            return;
+        }
+        lock.lock();
+        try {
+            LineBuffer empty = sending;
+            sending = filling;
+            filling = empty;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean write(long nowMillis) {
+        try {
+            target.maintain(nowMillis);
+            if (target.isAtStart()) {
+                sending.rewindToLineStart();
+            }
+            ByteBuffer unwritten = sending.unwritten();
+            while (unwritten.hasRemaining()) {
+                target.write(unwritten);
+            }
+        } catch (IOException | RuntimeException e) {
+            // The thread continues after any exception and retries.
+            faults.report(failure, target.description(), e);
+            counts.failed();
+            target.close();
+            retryMillis = isFailing ? Math.min(2 * retryMillis, RETRY_MILLIS_MAX) : RETRY_MILLIS;
+            isFailing = true;
+            failedAtMillis = nowMillis;
+            return false;
+        }
+        isFailing = false;
+        counts.works();
+        counts.wrote(sending.lines(), sending.length());
+        sending.clear();
+        return true;
+    }
+
+    /** Tries once to write the remaining lines. Lines that cannot be written count as dropped. */
+    void finish() {
+        boolean isWritable = true;
+        takeLines();
+        while (isWritable && !sending.isEmpty()) {
+            isWritable = write(epochMillis.getAsLong());
+            takeLines();
+        }
+        int sent = sending.linesWritten();
+        counts.wrote(sent, 0);
+        counts.lost(sending.lines() - sent);
+        sending.clear();
+        takeLines();
+        counts.lost(sending.lines());
+        sending.clear();
+        target.close();
+    }
+}

@@ -1,0 +1,90 @@
+package io.millrace.proxy.observe.log.target;
+
+import io.millrace.proxy.config.value.SyslogAddress;
+import io.millrace.proxy.observe.log.LogTarget;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A target that sends each line as one message, without its line feed. A message that was not sent when a connection
+ * failed is sent again on the next one; the receiver may then get some messages twice. Confined to the sender thread,
+ * except {@link #close}.
+ */
+public final class MessageTarget implements LogTarget {
+    /**
+     * Limit of a syslog message in bytes; the rest of a longer one is not sent. It is the default limit of rsyslog and
+     * syslog-ng, and above the 2048 bytes that RFC 5424 s6.1 requires of receivers.
+     */
+    public static final int SYSLOG_BYTES_MAX = 8192;
+
+    /** Limit of a message to journald in bytes, below the default limit of a datagram on Linux (208 KiB). */
+    public static final int JOURNALD_BYTES_MAX = 48 << 10;
+
+    /** Bytes of lines that are put into one write of a connection. */
+    private static final int CHUNK_BYTES = 64 << 10;
+
+    private final MessageSender sender;
+    private final int bytesMax;
+
+    MessageTarget(MessageSender sender, int bytesMax) {
+        this.sender = sender;
+        this.bytesMax = bytesMax;
+    }
+
+    /** Returns a closed target that sends to a syslog receiver. */
+    public static MessageTarget syslog(SyslogConfig config) {
+        boolean datagrams = config.address().protocol() == SyslogAddress.Protocol.UDP;
+        return new MessageTarget(
+                datagrams ? new SyslogDatagrams(config.address()) : new SyslogStream(config), SYSLOG_BYTES_MAX);
+    }
+
+    /** Returns a closed target that sends to journald. */
+    public static MessageTarget journald(JournaldConfig config, String log, int sampleRate) {
+        return new MessageTarget(new JournaldSocket(config, log, sampleRate), JOURNALD_BYTES_MAX);
+    }
+
+    @Override
+    public String description() {
+        return sender.description();
+    }
+
+    @Override
+    public void maintain(long nowMillis) throws IOException {
+        if (sender.isOpen()) {
+            sender.check(nowMillis);
+        }
+        if (!sender.isOpen()) {
+            sender.open();
+        }
+    }
+
+    /** Returns true, because a message is never continued on another connection. */
+    @Override
+    public boolean isAtStart() {
+        return true;
+    }
+
+    @Override
+    public void write(ByteBuffer lines) throws IOException {
+        byte[] bytes = lines.array();
+        int offset = lines.arrayOffset();
+        int limit = offset + lines.limit();
+        int start = offset + lines.position();
+        int chunkEnd = sender.isBuffered() ? Math.min(limit, start + CHUNK_BYTES) : start + 1;
+        while (start < chunkEnd) {
+            int end = start;
+            while (end < limit && bytes[end] != '\n') {
+                end++;
+            }
+            sender.send(bytes, start, Math.min(end - start, bytesMax));
+            start = Math.min(end + 1, limit);
+        }
+        sender.flush();
+        lines.position(start - offset);
+    }
+
+    @Override
+    public void close() {
+        sender.close();
+    }
+}

@@ -1,0 +1,19 @@
+package io.millrace.proxy.observe.log.target;
+
+/** A severity of messages, in the order of the codes (RFC 5424 s6.2.1). */
+public enum SyslogSeverity {
+    EMERG,
+    ALERT,
+    CRIT,
+    ERR,
+    WARNING,
+    NOTICE,
+    INFO,
+    DEBUG;
+
+    /** The code, 0 to 7. */
+    @SuppressWarnings("EnumOrdinal") // the constants have the order of the codes in RFC 5424
+    public int code() {
+        return ordinal();
+    }
+}

@@ -1,0 +1,173 @@
+package io.millrace.proxy.observe.log.target;
+
+import io.millrace.proxy.config.value.SyslogAddress;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Syslog over TCP with octet counting (RFC 6587 s3.4.1), or over TLS (RFC 5425). The receiver's certificate must be
+ * valid for the host of the address. Certificate files are read at each connect, so that a renewed certificate needs no
+ * reload. Confined to one thread, except {@link #close}.
+ */
+final class SyslogStream implements MessageSender {
+    /** Time limit for connecting, and for each read of the handshake. */
+    static final int CONNECT_MILLIS = 5000;
+
+    /** Time that a check waits for the end of the connection; receivers send nothing else. */
+    private static final int CHECK_MILLIS = 1;
+
+    /** Bytes and alerts that a receiver may send before one check ends. */
+    private static final int READS_MAX = 16;
+
+    private final SyslogConfig config;
+    private final byte[] ignored = new byte[256];
+    private final byte[] frames = new byte[80 << 10];
+    private int length;
+
+    /** Seconds that a close waits for a write of another thread before it gives up the alert close_notify. */
+    private static final int LINGER_SECONDS = 1;
+
+    /** The connected socket below TLS. */
+    private volatile @Nullable Socket connection;
+
+    /** The socket for messages: the TLS socket, or the connected one. */
+    private volatile @Nullable Socket socket;
+
+    SyslogStream(SyslogConfig config) {
+        this.config = config;
+    }
+
+    @Override
+    public String description() {
+        return config.address().toString();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return connection != null && socket != null;
+    }
+
+    @Override
+    public void open() throws IOException {
+        SyslogAddress address = config.address();
+        length = 0;
+        Socket opened = new Socket();
+        connection = opened;
+        try {
+            opened.setKeepAlive(true);
+            opened.connect(new InetSocketAddress(address.host(), address.port()), CONNECT_MILLIS);
+            opened.setSoTimeout(CONNECT_MILLIS);
+            opened.setSoLinger(true, LINGER_SECONDS);
+            socket = address.protocol() == SyslogAddress.Protocol.TLS ? secured(opened) : opened;
+            opened.setSoTimeout(CHECK_MILLIS);
+        } catch (IOException | RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private Socket secured(Socket opened) throws IOException {
+        SSLSocket secure = (SSLSocket) context()
+                .getSocketFactory()
+                .createSocket(opened, config.address().host(), config.address().port(), true);
+        SSLParameters parameters = secure.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        secure.setSSLParameters(parameters);
+        secure.startHandshake();
+        return secure;
+    }
+
+    private SSLContext context() throws IOException {
+        SslContextBuilder builder =
+                SslContextBuilder.forClient().sslProvider(SslProvider.JDK).protocols("TLSv1.3", "TLSv1.2");
+        Path caFile = config.caFile();
+        Path certificate = config.certificate();
+        Path key = config.key();
+        try {
+            if (caFile != null) {
+                builder.trustManager(caFile.toFile());
+            }
+            if (certificate != null && key != null) {
+                builder.keyManager(certificate.toFile(), key.toFile());
+            }
+            return ((JdkSslContext) builder.build()).context();
+        } catch (IllegalArgumentException e) {
+            throw new IOException("a certificate file of syslog cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void check(long nowMillis) throws IOException {
+        Socket open = socket;
+        if (open == null) {
+            return;
+        }
+        try {
+            for (int reads = 0; reads < READS_MAX; reads++) {
+                if (open.getInputStream().read(ignored) < 0) {
+                    throw new EOFException("the receiver closed the connection");
+                }
+            }
+        } catch (SocketTimeoutException e) {
+            // The connection is open, and the receiver sent nothing.
+        }
+    }
+
+    @Override
+    public boolean isBuffered() {
+        return true;
+    }
+
+    @Override
+    public void send(byte[] bytes, int offset, int count) throws IOException {
+        byte[] head = (count + " ").getBytes(StandardCharsets.US_ASCII);
+        if (length + head.length + count > frames.length) {
+            flush();
+        }
+        System.arraycopy(head, 0, frames, length, head.length);
+        System.arraycopy(bytes, offset, frames, length + head.length, count);
+        length += head.length + count;
+    }
+
+    @Override
+    public void flush() throws IOException {
+        Socket open = socket;
+        if (open == null) {
+            throw new IOException("closed: " + config.address());
+        }
+        open.getOutputStream().write(frames, 0, length);
+        length = 0;
+    }
+
+    @Override
+    public void close() {
+        Socket secure = socket;
+        Socket open = connection;
+        socket = null;
+        connection = null;
+        close(secure);
+        close(open);
+    }
+
+    private static void close(@Nullable Socket open) {
+        if (open != null) {
+            try {
+                open.close();
+            } catch (IOException e) {
+                // The socket is closed anyway.
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.proxy.purge.record;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The times of the latest removals of single URLs, in a table of fixed size. The removal of a URL leaves nothing in the
+ * store, so an import of older responses needs these times. Keys with the same slot share the latest time: a response
+ * is then refused without need, but a removed one is never accepted.
+ *
+ * <p>With a directory the table is a mapped file, which survives the end of a process and which workers share. A power
+ * failure can lose the removals of the last seconds. Thread-safe; nothing blocks, apart from page faults.
+ */
+public final class RemovalTimes {
+    static final String FILE_NAME = "removals";
+
+    /** 512 KiB in a file. */
+    static final int SLOTS = 1 << 16;
+
+    private static final Logger log = LoggerFactory.getLogger(RemovalTimes.class);
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+    private static final long FNV_BASIS = 0xcbf29ce484222325L;
+    private static final long FNV_PRIME = 0x100000001b3L;
+
+    /** First the time of the latest purge by pattern that was swept, then one time for each slot. */
+    private final ByteBuffer times;
+
+    private final LongSupplier clockMillis;
+
+    private RemovalTimes(ByteBuffer times, LongSupplier clockMillis) {
+        this.times = times;
+        this.clockMillis = clockMillis;
+    }
+
+    /** Opens the table in a directory; in memory without a directory, or if the file cannot be used. */
+    static RemovalTimes in(@Nullable Path directory, LongSupplier clockMillis) {
+        int bytes = Long.BYTES * (1 + SLOTS);
+        if (directory != null) {
+            try {
+                Files.createDirectories(directory);
+                try (FileChannel file = FileChannel.open(
+                        directory.resolve(FILE_NAME),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+                    return new RemovalTimes(file.map(FileChannel.MapMode.READ_WRITE, 0, bytes), clockMillis);
+                }
+            } catch (IOException e) {
+                log.error("{}: times of removals are kept in memory only: {}", directory, e.toString());
+            }
+        }
+        return new RemovalTimes(ByteBuffer.allocateDirect(bytes), clockMillis);
+    }
+
+    /**
+     * Notes the removal of a key at this moment.
+     *
+     * @param key the bytes of a primary key; borrowed
+     */
+    public void removed(byte[] key) {
+        raise(place(key), clockMillis.getAsLong());
+    }
+
+    /** Notes that a purge by pattern is complete, so that lookups do not compare with it any more. */
+    public void swept(long millisOfPurge) {
+        raise(0, millisOfPurge);
+    }
+
+    /** Returns a time not before the latest removal of a key, in epoch milliseconds; 0 for never. */
+    public long latest(byte[] key) {
+        return (long) LONGS.getVolatile(times, place(key));
+    }
+
+    /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds; 0 for none. */
+    public long latestSwept() {
+        return (long) LONGS.getVolatile(times, 0);
+    }
+
+    private void raise(int place, long millis) {
+        long before = (long) LONGS.getVolatile(times, place);
+        while (before < millis && !LONGS.compareAndSet(times, place, before, millis)) {
+            before = (long) LONGS.getVolatile(times, place);
+        }
+    }
+
+    private static int place(byte[] key) {
+        long hash = FNV_BASIS;
+        for (byte octet : key) {
+            hash = (hash ^ (octet & 0xff)) * FNV_PRIME;
+        }
+        int slot = (int) (hash ^ (hash >>> 32) ^ (hash >>> 16)) & (SLOTS - 1);
+        return Long.BYTES * (1 + slot);
+    }
+}

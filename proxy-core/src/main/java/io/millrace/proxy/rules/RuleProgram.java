@@ -1,0 +1,108 @@
+package io.millrace.proxy.rules;
+
+import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.http.FieldEdits;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.OutboundHead;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The rules that apply to the requests of one remap rule, in their order: those for all requests, then its own. There
+ * are no loops, and the number of rules is limited. Immutable.
+ */
+public final class RuleProgram {
+    private static final RuleConfig[] NONE = {};
+
+    private final RuleConfig[] all;
+    private final RuleConfig[] onRequest;
+    private final RuleConfig[] onOriginRequest;
+    private final RuleConfig[] onOriginResponse;
+    private final RuleConfig[] onResponse;
+    private final boolean readsRandom;
+
+    private RuleProgram(List<RuleConfig> rules) {
+        all = rules.toArray(NONE);
+        onRequest = rules.stream().filter(RuleConfig::actsOnRequest).toArray(RuleConfig[]::new);
+        onOriginRequest =
+                rules.stream().filter(rule -> rule.requestEdits() != null).toArray(RuleConfig[]::new);
+        onOriginResponse =
+                rules.stream().filter(rule -> rule.storedEdits() != null).toArray(RuleConfig[]::new);
+        onResponse = rules.stream().filter(rule -> rule.responseEdits() != null).toArray(RuleConfig[]::new);
+        readsRandom = rules.stream()
+                .anyMatch(rule -> rule.when() != null
+                        && rule.when().fields().stream()
+                                .anyMatch(field -> field.name().equals("random")));
+    }
+
+    /** Returns the program of some rules. */
+    public static RuleProgram of(List<RuleConfig> general, List<RuleConfig> own) {
+        List<RuleConfig> rules = new ArrayList<>(general);
+        rules.addAll(own);
+        return new RuleProgram(rules);
+    }
+
+    /** Returns true if a condition reads the random number of the request. */
+    public boolean readsRandom() {
+        return readsRandom;
+    }
+
+    /** The rules that act before the response, in order. Borrowed, and must not be changed. */
+    public RuleConfig[] onRequest() {
+        return onRequest;
+    }
+
+    /** All rules, in order. */
+    public List<RuleConfig> all() {
+        return List.of(all);
+    }
+
+    /** Returns true if rules may change the fields of requests to the origin. */
+    public boolean changesOriginRequests() {
+        return onOriginRequest.length > 0;
+    }
+
+    /** Returns true if rules may change the fields of the origin's responses. */
+    public boolean changesOriginResponses() {
+        return onOriginResponse.length > 0;
+    }
+
+    /** Returns the fields of an origin's response after the changes of the matching rules. */
+    public FieldSection receivedFields(RequestView view, FieldSection fields) {
+        FieldSection changed = fields;
+        for (RuleConfig rule : onOriginResponse) {
+            FieldEdits edits = rule.storedEdits();
+            if (edits != null && rule.matches(view)) {
+                changed = edits.applyTo(changed);
+            }
+        }
+        return changed;
+    }
+
+    /** Returns true if rules may change the fields of responses. */
+    public boolean changesResponses() {
+        return onResponse.length > 0;
+    }
+
+    /** Returns the fields for the origin after the changes of the matching rules. */
+    public FieldSection originFields(RequestView view, FieldSection fields) {
+        FieldSection changed = fields;
+        for (RuleConfig rule : onOriginRequest) {
+            FieldEdits edits = rule.requestEdits();
+            if (edits != null && rule.matches(view)) {
+                changed = edits.applyTo(changed);
+            }
+        }
+        return changed;
+    }
+
+    /** Changes a response head by the matching rules. Allocates nothing if their conditions do not. */
+    public void deliver(RequestView view, OutboundHead head) {
+        for (RuleConfig rule : onResponse) {
+            FieldEdits edits = rule.responseEdits();
+            if (edits != null && rule.matches(view)) {
+                head.edit(edits);
+            }
+        }
+    }
+}

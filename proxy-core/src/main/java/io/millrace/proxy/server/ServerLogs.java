@@ -1,0 +1,86 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.output.AccessLogs;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The access logs of one proxy: none, one, or a list. One log keeps the short way from the rings to its file; a list
+ * has a dispatcher and a thread for each log. The form is that at build time.
+ *
+ * <p>Thread-safe, except that changes and {@link #close} must not run at the same time.
+ */
+public final class ServerLogs implements AutoCloseable {
+    private final @Nullable AccessLog one;
+    private final @Nullable AccessLogs several;
+
+    private ServerLogs(@Nullable AccessLog one, @Nullable AccessLogs several) {
+        this.one = one;
+        this.several = several;
+    }
+
+    /**
+     * Starts the logs of a configuration.
+     *
+     * @param faults receives failures of targets
+     */
+    public static ServerLogs start(ProxyConfig config, FaultLog faults) {
+        LogConfig log = config.log();
+        if (!log.accessLogs().isEmpty()) {
+            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults));
+        }
+        boolean isWritten = log.accessEnabled() && log.accessPath() != null;
+        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null);
+    }
+
+    /** Creates the ring of one event loop; null if there is no log. Call once per loop. */
+    public @Nullable AccessLogRing loopRing() {
+        if (several != null) {
+            return several.loopRing();
+        }
+        return one == null ? null : one.loopRing();
+    }
+
+    /** Applies a changed list. Other changes need a new proxy. */
+    public void apply(ProxyConfig config) {
+        if (several != null && !config.log().accessLogs().isEmpty()) {
+            several.apply(config.log().accessLogs());
+        }
+    }
+
+    /** Closes the files and opens them again by name. Does not block. */
+    public void reopen() {
+        if (one != null) {
+            one.reopen();
+        }
+        if (several != null) {
+            several.reopen();
+        }
+    }
+
+    /** Adds the counts to the metrics of the proxy. */
+    public void bindTo(MetricsRegistry metrics) {
+        if (one != null) {
+            one.bindTo(metrics);
+        }
+        if (several != null) {
+            several.bindTo(metrics);
+        }
+    }
+
+    /** Writes the remaining lines and ends the threads. Blocks at most 10 seconds. */
+    @Override
+    public void close() {
+        if (one != null) {
+            one.close();
+        }
+        if (several != null) {
+            several.close();
+        }
+    }
+}

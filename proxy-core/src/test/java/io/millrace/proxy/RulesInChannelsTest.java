@@ -1,0 +1,5 @@
+package io.millrace.proxy;
+
+/** Runs {@link RulesOnTheWireTest} without the fast lane. */
+@InChannels
+class RulesInChannelsTest extends RulesOnTheWireTest {}

@@ -1,0 +1,155 @@
+package io.millrace.system;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.nginx.NginxImport;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests that an imported configuration of nginx has the same results as nginx. */
+@Tag("nightly")
+class NginxSideBySideTest extends ImportSideBySideFixture {
+    private static final String CONFIGURATION = """
+            daemon off;
+            master_process off;
+            pid ROOT/nginx.pid;
+            error_log ROOT/error.log;
+            events { worker_connections 512; }
+            http {
+              access_log off;
+              client_body_temp_path ROOT/body;
+              proxy_temp_path ROOT/proxy;
+              fastcgi_temp_path ROOT/fastcgi;
+              uwsgi_temp_path ROOT/uwsgi;
+              scgi_temp_path ROOT/scgi;
+              proxy_cache_path ROOT/cache keys_zone=one:1m max_size=64m;
+              upstream pool { server ORIGIN; }
+              server {
+                listen 127.0.0.1:PORT default_server;
+                server_name first.example;
+                location / { proxy_pass http://ORIGIN; }
+              }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name paths.example *.wild.example;
+                location / { proxy_pass http://ORIGIN/root/; proxy_set_header Host $host; }
+                location /a/ { proxy_pass http://ORIGIN/x/y/; }
+                location /a/long/ { proxy_pass http://ORIGIN; }
+                location ^~ /strong/ { proxy_pass http://pool; }
+                location ~ ^/(api|rpc)/ { proxy_pass http://ORIGIN; }
+                location /strip/ { rewrite ^/strip/(.*)$ /$1 break; proxy_pass http://ORIGIN; }
+                location /closed/ { deny all; proxy_pass http://ORIGIN; }
+                location /here/ { allow 127.0.0.1; deny all; proxy_pass http://ORIGIN; }
+                location /there/ { allow 192.0.2.1; deny all; proxy_pass http://ORIGIN; }
+              }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name cached.example;
+                proxy_set_header Host $host;
+                proxy_cache one;
+                location / { proxy_pass http://ORIGIN; }
+                location /valid/ { proxy_pass http://ORIGIN; proxy_cache_valid 200 302 10m; proxy_cache_valid 404 1m; }
+                location /off/ { proxy_pass http://ORIGIN; proxy_cache off; }
+                location /args/ { proxy_pass http://ORIGIN; proxy_cache_bypass $arg_fresh; proxy_no_cache $arg_fresh; }
+              }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name strict.example;
+                if ($request_method !~ ^(GET|HEAD)$) { return 405; }
+                location / { proxy_pass http://ORIGIN; }
+              }
+            }
+            """;
+
+    private static final String REDIRECTIONS = """
+            daemon off;
+            master_process off;
+            pid ROOT/nginx.pid;
+            error_log ROOT/error.log;
+            events { worker_connections 512; }
+            http {
+              access_log off;
+              server { listen 127.0.0.1:PORT default_server; server_name _; return 301 https://$host$request_uri; }
+              server { listen 127.0.0.1:PORT; server_name new.example; return 302 http://other.example$request_uri; }
+              server { listen 127.0.0.1:PORT; server_name keep.example; return 308 https://keep.example$request_uri; }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name paths.example;
+                location /old/ { rewrite ^/old/(.*)$ http://paths.example/new/$1 permanent; }
+                location /tmp/ { return 302 http://tmp.example$request_uri; }
+              }
+              server {
+                listen 127.0.0.1:PORT;
+                server_name .below.example;
+                rewrite ^ http://www.below.test$request_uri? permanent;
+              }
+            }
+            """;
+
+    NginxSideBySideTest() {
+        super("nginx", List.of("/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"));
+    }
+
+    @Override
+    List<String> command(String program, Path file) {
+        return List.of(program, "-p", root().toString(), "-c", file.toString());
+    }
+
+    @Override
+    ImportResult read(Path file) {
+        return NginxImport.read(file, null);
+    }
+
+    @Test
+    void rulesAndStoredResponsesAreTheSame() throws Exception {
+        for (String path : List.of("/fresh", "/valid/fresh", "/off/fresh", "/args/fresh")) {
+            origin().on(path, exchange -> exchange.answer(200, "body", "Cache-Control: max-age=600"));
+        }
+        origin().on("/plain", exchange -> exchange.answer(200, "body", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT"));
+        origin().on("/valid/plain", exchange -> exchange.answer(200, "body", "X-Any: 1"));
+        origin().on("/valid/gone", exchange -> exchange.answer(404, "none", "X-Any: 1"));
+        origin().on("/valid/never", exchange -> exchange.answer(200, "body", "Cache-Control: no-store"));
+        origin().on("/private", exchange -> exchange.answer(200, "body", "Cache-Control: private, max-age=60"));
+        origin().on("/expires", exchange -> exchange.answer(200, "body", "Expires: Fri, 01 Jan 2100 00:00:00 GMT"));
+        origin().on("/error", exchange -> exchange.answer(500, "error", "X-Any: 1"));
+        origin().on(
+                        "/x/y/moved",
+                        exchange -> exchange.answer(
+                                302, "", "Location: http://127.0.0.1:" + origin().port() + "/x/y/there"));
+        get("first.example", "/", "/a", "/a?q=1");
+        get("unknown.example", "/", "/b/c");
+        get("paths.example", "/", "/p", "/p?x=1&y=2", "/a/", "/a/b", "/a/b?q=1", "/a/long/x", "/a/moved");
+        get("paths.example", "/strong/s", "/api/v1", "/rpc/call", "/apix", "/strip/s/t?u=1", "/strip/");
+        get("paths.example", "/closed/x", "/here/x", "/there/x");
+        get("one.wild.example", "/", "/a/b");
+        get("wild.example", "/w");
+        get("cached.example", "/fresh", "/fresh", "/fresh?v=2", "/fresh", "/plain", "/plain", "/private", "/private");
+        get("cached.example", "/expires", "/expires", "/error", "/error");
+        get("cached.example", "/valid/fresh", "/valid/fresh", "/valid/plain", "/valid/plain");
+        get("cached.example", "/valid/gone", "/valid/gone", "/valid/never", "/valid/never");
+        get("cached.example", "/off/fresh", "/off/fresh", "/args/fresh", "/args/fresh", "/args/fresh?fresh=1");
+        get("cached.example", "/args/fresh?fresh=1");
+        ask("GET", "cached.example", "/fresh", "Cache-Control: no-cache");
+        ask("GET", "cached.example", "/fresh", "Cookie: a=b");
+        ask("HEAD", "cached.example", "/fresh");
+        ask("GET", "strict.example", "/m");
+        ask("DELETE", "strict.example", "/m");
+        ask("POST", "first.example", "/post");
+        assertTrue(asked() >= 50, "requests actual=" + asked());
+        compare(CONFIGURATION);
+    }
+
+    @Test
+    void redirectionsAreTheSame() throws Exception {
+        get("any.example", "/", "/a/b?c=d");
+        get("new.example", "/", "/x?y=1");
+        get("keep.example", "/k");
+        get("paths.example", "/old/a", "/old/a/b?q=1", "/tmp/t?u");
+        get("below.example", "/", "/z?q");
+        get("www.below.example", "/deep/er");
+        compare(REDIRECTIONS);
+    }
+}

@@ -1,0 +1,63 @@
+package io.millrace.system;
+
+import io.millrace.launcher.importing.ImportResult;
+import io.millrace.launcher.squid.SquidImport;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Tests that an imported configuration of an accelerator has the same results as in Squid. */
+@Tag("nightly")
+class SquidSideBySideTest extends ImportSideBySideFixture {
+    private static final String CONFIGURATION = """
+            http_port 127.0.0.1:PORT accel vhost defaultsite=www.example
+            cache_peer 127.0.0.1 parent THERE 0 no-query no-digest originserver name=one
+            acl sites dstdomain www.example .below.example
+            acl QUERY urlpath_regex ^/cgi-bin/
+            http_access allow sites
+            http_access deny all
+            cache_peer_access one allow sites
+            cache_peer_access one deny all
+            cache deny QUERY
+            cache_mem 16 MB
+            access_log none
+            cache_log /dev/null
+            pid_filename none
+            coredump_dir none
+            visible_hostname side.example
+            pinger_enable off
+            refresh_pattern . 10 20% 4320
+            """;
+
+    SquidSideBySideTest() {
+        super("squid", List.of("/usr/sbin/squid", "/usr/bin/squid", "/usr/local/sbin/squid"));
+    }
+
+    @Override
+    List<String> command(String program, Path file) {
+        return List.of(program, "-N", "-f", file.toString());
+    }
+
+    @Override
+    ImportResult read(Path file) {
+        return SquidImport.read(file);
+    }
+
+    @Test
+    void storedResponsesAreTheSame() throws Exception {
+        for (String path : List.of("/fresh", "/cgi-bin/fresh")) {
+            origin().serves(path, "body", "Cache-Control: max-age=600");
+        }
+        origin().serves("/never", "body", "Cache-Control: no-store");
+        origin().serves("/private", "body", "Cache-Control: private");
+        origin().serves("/modified", "body", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT");
+        get("www.example", "/fresh", "/fresh", "/fresh?q=1", "/never", "/never", "/private", "/private");
+        get("www.example", "/cgi-bin/fresh", "/cgi-bin/fresh", "/modified", "/modified");
+        get("a.below.example", "/fresh", "/fresh");
+        get("below.example", "/fresh", "/fresh");
+        ask("HEAD", "www.example", "/fresh");
+        ask("POST", "www.example", "/post");
+        compare(CONFIGURATION);
+    }
+}
