@@ -3,7 +3,11 @@ package io.millrace.system;
 import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.squid.SquidImport;
 import java.nio.file.Path;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -46,12 +50,16 @@ class SquidSideBySideTest extends ImportSideBySideFixture {
 
     @Test
     void storedResponsesAreTheSame() throws Exception {
+        // Squid does not use max-age of a response without Date.
+        String date = "Date: "
+                + DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
+                        .format(ZonedDateTime.now(ZoneOffset.UTC));
         for (String path : List.of("/fresh", "/cgi-bin/fresh")) {
-            origin().serves(path, "body", "Cache-Control: max-age=600");
+            origin().serves(path, "body", date, "Cache-Control: max-age=600");
         }
-        origin().serves("/never", "body", "Cache-Control: no-store");
-        origin().serves("/private", "body", "Cache-Control: private");
-        origin().serves("/modified", "body", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT");
+        origin().serves("/never", "body", date, "Cache-Control: no-store");
+        origin().serves("/private", "body", date, "Cache-Control: private");
+        origin().serves("/modified", "body", date, "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT");
         get("www.example", "/fresh", "/fresh", "/fresh?q=1", "/never", "/never", "/private", "/private");
         get("www.example", "/cgi-bin/fresh", "/cgi-bin/fresh", "/modified", "/modified");
         get("a.below.example", "/fresh", "/fresh");

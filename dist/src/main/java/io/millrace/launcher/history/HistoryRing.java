@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -150,7 +151,7 @@ final class HistoryRing implements AutoCloseable {
     }
 
     /** Returns the steps of an archive that begin in a range, by their begin. Damaged and empty slots are missing. */
-    TreeMap<Long, Figures> read(Archive archive, long fromSeconds, long toSeconds) throws IOException {
+    NavigableMap<Long, Figures> read(Archive archive, long fromSeconds, long toSeconds) throws IOException {
         TreeMap<Long, Figures> steps = new TreeMap<>();
         ByteBuffer all = ByteBuffer.allocate(archive.steps() * Slot.BYTES);
         readFully(channel, all, layout.position(archive));

@@ -82,31 +82,30 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
             second = first.substring(length);
             first = first.substring(0, length);
         }
-        switch (first) {
-            case "=":
-                return List.of(new Location(scope, Kind.EXACT, second, "", within));
-            case "^~":
-                return List.of(new Location(scope, Kind.STRONG, second, "", within));
-            case "~", "~*":
-                boolean ignoreCase = first.equals("~*");
-                PathPattern paths = PathPattern.of(second);
-                if (paths == null || (ignoreCase && paths.exact())) {
-                    return List.of(
-                            new Location(scope, Kind.EXPRESSION, "", (ignoreCase ? "(?i)" : "") + second, within));
-                }
-                if (ignoreCase) {
-                    source.entry().note("rules compare paths in the case in which they are written here");
-                }
-                List<Location> all = new ArrayList<>();
-                for (String prefix : paths.prefixes()) {
-                    all.add(new Location(scope, paths.exact() ? Kind.EXACT : Kind.PATHS, prefix, "", within));
-                }
-                return List.copyOf(all);
-            default:
-                return first.startsWith("@")
+        return switch (first) {
+            case "=" -> List.of(new Location(scope, Kind.EXACT, second, "", within));
+            case "^~" -> List.of(new Location(scope, Kind.STRONG, second, "", within));
+            case "~", "~*" -> expression(scope, second, first.equals("~*"), within);
+            default ->
+                first.startsWith("@")
                         ? List.of(new Location(scope, Kind.NAMED, "", first, within))
                         : List.of(new Location(scope, Kind.PREFIX, first, "", within));
+        };
+    }
+
+    private static List<Location> expression(Scope scope, String text, boolean ignoreCase, String within) {
+        PathPattern paths = PathPattern.of(text);
+        if (paths == null || (ignoreCase && paths.exact())) {
+            return List.of(new Location(scope, Kind.EXPRESSION, "", (ignoreCase ? "(?i)" : "") + text, within));
         }
+        if (ignoreCase) {
+            scope.block().entry().note("rules compare paths in the case in which they are written here");
+        }
+        List<Location> all = new ArrayList<>();
+        for (String prefix : paths.prefixes()) {
+            all.add(new Location(scope, paths.exact() ? Kind.EXACT : Kind.PATHS, prefix, "", within));
+        }
+        return List.copyOf(all);
     }
 
     /** Returns the scope of a named location such as {@code @backend}; null if there is none. */

@@ -65,7 +65,6 @@ public final class NginxImport {
                         .forEach(found::add);
             } catch (IOException e) {
                 // The directory does not exist, or cannot be read: no file of it is imported.
-                continue;
             }
         }
         return List.copyOf(found);

@@ -83,13 +83,13 @@ final class RuleSettings {
             for (Rule rule : rules) {
                 Value value = rule.values.get(key);
                 if (value != null) {
-                    write(draft, same ? draft.root() : rule.node, key, value);
+                    write(same ? draft.root() : rule.node, key, value);
                 }
             }
         }
     }
 
-    private static void write(Draft draft, DraftNode node, String key, Value value) {
+    private static void write(DraftNode node, String key, Value value) {
         if (Draft.isDefault(key, value.text)) {
             value.sources.forEach(source -> source.same(key));
             return;

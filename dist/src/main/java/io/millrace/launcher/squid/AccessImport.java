@@ -189,14 +189,14 @@ final class AccessImport {
             return ports(line, names.get(1));
         }
         Acl first = names.isEmpty() ? null : acls.find(names.get(0));
-        boolean one = deny && names.size() == 1 && first != null;
-        if (one && first.type().equals("port")) {
+        boolean one = deny && names.size() == 1;
+        if (one && first != null && first.type().equals("port")) {
             line.note("hosts that clients name are protected by forward_proxy.deny_destinations; ports of rules are"
                     + " those of their origins");
             first.note("taken into account with " + line.entry().place());
             return true;
         }
-        if (one && first.type().equals("dst") && !names.get(0).startsWith("!")) {
+        if (one && first != null && first.type().equals("dst") && !names.get(0).startsWith("!")) {
             return destinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {

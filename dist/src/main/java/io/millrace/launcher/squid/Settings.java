@@ -105,11 +105,9 @@ final class Settings {
                 range_offset_limit minimum_object_size""");
     }
 
-    private final Workspace workspace;
     private final Draft draft;
 
     Settings(Workspace workspace) {
-        this.workspace = workspace;
         this.draft = workspace.draft();
     }
 

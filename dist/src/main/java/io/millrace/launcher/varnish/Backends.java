@@ -152,12 +152,12 @@ final class Backends {
         if (group == null) {
             group = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
             written.put(name, group);
-            write(name, group, director, block);
+            write(group, director, block);
         }
         rule.put("origins", group);
     }
 
-    private void write(String name, String group, @Nullable Director director, @Nullable Block block) {
+    private void write(String group, @Nullable Director director, @Nullable Block block) {
         DraftNode node = plan.workspace().draft().root().element("origins");
         node.put("name", group);
         if (director == null) {

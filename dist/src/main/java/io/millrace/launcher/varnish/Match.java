@@ -57,7 +57,8 @@ final class Match {
 
     /** Returns true if the tests are about URL and host only, which cache_rules can express. */
     boolean isUrl() {
-        return !urls.isEmpty() || !hosts.isEmpty() ? rest() && methods.stream().allMatch(Match::isGet) : false;
+        boolean any = !urls.isEmpty() || !hosts.isEmpty();
+        return any && rest() && methods.stream().allMatch(Match::isGet);
     }
 
     private boolean rest() {

@@ -59,7 +59,7 @@ class EventLogTest {
     void filtersByTimeNumberKindAndLimit() {
         try (EventLog log = EventLog.open(file())) {
             for (int i = 1; i <= 6; i++) {
-                log.record(event(i * 100, i % 2 == 0 ? EventKind.RELOAD : EventKind.ORIGIN_DOWN, "e" + i));
+                log.record(event(i * 100L, i % 2 == 0 ? EventKind.RELOAD : EventKind.ORIGIN_DOWN, "e" + i));
             }
             assertEquals(3, log.events(400, -1, Set.of(), 10).size());
             assertEquals(2, log.events(0, 4, Set.of(), 10).size());
@@ -86,7 +86,7 @@ class EventLogTest {
         try (EventLog log = EventLog.open(file())) {
             List<Numbered> kept = all(log);
             assertEquals(EventLog.EVENTS_MAX, kept.size());
-            assertEquals(count / 5 * 5, kept.get(kept.size() - 1).number());
+            assertEquals(count / 5 * 5L, kept.get(kept.size() - 1).number());
         }
     }
 

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,7 @@ class HistoryRingTest {
         return figures;
     }
 
-    private static TreeMap<Long, Long> read(HistoryRing ring, Archive archive) throws IOException {
+    private static NavigableMap<Long, Long> read(HistoryRing ring, Archive archive) throws IOException {
         TreeMap<Long, Long> requests = new TreeMap<>();
         ring.read(archive, Long.MIN_VALUE, Long.MAX_VALUE).forEach((at, figures) -> {
             assertEquals(figures.count(Figures.REQUESTS), figures.bucket(Figures.MISS_LATENCY, Figures.BUCKETS - 1));
@@ -55,14 +56,14 @@ class HistoryRingTest {
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
             long size = Files.size(file());
             for (int i = 0; i < 60; i++) {
-                ring.add(BEGIN + 10 * i + 5, requests(i + 1));
+                ring.add(BEGIN + 10L * i + 5, requests(i + 1));
             }
             assertEquals(size, Files.size(file()), "the size is fixed");
-            TreeMap<Long, Long> fine = read(ring, FINE);
+            NavigableMap<Long, Long> fine = read(ring, FINE);
             assertEquals(6, fine.size());
             assertEquals(BEGIN + 540, fine.firstKey());
             assertEquals(60, fine.get(BEGIN + 590));
-            TreeMap<Long, Long> coarse = read(ring, COARSE);
+            NavigableMap<Long, Long> coarse = read(ring, COARSE);
             assertEquals(5, coarse.size());
             assertEquals(BEGIN + 300, coarse.firstKey());
             assertEquals(55 + 56 + 57 + 58 + 59 + 60, coarse.get(BEGIN + 540));
@@ -148,7 +149,7 @@ class HistoryRingTest {
     void anotherSizeKeepsTheLatestSteps() throws IOException {
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
             for (int i = 0; i < 30; i++) {
-                ring.add(BEGIN + 10 * i, requests(1));
+                ring.add(BEGIN + 10L * i, requests(1));
             }
         }
         Layout larger = new Layout(List.of(new Archive(10, 12), new Archive(60, 9)));
@@ -173,7 +174,7 @@ class HistoryRingTest {
     void otherResolutionsAreFilledFromFinerOnes() throws IOException {
         try (HistoryRing ring = HistoryRing.open(file(), SMALL)) {
             for (int i = 0; i < 12; i++) {
-                ring.add(BEGIN + 10 * i, requests(1));
+                ring.add(BEGIN + 10L * i, requests(1));
             }
         }
         Layout other = new Layout(List.of(new Archive(15, 10), new Archive(20, 10), new Archive(120, 10)));
@@ -188,7 +189,7 @@ class HistoryRingTest {
     void sizesOfTheSettingFitTheirArchives() {
         for (long bytes : List.of(1L << 20, 2L << 20, 20L << 20)) {
             Layout layout = Layout.ofSize(bytes);
-            assertTrue(layout.bytes() <= bytes && layout.bytes() > bytes - 2 * Slot.BYTES, layout.toString());
+            assertTrue(layout.bytes() <= bytes && layout.bytes() > bytes - 2L * Slot.BYTES, layout.toString());
             assertTrue(layout.archives().get(0).spanSeconds() >= 3600);
             assertTrue(layout.archives().get(1).spanSeconds() >= 86_400);
             assertTrue(layout.archives().get(2).spanSeconds() >= 7 * 86_400, layout.toString());

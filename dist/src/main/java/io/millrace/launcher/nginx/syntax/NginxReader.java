@@ -195,7 +195,6 @@ public final class NginxReader {
                 }
             } catch (IOException e) {
                 // A missing directory has no files, as for nginx.
-                continue;
             }
         }
         found.sort(null);

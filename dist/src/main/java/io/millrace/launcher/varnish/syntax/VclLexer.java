@@ -12,7 +12,7 @@ final class VclLexer {
         STRING,
         NUMBER,
         OPERATOR,
-        /** C code between {@code C{} and {@code }C}. */
+        /** C code, with its own brackets. */
         CODE,
         END
     }
