@@ -8,8 +8,6 @@ import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.render.past.FiguresView;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,7 +21,7 @@ import picocli.CommandLine.Option;
         },
         footer = {"", "Example: millctl history --last 24h"})
 public final class HistoryCommand extends ApiCommand {
-    private static final Pattern SPAN = Pattern.compile("(\\d{1,6})(s|m|min|h|d)");
+    private static final int DIGITS_MAX = 6;
 
     /** Steps of tables, in seconds. */
     private static final long[] STEPS = {
@@ -57,8 +55,12 @@ public final class HistoryCommand extends ApiCommand {
     }
 
     private static long seconds(String option, String text) throws CommandFailure {
-        Matcher span = SPAN.matcher(text);
-        long seconds = span.matches() ? Long.parseLong(span.group(1)) * unit(span.group(2)) : 0;
+        int digits = 0;
+        while (digits < text.length() && text.charAt(digits) >= '0' && text.charAt(digits) <= '9') {
+            digits++;
+        }
+        long number = digits > 0 && digits <= DIGITS_MAX ? Long.parseLong(text.substring(0, digits)) : 0;
+        long seconds = number * unit(text.substring(digits));
         if (seconds == 0) {
             throw new CommandFailure(
                     ExitCode.USAGE, option + ": '" + text + "' is not a time, expected for example 15min, 24h or 7d");
@@ -66,12 +68,14 @@ public final class HistoryCommand extends ApiCommand {
         return seconds;
     }
 
+    /** Returns the seconds of a unit; 0 for an unknown one. */
     private static long unit(String word) {
         return switch (word) {
             case "s" -> 1;
+            case "m", "min" -> 60;
             case "h" -> 3600;
             case "d" -> 86_400;
-            default -> 60;
+            default -> 0;
         };
     }
 
