@@ -11,6 +11,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ public final class WarmRun {
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+    private final ReentrantLock lock = new ReentrantLock();
     private final Feed feed;
     private final List<Endpoint> endpoints;
     private final Options options;
@@ -40,7 +42,7 @@ public final class WarmRun {
 
     private volatile boolean isWholeFeedRead;
     private volatile @Nullable String unreachable;
-    /** Number and mark of the last request that was handed out; guarded by {@link #open}. */
+    /** Number and mark of the last request that was handed out; guarded by {@link #lock}. */
     private long lastNumber;
 
     private Mark lastMark = Mark.NONE;
@@ -191,10 +193,13 @@ public final class WarmRun {
     }
 
     private boolean hand(WarmRequest next) throws IOException {
-        synchronized (open) {
+        lock.lock();
+        try {
             open.put(next.number(), lastMark);
             lastNumber = next.number();
             lastMark = next.mark();
+        } finally {
+            lock.unlock();
         }
         try {
             while (!waiting.offer(next, TICK_MILLIS, TimeUnit.MILLISECONDS)) {
@@ -231,8 +236,11 @@ public final class WarmRun {
     }
 
     private boolean hasOpen() {
-        synchronized (open) {
+        lock.lock();
+        try {
             return !open.isEmpty();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -298,10 +306,13 @@ public final class WarmRun {
                 result = new WarmResult(Effect.ERROR, reason(e));
             }
         }
-        synchronized (open) {
+        lock.lock();
+        try {
             // Both together, so that a saved position and its counts belong to each other.
             tally.add(result, bytes);
             open.remove(request.number());
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -329,16 +340,17 @@ public final class WarmRun {
     }
 
     /** Writes the position before the first request that is not complete. */
-    private synchronized void save() throws IOException {
-        if (resume == null) {
-            return;
+    private void save() throws IOException {
+        lock.lock();
+        try {
+            if (resume == null) {
+                return;
+            }
+            long reached = open.isEmpty() ? lastNumber : open.firstKey() - 1;
+            Mark mark = open.isEmpty() ? lastMark : open.firstEntry().getValue();
+            resume.save(reached, mark, tally);
+        } finally {
+            lock.unlock();
         }
-        long reached;
-        Mark mark;
-        synchronized (open) {
-            reached = open.isEmpty() ? lastNumber : open.firstKey() - 1;
-            mark = open.isEmpty() ? lastMark : open.firstEntry().getValue();
-        }
-        resume.save(reached, mark, tally);
     }
 }

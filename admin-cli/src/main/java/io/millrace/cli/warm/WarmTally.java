@@ -9,6 +9,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Counts of results, with a bounded number of reasons. Thread-safe. */
 public final class WarmTally {
@@ -17,6 +18,7 @@ public final class WarmTally {
 
     private static final String OTHERS = "others";
 
+    private final ReentrantLock lock = new ReentrantLock();
     private final Map<Effect, Long> counts = new EnumMap<>(Effect.class);
     private final Map<Effect, Map<String, Long>> reasons = new EnumMap<>(Effect.class);
     private long bytes;
@@ -28,9 +30,14 @@ public final class WarmTally {
      */
     public record Reason(String effect, String text, long count) {}
 
-    synchronized void add(WarmResult result, long length) {
-        add(result.effect(), result.reason(), 1);
-        bytes += length;
+    void add(WarmResult result, long length) {
+        lock.lock();
+        try {
+            add(result.effect(), result.reason(), 1);
+            bytes += length;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void add(Effect effect, String reason, long count) {
@@ -47,97 +54,152 @@ public final class WarmTally {
         known.merge(text, count, Long::sum);
     }
 
-    synchronized long of(Effect effect) {
-        return counts.getOrDefault(effect, 0L);
+    long of(Effect effect) {
+        lock.lock();
+        try {
+            return counts.getOrDefault(effect, 0L);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Number of results. */
-    public synchronized long total() {
-        long total = 0;
-        for (long count : counts.values()) {
-            total += count;
+    public long total() {
+        lock.lock();
+        try {
+            long total = 0;
+            for (long count : counts.values()) {
+                total += count;
+            }
+            return total;
+        } finally {
+            lock.unlock();
         }
-        return total;
     }
 
     /** Number of requests that the proxy answered for one of its sites, errors included. */
-    public synchronized long asked() {
-        return total() - of(Effect.NOT_SERVED);
+    public long asked() {
+        lock.lock();
+        try {
+            return total() - of(Effect.NOT_SERVED);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Number of responses that were fresh before the run. */
-    public synchronized long fresh() {
-        return of(Effect.FRESH);
+    public long fresh() {
+        lock.lock();
+        try {
+            return of(Effect.FRESH);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Number of responses that are fresh after the run. */
-    public synchronized long freshNow() {
-        return of(Effect.FRESH) + of(Effect.STORED) + of(Effect.REVALIDATED);
+    public long freshNow() {
+        lock.lock();
+        try {
+            return of(Effect.FRESH) + of(Effect.STORED) + of(Effect.REVALIDATED);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Number of requests without a complete response, or with a status of 500 or above. */
-    public synchronized long failures() {
-        long failures = 0;
-        for (Map.Entry<String, Long> each :
-                reasons.getOrDefault(Effect.ERROR, Map.of()).entrySet()) {
-            failures += each.getKey().startsWith("4") ? 0 : each.getValue();
+    public long failures() {
+        lock.lock();
+        try {
+            long failures = 0;
+            for (Map.Entry<String, Long> each :
+                    reasons.getOrDefault(Effect.ERROR, Map.of()).entrySet()) {
+                failures += each.getKey().startsWith("4") ? 0 : each.getValue();
+            }
+            return failures;
+        } finally {
+            lock.unlock();
         }
-        return failures;
     }
 
     /** Bytes of content that were received. */
-    public synchronized long bytes() {
-        return bytes;
+    public long bytes() {
+        lock.lock();
+        try {
+            return bytes;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Returns a line for each effect that occurred: its text, its name in JSON and its count. */
-    public synchronized List<Reason> effects() {
-        List<Reason> effects = new ArrayList<>();
-        for (Map.Entry<Effect, Long> each : counts.entrySet()) {
-            effects.add(new Reason(each.getKey().word(), each.getKey().text(), each.getValue()));
+    public List<Reason> effects() {
+        lock.lock();
+        try {
+            List<Reason> effects = new ArrayList<>();
+            for (Map.Entry<Effect, Long> each : counts.entrySet()) {
+                effects.add(new Reason(each.getKey().word(), each.getKey().text(), each.getValue()));
+            }
+            return effects;
+        } finally {
+            lock.unlock();
         }
-        return effects;
     }
 
     /** Returns the reasons, grouped by effect, most frequent first. */
-    public synchronized List<Reason> reasons() {
-        List<Reason> all = new ArrayList<>();
-        for (Map.Entry<Effect, Map<String, Long>> each : reasons.entrySet()) {
-            List<Reason> some = new ArrayList<>();
-            each.getValue()
-                    .forEach((text, count) -> some.add(new Reason(each.getKey().word(), text, count)));
-            some.sort(Comparator.comparingLong(reason -> -reason.count()));
-            all.addAll(some);
+    public List<Reason> reasons() {
+        lock.lock();
+        try {
+            List<Reason> all = new ArrayList<>();
+            for (Map.Entry<Effect, Map<String, Long>> each : reasons.entrySet()) {
+                List<Reason> some = new ArrayList<>();
+                each.getValue()
+                        .forEach((text, count) -> some.add(new Reason(each.getKey().word(), text, count)));
+                some.sort(Comparator.comparingLong(reason -> -reason.count()));
+                all.addAll(some);
+            }
+            return all;
+        } finally {
+            lock.unlock();
         }
-        return all;
     }
 
     /** Writes the counts as members of an object. */
-    public synchronized void write(JsonTree json) {
-        for (Effect effect : Effect.values()) {
-            json.number(effect.word(), of(effect));
+    public void write(JsonTree json) {
+        lock.lock();
+        try {
+            for (Effect effect : Effect.values()) {
+                json.number(effect.word(), of(effect));
+            }
+            json.number("bytes", bytes);
+            json.all("reasons", reasons(), (one, reason) -> one.text("result", reason.effect())
+                    .text("reason", reason.text())
+                    .number("count", reason.count()));
+        } finally {
+            lock.unlock();
         }
-        json.number("bytes", bytes);
-        json.all("reasons", reasons(), (one, reason) -> one.text("result", reason.effect())
-                .text("reason", reason.text())
-                .number("count", reason.count()));
     }
 
     /** Adds the counts that {@link #write} wrote. */
-    synchronized void read(JsonObject json) {
-        for (Effect effect : Effect.values()) {
-            long count = json.number(effect.word(), 0);
-            if (count > 0) {
-                counts.merge(effect, count, Long::sum);
-            }
-        }
-        bytes += json.number("bytes", 0);
-        for (JsonObject reason : json.objects("reasons")) {
+    void read(JsonObject json) {
+        lock.lock();
+        try {
             for (Effect effect : Effect.values()) {
-                if (effect.word().equals(reason.text("result"))) {
-                    addReason(effect, reason.text("reason", ""), reason.number("count", 0));
+                long count = json.number(effect.word(), 0);
+                if (count > 0) {
+                    counts.merge(effect, count, Long::sum);
                 }
             }
+            bytes += json.number("bytes", 0);
+            for (JsonObject reason : json.objects("reasons")) {
+                for (Effect effect : Effect.values()) {
+                    if (effect.word().equals(reason.text("result"))) {
+                        addReason(effect, reason.text("reason", ""), reason.number("count", 0));
+                    }
+                }
+            }
+        } finally {
+            lock.unlock();
         }
     }
 }
