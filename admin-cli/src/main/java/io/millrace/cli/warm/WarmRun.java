@@ -37,7 +37,7 @@ public final class WarmRun {
     private final List<ProxyLink> links = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch stopping = new CountDownLatch(1);
-    /** The requests that are not complete, by number; guarded by itself. */
+    /** The requests that are not complete, by number; guarded by {@link #lock}. */
     private final TreeMap<Long, Mark> open = new TreeMap<>();
 
     private volatile boolean isWholeFeedRead;

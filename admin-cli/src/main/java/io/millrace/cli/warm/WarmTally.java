@@ -154,7 +154,8 @@ public final class WarmTally {
             for (Map.Entry<Effect, Map<String, Long>> each : reasons.entrySet()) {
                 List<Reason> some = new ArrayList<>();
                 each.getValue()
-                        .forEach((text, count) -> some.add(new Reason(each.getKey().word(), text, count)));
+                        .forEach((text, count) ->
+                                some.add(new Reason(each.getKey().word(), text, count)));
                 some.sort(Comparator.comparingLong(reason -> -reason.count()));
                 all.addAll(some);
             }
