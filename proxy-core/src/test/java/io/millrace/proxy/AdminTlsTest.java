@@ -114,14 +114,14 @@ class AdminTlsTest {
             RawClient.Response opened = client.send(post + "https://admin.example:9090\r\n\r\n" + login)
                     .response();
             String cookie = opened.field("set-cookie");
-            assertTrue(cookie.startsWith("__Host-millrace-session="), cookie);
+            assertTrue(cookie.startsWith("__Host-millrace-session-9090="), cookie);
             assertTrue(cookie.endsWith("; Path=/; HttpOnly; SameSite=Strict; Secure"), cookie);
             String value = cookie.substring(cookie.indexOf('=') + 1, cookie.indexOf(';'));
             String body = opened.text();
             String proof = "X-Millrace-Session: " + body.substring(body.indexOf("\"proof\":\"") + 9, body.length() - 2);
             assertEquals(
                     200,
-                    get(client, "/metrics", "Cookie: __Host-millrace-session=" + value, proof)
+                    get(client, "/metrics", "Cookie: __Host-millrace-session-9090=" + value, proof)
                             .status());
             assertEquals(
                     401,

@@ -51,6 +51,7 @@ class LiveKeysTest {
     private static Map<String, String> launchersKeys() {
         Map<String, String> keys = new TreeMap<>();
         keys.put("admin.config_history", "launcher/config/ConfigHistoryTest");
+        keys.put("admin.history", "launcher/config/HistorySettingTest");
         keys.put("timeouts.drain", "launcher/config/WorkerChangeTest");
         keys.put("worker.warm_up_limit", "launcher/config/WorkerChangeTest");
         for (ConfigKey<?> key : ConfigCatalog.keys()) {

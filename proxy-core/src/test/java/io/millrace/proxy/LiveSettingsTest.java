@@ -10,6 +10,7 @@ import io.millrace.proxy.config.ConfigParts;
 import io.millrace.proxy.config.OtherValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
@@ -174,6 +175,10 @@ class LiveSettingsTest {
         ProxyConfig base = server.config();
         Map<String, String> unseen = new TreeMap<>();
         for (ConfigKey<?> key : keys(ConfigKey.Apply.LIVE)) {
+            if (key == LogKeys.LOGS) {
+                // LiveLogsTest changes lists. From one log to a list, a new proxy is needed.
+                continue;
+            }
             server.reload(base);
             String before = snapshot(server);
             server.reload(base);

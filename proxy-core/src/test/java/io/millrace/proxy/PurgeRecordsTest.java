@@ -312,6 +312,8 @@ class PurgeRecordsTest {
     @Test
     void recordsThatCannotBeReadAreAnErrorWithTheirFile() throws Exception {
         startInRam();
+        Files.delete(directory.resolve("purges/removals"));
+        Files.delete(directory.resolve("purges"));
         Files.createFile(directory.resolve("purges"));
         AdminException failure = assertThrows(AdminException.class, () -> admin().find("s1"));
         assertEquals("500 no-records", failure.status() + " " + failure.code());

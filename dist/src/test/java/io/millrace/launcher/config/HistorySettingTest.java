@@ -11,6 +11,7 @@ import io.millrace.proxy.observe.event.EventKind;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The setting {@code admin.history} applies to a running launcher, and each change is an event. */
@@ -29,8 +30,7 @@ class HistorySettingTest extends ConfigChangesFixture {
             ReloadReport report = done(changes.reload());
             assertTrue(report.ok(), report.toString());
             assertTrue(Files.size(directory.resolve("history.ring")) < before);
-            Files.writeString(file, FILE + "admin: {history: 0}\n");
-            assertTrue(done(changes.reload()).ok());
+            assertTrue(done(changes.set(Map.of("admin.history", "0"), false)).ok());
             assertEquals(List.of(), history.archives());
         }
         assertEquals(

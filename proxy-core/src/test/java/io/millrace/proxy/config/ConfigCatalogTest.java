@@ -21,6 +21,7 @@ import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
@@ -58,6 +59,7 @@ final class ConfigCatalogTest {
                 AdminKeys.class,
                 ForwardProxyKeys.class,
                 FileKeys.class,
+                LogKeys.class,
                 TlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class LoggedFields {
     private static final Field<LoggedFacts> TLS = Field.text(
             "tls",
-            "the TLS version of the client's connection, such as `TLSv1.3`; no value without TLS",
+            "the TLS version of the client's connection, such as TLSv1.3; no value without TLS",
             facts -> facts.tls());
     private static final Field<LoggedFacts> SERVER_NAME =
             Field.lowerCase("sni", "the server name in the client's TLS hello", facts -> lowerCase(facts.serverName()));

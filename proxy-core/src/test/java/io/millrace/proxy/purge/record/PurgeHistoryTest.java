@@ -132,7 +132,7 @@ final class PurgeHistoryTest {
             assertEquals(expected.subList(0, 1), ids(history, 1));
         }
         try (Stream<Path> files = Files.list(directory.resolve("purges"))) {
-            assertTrue(files.count() <= 5);
+            assertTrue(files.count() <= 6);
         }
     }
 
@@ -248,6 +248,7 @@ final class PurgeHistoryTest {
             add(history, record(1));
             Files.delete(directory.resolve("purges/purges.jsonl"));
             Files.delete(directory.resolve("purges/lock"));
+            Files.delete(directory.resolve("purges/removals"));
             Files.delete(directory.resolve("purges"));
             add(history, record(2));
             assertEquals(List.of("s2"), ids(history, 10));
@@ -289,6 +290,7 @@ final class PurgeHistoryTest {
                 if (Files.isDirectory(parent)) {
                     Files.deleteIfExists(parent.resolve("purges.jsonl"));
                     Files.deleteIfExists(parent.resolve("lock"));
+                    Files.deleteIfExists(parent.resolve("removals"));
                 }
                 Files.deleteIfExists(parent);
                 if (step == 'f') {
