@@ -218,8 +218,8 @@ public final class Workspace {
 
     private String text(List<ImportedLine> lines) {
         List<String> head = new ArrayList<>();
-        head.add("Imported from " + proxy + "'s " + base + " by " + command
-                + ". The comment after a key names its source.");
+        head.add("Imported from " + proxy + " by " + command + ". The comment after a key names its source. Files:");
+        head.add(String.valueOf(base));
         head.addAll(warnings);
         List<String> tail = new ArrayList<>();
         for (ImportedLine line : lines) {
