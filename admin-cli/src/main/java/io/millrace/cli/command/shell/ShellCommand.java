@@ -48,6 +48,7 @@ public final class ShellCommand implements Callable<Integer> {
 
     private final Invocation invocation;
     private final Runner runner;
+    private List<String> sharedArguments = List.of();
     private int firstFailure;
 
     public ShellCommand(Invocation invocation, Runner runner) {
@@ -60,6 +61,8 @@ public final class ShellCommand implements Callable<Integer> {
         if (invocation.watch() != null) {
             throw new CommandFailure(ExitCode.USAGE, "--watch is for a command in the shell, not for the shell");
         }
+        // Completion parses words with the same options, which resets them.
+        sharedArguments = invocation.sharedArguments();
         try {
             String modes = invocation.surroundings().isTerminal() && isTerminalInput() ? Stty.run("-g") : null;
             if (modes == null) {
@@ -140,7 +143,7 @@ public final class ShellCommand implements Callable<Integer> {
             fail(ExitCode.USAGE, "this is a shell already; 'exit' ends it");
             return true;
         }
-        List<String> all = new ArrayList<>(invocation.sharedArguments());
+        List<String> all = new ArrayList<>(sharedArguments);
         all.addAll(words);
         int exitCode = runner.run(invocation, all);
         firstFailure = firstFailure == ExitCode.OK ? exitCode : firstFailure;

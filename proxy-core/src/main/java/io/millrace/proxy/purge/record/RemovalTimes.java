@@ -30,16 +30,22 @@ public final class RemovalTimes {
 
     private static final Logger log = LoggerFactory.getLogger(RemovalTimes.class);
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+    private static final VarHandle ELEMENTS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final long FNV_BASIS = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
 
-    /** First the time of the latest purge by pattern that was swept, then one time for each slot. */
-    private final ByteBuffer times;
+    /**
+     * The mapped file; null if the times are in memory. First the time of the latest purge by pattern that was swept,
+     * then one time for each slot.
+     */
+    private final @Nullable ByteBuffer file;
 
+    private final long[] memory;
     private final LongSupplier clockMillis;
 
-    private RemovalTimes(ByteBuffer times, LongSupplier clockMillis) {
-        this.times = times;
+    private RemovalTimes(@Nullable ByteBuffer file, LongSupplier clockMillis) {
+        this.file = file;
+        this.memory = new long[file == null ? 1 + SLOTS : 0];
         this.clockMillis = clockMillis;
     }
 
@@ -60,7 +66,7 @@ public final class RemovalTimes {
                 log.error("{}: times of removals are kept in memory only: {}", directory, e.toString());
             }
         }
-        return new RemovalTimes(ByteBuffer.allocateDirect(bytes), clockMillis);
+        return new RemovalTimes(null, clockMillis);
     }
 
     /**
@@ -79,19 +85,31 @@ public final class RemovalTimes {
 
     /** Returns a time not before the latest removal of a key, in epoch milliseconds; 0 for never. */
     public long latest(byte[] key) {
-        return (long) LONGS.getVolatile(times, place(key));
+        return at(place(key));
     }
 
     /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds; 0 for none. */
     public long latestSwept() {
-        return (long) LONGS.getVolatile(times, 0);
+        return at(0);
     }
 
     private void raise(int place, long millis) {
-        long before = (long) LONGS.getVolatile(times, place);
-        while (before < millis && !LONGS.compareAndSet(times, place, before, millis)) {
-            before = (long) LONGS.getVolatile(times, place);
+        long before = at(place);
+        while (before < millis && !replace(place, before, millis)) {
+            before = at(place);
         }
+    }
+
+    private long at(int place) {
+        return file == null
+                ? (long) ELEMENTS.getVolatile(memory, place)
+                : (long) LONGS.getVolatile(file, Long.BYTES * place);
+    }
+
+    private boolean replace(int place, long before, long after) {
+        return file == null
+                ? ELEMENTS.compareAndSet(memory, place, before, after)
+                : LONGS.compareAndSet(file, Long.BYTES * place, before, after);
     }
 
     private static int place(byte[] key) {
@@ -100,6 +118,6 @@ public final class RemovalTimes {
             hash = (hash ^ (octet & 0xff)) * FNV_PRIME;
         }
         int slot = (int) (hash ^ (hash >>> 32) ^ (hash >>> 16)) & (SLOTS - 1);
-        return Long.BYTES * (1 + slot);
+        return 1 + slot;
     }
 }
