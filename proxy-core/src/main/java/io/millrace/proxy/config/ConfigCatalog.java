@@ -203,6 +203,7 @@ public final class ConfigCatalog {
             VOLUMES_NAME,
             VOLUMES_SHARE,
             VOLUMES_HOSTS,
+            VOLUMES_SCHEME,
             STORE_SYNC_INTERVAL,
             STORE_SEGMENT_SIZE,
             STORE_OPEN_WAIT,
