@@ -15,6 +15,7 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -176,7 +177,7 @@ public final class ProxyServer implements AutoCloseable {
                 () -> live.config().limits().memoryInFlightBytes(),
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         ServingLoop.Memory loopMemory = new ServingLoop.Memory(
-                memory, loopCount, () -> live.config().limits().responseRateMin());
+                memory, new ConnectionTotals(), loopCount, () -> live.config().limits().responseRateMin());
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,

@@ -160,6 +160,32 @@ class LiveOriginsTest {
         });
     }
 
+    /** Two concurrent requests, of which the second one is sent too, or waits. */
+    @LiveKey("origins[].connections_total_max")
+    void connectionsTotalMax() throws Exception {
+        RawOrigin origin = gated();
+        group("connections_total_max: <2|1>", url(origin)).turns(2, 1, () -> {
+            gate = new CountDownLatch(1);
+            int before = origin.requests();
+            RawClient one = live.proxy().client().get(live.fresh());
+            RawClient two = live.proxy().client().get(live.fresh());
+            ProxyExtension.await("both", () -> origin.requests() - before + waiting() == 2);
+            int sent = origin.requests() - before;
+            gate.countDown();
+            one.response();
+            two.response();
+            return sent;
+        });
+    }
+
+    @LiveKey("origins[].source_address")
+    void sourceAddress() throws Exception {
+        RawOrigin origin = live.origin(request -> request.ok(
+                "Cache-Control: no-store\r\n",
+                RawInput.latin1(request.socket().getInetAddress().getHostAddress())));
+        group("source_address: <127.0.0.3|127.0.0.2>", url(origin)).turns("127.0.0.3", "127.0.0.2", this::answer);
+    }
+
     @LiveKey("origins[].queue_max")
     void queueMax() throws Exception {
         RawOrigin origin = gated();

@@ -18,6 +18,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.origins.OriginLimitKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
@@ -140,8 +141,10 @@ public final class ConfigCatalog {
             OriginGroupKeys.HOST_BACKUP,
             OriginGroupKeys.HOST_SELF,
             OriginGroupKeys.CONNECTIONS_MAX,
+            OriginLimitKeys.GROUP_TOTAL,
             TunnelKeys.GROUP_MAX,
             OriginGroupKeys.QUEUE_MAX,
+            OriginLimitKeys.GROUP_SOURCE,
             OriginGroupKeys.PARENT_IS_PROXY,
             OriginGroupKeys.GO_DIRECT,
             OriginGroupKeys.WHEN_ALL_DOWN,
@@ -323,6 +326,7 @@ public final class ConfigCatalog {
             TIMEOUTS_ORIGIN_IDLE,
             TunnelKeys.IDLE,
             TunnelKeys.MAX,
+            OriginLimitKeys.TRANSACTION,
             TIMEOUTS_DRAIN,
             LIMITS_REQUEST_LINE,
             LIMITS_REQUEST_HEADER,
@@ -345,12 +349,14 @@ public final class ConfigCatalog {
             Http2Keys.CONTROL_FRAMES,
             Http2Keys.STREAM_WINDOW,
             ORIGIN_CONNECTIONS_MAX,
+            OriginLimitKeys.TOTAL,
             TunnelKeys.ORIGIN_MAX,
             ClientLimitKeys.REQUEST_BUFFER,
             ORIGIN_QUEUE_MAX,
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
+            OriginLimitKeys.SOURCE,
             Http2Keys.ORIGIN,
             Http2Keys.ORIGIN_STREAMS,
             Http2Keys.ORIGIN_STREAM_WINDOW,

@@ -4,10 +4,12 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
 import io.millrace.proxy.fetch.http1.ConnectionPreface;
 import io.millrace.proxy.fetch.response.OriginResponseDecoder;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
@@ -263,8 +265,13 @@ final class ConnectAttempt {
         } else {
             nextAddress.clear();
         }
-        ChannelFuture connect =
-                pool.client().bootstrap().clone().handler(initializer()).connect(address);
+        Bootstrap bootstrap = pool.client().bootstrap().clone().handler(initializer());
+        InetSocketAddress local = pool.source().towards(address.getAddress());
+        if (local != null && pool.client().isEpoll()) {
+            // The system chooses the local port when the remote address is known, so ports of other destinations count.
+            bootstrap.option(EpollChannelOption.IP_BIND_ADDRESS_NO_PORT, true);
+        }
+        ChannelFuture connect = local == null ? bootstrap.connect(address) : bootstrap.connect(address, local);
         if (connect.isDone() && !connect.isSuccess()) {
             // No socket could be created. Netty would notify listeners on another thread.
             pool.eventLoop().execute(() -> {
@@ -286,7 +293,9 @@ final class ConnectAttempt {
         OriginFailure.Reason reason = cause instanceof ChannelException
                 ? OriginFailure.Reason.INTERNAL
                 : OriginFailure.Reason.CONNECT_REFUSED;
-        noneFrom(place, reason, "connecting to " + place.address() + ": " + text(cause));
+        InetSocketAddress local = pool.source().towards(place.address().getAddress());
+        String from = local == null ? "" : " from " + local.getAddress().getHostAddress() + " (source_address)";
+        noneFrom(place, reason, "connecting to " + place.address() + from + ": " + text(cause));
     }
 
     private ChannelInitializer<SocketChannel> initializer() {

@@ -48,6 +48,7 @@ public final class OriginClientBuilder {
     private @Nullable RecvByteBufAllocator receiveBuffers;
     private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
+    private ConnectionTotals totals = new ConnectionTotals();
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
@@ -118,6 +119,12 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** Sets the connections of all event loops, for the process-wide limit; by default the client counts alone. */
+    public OriginClientBuilder totals(ConnectionTotals shared) {
+        totals = shared;
+        return this;
+    }
+
     /** Sets the DNS settings. The supplier is called at each resolution. */
     public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
         dns = settings;
@@ -138,6 +145,7 @@ public final class OriginClientBuilder {
                 contexts,
                 receiveBuffers,
                 new CountedWrites(onSent),
-                onWaiting);
+                onWaiting,
+                totals);
     }
 }

@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslContext;
 import java.util.ArrayList;
@@ -38,6 +39,8 @@ final class PooledOriginClient implements OriginClient {
     private final Set<PooledCall> calls = new LinkedHashSet<>();
     private final CountedWrites writes;
     private final Runnable onWaiting;
+    private final ConnectionTotals totals;
+    private final boolean epoll;
     private @Nullable Http2ClientLoop http2;
     private boolean closed;
 
@@ -49,7 +52,10 @@ final class PooledOriginClient implements OriginClient {
             OriginClientBuilder.Contexts sslContext,
             @Nullable RecvByteBufAllocator receiveBuffers,
             CountedWrites writes,
-            Runnable onWaiting) {
+            Runnable onWaiting,
+            ConnectionTotals totals) {
+        this.totals = totals;
+        epoll = EpollSocketChannel.class.isAssignableFrom(channelType);
         this.writes = writes;
         this.onWaiting = onWaiting;
         this.eventLoop = eventLoop;
@@ -79,14 +85,13 @@ final class PooledOriginClient implements OriginClient {
         OriginPool pool = pools.get(key);
         if (pool == null) {
             pool = new OriginPool(this, key);
-            if (!closed) {
-                pools.put(key, pool);
-            }
+            pools.put(key, pool);
         }
         PooledCall call = new PooledCall(pool, request, handler);
         calls.add(call);
         if (closed) {
             call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client is closed", true);
+            pool.afterClose();
         } else {
             pool.acquire(call);
         }
@@ -135,6 +140,11 @@ final class PooledOriginClient implements OriginClient {
         return shared;
     }
 
+    /** The connections of all event loops. */
+    ConnectionTotals totals() {
+        return totals;
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -145,6 +155,11 @@ final class PooledOriginClient implements OriginClient {
 
     Bootstrap bootstrap() {
         return bootstrap;
+    }
+
+    /** Returns true if connections use epoll. */
+    boolean isEpoll() {
+        return epoll;
     }
 
     CountedWrites writes() {

@@ -9,6 +9,7 @@ import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
@@ -79,6 +80,7 @@ class ConfigOriginsTest {
                         10,
                         null,
                         null,
+                        null,
                         false,
                         false,
                         OriginGroupConfig.WhenAllDown.FAIL,
@@ -87,6 +89,8 @@ class ConfigOriginsTest {
                         new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of()),
                         OriginTlsConfig.DEFAULTS,
                         false,
+                        null,
+                        SourceAddress.NONE,
                         null,
                         OriginConfig.Http2.OFF,
                         new OriginGroupConfig.HealthCheck("/up", "shop.internal", 2000, 1000, 1, 3, List.of(200, 204))),

@@ -118,7 +118,7 @@ public final class ConfigSchema {
                 json.writeEndObject();
                 json.writeEndArray();
             }
-            case "names", "field names", "expressions", "addresses" -> words("string");
+            case "names", "field names", "expressions", "addresses", "source addresses" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");
