@@ -1,8 +1,12 @@
 package io.millrace.proxy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
@@ -176,6 +180,21 @@ class LiveOriginsTest {
             two.response();
             return sent;
         });
+    }
+
+    /** A host at another socket is another server, although its URL is the same. */
+    @LiveKey("origins[].hosts[].unix_socket")
+    void unixSocket() throws Exception {
+        Path sockets = Files.createTempDirectory("unix");
+        try (UnixOrigin one = new UnixOrigin(sockets.resolve("one"), "one");
+                UnixOrigin two = new UnixOrigin(sockets.resolve("two"), "two")) {
+            live.in(sockets);
+            group("connections_max: 9", "{url: 'http://app.internal', unix_socket: <one|two>}")
+                    .turns("one for shop.internal", "two for shop.internal", this::answer);
+            assertEquals(1, one.connections() * two.connections());
+        } finally {
+            Files.delete(sockets);
+        }
     }
 
     @LiveKey("origins[].source_address")

@@ -20,6 +20,7 @@ import io.millrace.proxy.exchange.decide.DryRunResult.Outcome;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -360,7 +361,9 @@ public final class ExplanationText {
         SourceAddress ofGroup =
                 asked.group() == null ? null : asked.group().config().sourceAddress();
         SourceAddress source = ofGroup == null ? set.originSource() : ofGroup;
-        return (source.equals(SourceAddress.NONE) ? "" : ", from " + source)
+        Path socket = set.unixSocket();
+        return (socket == null ? "" : ", on " + socket)
+                + (source.equals(SourceAddress.NONE) ? "" : ", from " + source)
                 + (set.transactionNanos() == 0
                         ? ""
                         : ", within " + ValueType.DURATION.format(Duration.ofNanos(set.transactionNanos())));

@@ -12,10 +12,11 @@ import java.util.concurrent.ConcurrentMap;
 public final class ConnectionTotals {
     private final ConcurrentMap<Place, ConnectionTotal> totals = new ConcurrentHashMap<>();
 
-    /** Host and port of an origin. Requests with and without TLS use the same limit. */
+    /** Host and port of an origin, or its socket with port 0. Requests with and without TLS use the same limit. */
     private record Place(String host, int port) {
         static Place of(Origin origin) {
-            return new Place(origin.host(), origin.port());
+            String socket = origin.socket();
+            return socket != null ? new Place(socket, 0) : new Place(origin.host(), origin.port());
         }
     }
 

@@ -8,12 +8,18 @@ import io.millrace.proxy.fetch.http2.Http2ClientLoop;
 import io.millrace.proxy.net.CountedWrites;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.handler.ssl.SslContext;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -32,6 +38,7 @@ final class PooledOriginClient implements OriginClient {
 
     private final EventLoop eventLoop;
     private final Bootstrap bootstrap;
+    private final Bootstrap socketBootstrap;
     private final HostAddresses addresses;
     private final OriginClientBuilder.Contexts sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
@@ -61,12 +68,24 @@ final class PooledOriginClient implements OriginClient {
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
-        bootstrap = new Bootstrap()
+        bootstrap = bootstrap(eventLoop, channelType, allocator, receiveBuffers).option(ChannelOption.TCP_NODELAY, true);
+        socketBootstrap = bootstrap(
+                eventLoop,
+                epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class,
+                allocator,
+                receiveBuffers);
+    }
+
+    private static Bootstrap bootstrap(
+            EventLoop eventLoop,
+            Class<? extends Channel> channelType,
+            ByteBufAllocator allocator,
+            @Nullable RecvByteBufAllocator receiveBuffers) {
+        Bootstrap bootstrap = new Bootstrap()
                 .group(eventLoop)
                 .channel(channelType)
                 .disableResolver()
                 .option(ChannelOption.ALLOCATOR, allocator)
-                .option(ChannelOption.TCP_NODELAY, true)
                 // ConnectAttempt has the connect deadline, for all addresses and TLS together.
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
                 // A failed write leaves the input open: an origin that refuses an upload has often sent its response
@@ -75,6 +94,7 @@ final class PooledOriginClient implements OriginClient {
         if (receiveBuffers != null) {
             bootstrap.option(ChannelOption.RECVBUF_ALLOCATOR, receiveBuffers);
         }
+        return bootstrap;
     }
 
     @Override
@@ -155,6 +175,16 @@ final class PooledOriginClient implements OriginClient {
 
     Bootstrap bootstrap() {
         return bootstrap;
+    }
+
+    /** Returns the settings of connections to Unix domain sockets. */
+    Bootstrap socketBootstrap() {
+        return socketBootstrap;
+    }
+
+    /** Returns the address of a Unix domain socket. */
+    SocketAddress socketAddress(String path) {
+        return epoll ? new DomainSocketAddress(path) : UnixDomainSocketAddress.of(path);
     }
 
     /** Returns true if connections use epoll. */

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.fetch.Origin;
 import io.netty.util.NetUtil;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -34,8 +35,11 @@ public final class OriginHost {
     /** History from before this instance existed. */
     private volatile HostHistory past;
 
-    /** @param renamed the same host in the group that the new one replaces; null for none */
-    OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
+    /**
+     * @param unixSocket Unix domain socket to which connections are made; null for TCP
+     * @param renamed the same host in the group that the new one replaces; null for none
+     */
+    OriginHost(String group, RuleUrl url, @Nullable Path unixSocket, @Nullable OriginHost renamed) {
         this.group = group;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
@@ -47,7 +51,9 @@ public final class OriginHost {
         Origin named = "https".equals(url.scheme())
                 ? Origin.https(bare, url.effectivePort())
                 : Origin.http(bare, url.effectivePort());
-        origin = url.port() < 0 ? named.withSrv() : named;
+        origin = unixSocket != null
+                ? named.onSocket(unixSocket.toString())
+                : url.port() < 0 ? named.withSrv() : named;
         address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
         hash = KeyHash.of(url.authority());
     }

@@ -5,6 +5,7 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.SourceAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -114,12 +115,14 @@ public record OriginGroupConfig(
      * @param weight 1 to 1000
      * @param backup whether the host is a backup for the other hosts
      * @param self whether the host is this proxy; null to detect it
+     * @param unixSocket Unix domain socket to which connections are made; null for TCP
      */
     public record Host(
             RuleUrl url,
             int weight,
             boolean backup,
-            @Nullable Boolean self) {}
+            @Nullable Boolean self,
+            @Nullable Path unixSocket) {}
 
     /**
      * When another host is tried.
@@ -181,7 +184,8 @@ public record OriginGroupConfig(
                     host.get(OriginGroupKeys.HOST_URL),
                     host.get(OriginGroupKeys.HOST_WEIGHT),
                     host.get(OriginGroupKeys.HOST_BACKUP),
-                    host.find(OriginGroupKeys.HOST_SELF)));
+                    host.find(OriginGroupKeys.HOST_SELF),
+                    host.find(OriginGroupKeys.HOST_UNIX_SOCKET)));
         }
         return new OriginGroupConfig(
                 element.get(OriginGroupKeys.NAME),

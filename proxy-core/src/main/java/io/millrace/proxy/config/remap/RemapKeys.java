@@ -5,6 +5,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -95,6 +96,11 @@ public final class RemapKeys {
             .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
                     + " field still has the host of to.");
 
+    public static final ConfigKey<Path> UNIX_SOCKET = ConfigKey.builder("remap[].unix_socket", ValueType.PATH)
+            .description(
+                    "Unix domain socket on which the origin of to listens; connections go there instead of the host and"
+                            + " port of to, which stay in the Host field and in certificates.");
+
     public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(
                     "Name of the site to which the tags of this rule's responses belong; the default is the client's"
@@ -102,7 +108,7 @@ public final class RemapKeys {
                             + " purge.allow of all these rules.");
 
     public static final List<ConfigKey<?>> OPTIONS =
-            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);
+            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, UNIX_SOCKET, SITE, FilterKeys.RULE_FILTERS);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

@@ -22,6 +22,7 @@ import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.http.forward.UpgradeFields;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -46,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  * @param purgeAllow addresses whose PURGE requests are accepted
  * @param cache cache settings in force: those of the rule over the general ones
  * @param origins name of the origin group; null to use the host of {@code to}
+ * @param unixSocket Unix domain socket of the origin of {@code to}; null for TCP
  * @param site site to which the tags of responses belong; null for the host of their URL
  * @param originTls TLS settings for the origin of {@code to}
  * @param originHttp2 use of HTTP/2 with the origin of {@code to}
@@ -71,6 +73,7 @@ public record RemapRuleConfig(
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String origins,
+        @Nullable Path unixSocket,
         @Nullable String site,
         OriginTlsConfig originTls,
         OriginConfig.Http2 originHttp2,
@@ -157,6 +160,7 @@ public record RemapRuleConfig(
                 settings.purgeAllow,
                 settings.cache,
                 origins,
+                element.find(RemapKeys.UNIX_SOCKET),
                 element.find(RemapKeys.SITE),
                 settings.originTls,
                 settings.originHttp2,

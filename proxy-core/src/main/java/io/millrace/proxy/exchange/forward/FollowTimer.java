@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timeout of an exchange: for another exchange's fetch, or for the whole request.
+ * Limits the time that an exchange waits for the response head of another exchange's fetch.
  *
  * <p>Confined to one event loop.
  */

@@ -36,6 +36,7 @@ import io.millrace.store.StoredObject;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -179,6 +180,10 @@ public final class OriginRequests {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
+        Path socket = mapped.rule().config().unixSocket();
+        if (socket != null) {
+            return origin.onSocket(socket.toString());
+        }
         // A forward-proxy request goes to the host that the client named, without DNS SRV records.
         return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
