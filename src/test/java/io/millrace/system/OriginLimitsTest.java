@@ -124,8 +124,7 @@ class OriginLimitsTest {
 
     @Test
     void anOriginMayListenOnAUnixDomainSocket() throws Exception {
-        assertEquals(
-                "app.internal", RawClient.fetch(proxy.port(), "/unix/a").text());
+        assertEquals("app.internal", RawClient.fetch(proxy.port(), "/unix/a").text());
     }
 
     @Test

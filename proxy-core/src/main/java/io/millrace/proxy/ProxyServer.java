@@ -176,8 +176,10 @@ public final class ProxyServer implements AutoCloseable {
                 store,
                 () -> live.config().limits().memoryInFlightBytes(),
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
-        ServingLoop.Memory loopMemory = new ServingLoop.Memory(
-                memory, new ConnectionTotals(), loopCount, () -> live.config().limits().responseRateMin());
+        ServingLoop.Memory loopMemory =
+                new ServingLoop.Memory(memory, new ConnectionTotals(), loopCount, () -> live.config()
+                        .limits()
+                        .responseRateMin());
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(
                     (EventLoop) executor,

@@ -89,9 +89,8 @@ class ExplainTest {
 
     @Test
     void sourceAddressAndTimeOfTheRequestAreNamed() throws Exception {
-        start(
-                "Cache-Control: max-age=60\r\n",
-                config -> config.set("origin.source_address", "127.0.0.2").set("timeouts.transaction", "20s"));
+        start("Cache-Control: max-age=60\r\n", config -> config.set("origin.source_address", "127.0.0.2")
+                .set("timeouts.transaction", "20s"));
         assertEquals(
                 proxy.origin().url() + "/a, from 127.0.0.2, within 20s",
                 texts(explain("/a")).get("origin"));

@@ -99,8 +99,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             return;
         }
         call = home.origins()
-                .fetch(
-                        OriginRequest.tunnel(origin, settings.fetch(), settings.forward(), settings.source()), this);
+                .fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward(), settings.source()), this);
     }
 
     @Override

@@ -167,8 +167,7 @@ final class Exchange
         if (state.isTerminal() || state.phase() == ExchangePhase.TUNNELLING) {
             return;
         }
-        boolean answering = answer.isHeadSent()
-                || !state.phase().next().contains(ExchangePhase.SENDING_LOCAL);
+        boolean answering = answer.isHeadSent() || !state.phase().next().contains(ExchangePhase.SENDING_LOCAL);
         origin.cancel(answer.isHeadSent());
         report.timedOut(TRANSACTION_TIMEOUT);
         try {

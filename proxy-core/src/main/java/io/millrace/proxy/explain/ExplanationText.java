@@ -348,7 +348,10 @@ public final class ExplanationText {
                 ? asked.group().config().goDirect() ? "no host is up: the host of the rule is used" : "no host is up"
                 : "next is " + asked.host() + " by "
                         + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
-        step("origin", asked.url() + ", " + host + settings(asked), "origins " + asked.group().name());
+        step(
+                "origin",
+                asked.url() + ", " + host + settings(asked),
+                "origins " + asked.group().name());
     }
 
     /** The source address and the longest time of the request, as far as they are set. */

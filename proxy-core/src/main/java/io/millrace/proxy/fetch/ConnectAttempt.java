@@ -285,7 +285,9 @@ final class ConnectAttempt {
             nextAddress.clear();
         }
         InetAddress ip = place.ip();
-        Bootstrap bootstrap = (ip == null ? pool.client().socketBootstrap() : pool.client().bootstrap())
+        Bootstrap bootstrap = (ip == null
+                        ? pool.client().socketBootstrap()
+                        : pool.client().bootstrap())
                 .clone()
                 .handler(initializer());
         InetSocketAddress local = ip == null ? null : pool.source().towards(ip);

@@ -59,9 +59,8 @@ public record FetchSettings(
         positive("http2StreamsMax", http2StreamsMax);
         positive("http2WindowBytes", http2WindowBytes);
         if (idleConnectionsMax < 0 || queueMax < 0 || connectionsTotalMax < 0) {
-            throw new IllegalArgumentException(
-                    "idleConnectionsMax, queueMax and connectionsTotalMax: actual=" + idleConnectionsMax + ", "
-                            + queueMax + " and " + connectionsTotalMax + ", limit=0 or more");
+            throw new IllegalArgumentException("idleConnectionsMax, queueMax and connectionsTotalMax: actual="
+                    + idleConnectionsMax + ", " + queueMax + " and " + connectionsTotalMax + ", limit=0 or more");
         }
     }
 

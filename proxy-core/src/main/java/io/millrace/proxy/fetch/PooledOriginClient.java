@@ -68,7 +68,8 @@ final class PooledOriginClient implements OriginClient {
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
-        bootstrap = bootstrap(eventLoop, channelType, allocator, receiveBuffers).option(ChannelOption.TCP_NODELAY, true);
+        bootstrap =
+                bootstrap(eventLoop, channelType, allocator, receiveBuffers).option(ChannelOption.TCP_NODELAY, true);
         socketBootstrap = bootstrap(
                 eventLoop,
                 epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class,

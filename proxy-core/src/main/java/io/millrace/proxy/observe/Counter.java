@@ -254,8 +254,7 @@ public enum Counter {
 
     TRANSACTION_TIMEOUTS_REFUSED(MetricFamily.TRANSACTION_TIMEOUTS, "without a response yet: 504", "refused"),
     TRANSACTION_TIMEOUTS_STALE(MetricFamily.TRANSACTION_TIMEOUTS, "answered with a stale response", "stale"),
-    TRANSACTION_TIMEOUTS_BROKEN_OFF(
-            MetricFamily.TRANSACTION_TIMEOUTS, "broken off within the response", "broken-off"),
+    TRANSACTION_TIMEOUTS_BROKEN_OFF(MetricFamily.TRANSACTION_TIMEOUTS, "broken off within the response", "broken-off"),
 
     SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "read nothing for timeouts.client_body", "send-timeout"),
     SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "read less than limits.response_rate_min", "send-rate"),

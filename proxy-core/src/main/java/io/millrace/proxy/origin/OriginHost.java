@@ -51,9 +51,7 @@ public final class OriginHost {
         Origin named = "https".equals(url.scheme())
                 ? Origin.https(bare, url.effectivePort())
                 : Origin.http(bare, url.effectivePort());
-        origin = unixSocket != null
-                ? named.onSocket(unixSocket.toString())
-                : url.port() < 0 ? named.withSrv() : named;
+        origin = unixSocket != null ? named.onSocket(unixSocket.toString()) : url.port() < 0 ? named.withSrv() : named;
         address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
         hash = KeyHash.of(url.authority());
     }

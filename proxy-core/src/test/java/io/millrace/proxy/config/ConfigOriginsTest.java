@@ -74,9 +74,12 @@ class ConfigOriginsTest {
                         OriginGroupConfig.HashKey.PATH_QUERY,
                         OriginGroupConfig.RingMode.EXHAUST_RING,
                         List.of(
-                                new OriginGroupConfig.Host(new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false, null, null),
-                                new OriginGroupConfig.Host(new RuleUrl("https", "b.example", -1, "/"), 1, true, null, null),
-                                new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false, null, null)),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false, null, null),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("https", "b.example", -1, "/"), 1, true, null, null),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("http", "[::1]", 81, "/"), 1, false, null, null)),
                         10,
                         null,
                         null,

@@ -245,12 +245,9 @@ class SharedLimitTest {
             List<RecordedResponse> responses = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
                 int number = i;
-                responses.add(start(
-                        i % LOOPS,
-                        origin,
-                        builder -> builder.target("/" + number)
-                                .http2(Http2.PRIOR_KNOWLEDGE)
-                                .settings(limited(1))));
+                responses.add(start(i % LOOPS, origin, builder -> builder.target("/" + number)
+                        .http2(Http2.PRIOR_KNOWLEDGE)
+                        .settings(limited(1))));
             }
             for (int i = 0; i < responses.size(); i++) {
                 assertEquals("/" + i, responses.get(i).awaitComplete().content());

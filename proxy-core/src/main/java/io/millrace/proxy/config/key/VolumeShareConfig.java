@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param scheme scheme of the client URLs whose responses are stored there; null for any
  */
 public record VolumeShareConfig(
-        String name, double share, List<String> hosts, @Nullable Scheme scheme) {
+        String name,
+        double share,
+        List<String> hosts,
+        @Nullable Scheme scheme) {
     /** The scheme of a client's URL. */
     public enum Scheme {
         HTTP,

@@ -7,8 +7,7 @@ import java.time.Duration;
 
 /** The catalogue's keys for connections of all event loops, source addresses, and the total time of a request. */
 public final class OriginLimitKeys {
-    public static final ConfigKey<Integer> TOTAL = ConfigKey.builder(
-                    "origin.connections_total_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> TOTAL = ConfigKey.builder("origin.connections_total_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .orZero()
             .defaultsTo(0)
@@ -35,8 +34,7 @@ public final class OriginLimitKeys {
                     "origins[].source_address", ValueType.SOURCE_ADDRESS)
             .atsName("proxy.local.outgoing_ip_to_bind")
             .description("As origin.source_address, for the hosts of the group; the default is that of the rule.");
-    public static final ConfigKey<Duration> TRANSACTION = ConfigKey.builder(
-                    "timeouts.transaction", ValueType.DURATION)
+    public static final ConfigKey<Duration> TRANSACTION = ConfigKey.builder("timeouts.transaction", ValueType.DURATION)
             .within(Duration.ofMillis(10), Duration.ofDays(366))
             .orZero()
             .defaultsTo(Duration.ZERO)

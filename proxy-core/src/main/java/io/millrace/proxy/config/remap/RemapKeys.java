@@ -107,8 +107,15 @@ public final class RemapKeys {
                             + " host. Rules with the same site share its tags, and a purge by request needs"
                             + " purge.allow of all these rules.");
 
-    public static final List<ConfigKey<?>> OPTIONS =
-            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, UNIX_SOCKET, SITE, FilterKeys.RULE_FILTERS);
+    public static final List<ConfigKey<?>> OPTIONS = List.of(
+            STATUS,
+            REFERERS,
+            REFERER_REDIRECT,
+            REWRITE_SET_COOKIE,
+            ORIGINS,
+            UNIX_SOCKET,
+            SITE,
+            FilterKeys.RULE_FILTERS);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

@@ -35,8 +35,8 @@ public record SourceAddress(
             } else if (address instanceof Inet6Address one && six == null) {
                 six = one;
             } else {
-                throw new InvalidValueException("'" + text + "' is a second address of its family; the limit is one IPv4"
-                        + " and one IPv6 address");
+                throw new InvalidValueException("'" + text
+                        + "' is a second address of its family; the limit is one IPv4" + " and one IPv6 address");
             }
         }
         return new SourceAddress(four, six);

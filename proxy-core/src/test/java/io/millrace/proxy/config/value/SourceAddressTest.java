@@ -37,8 +37,8 @@ class SourceAddressTest {
         "224.0.0.1, '224.0.0.1' is not an address of this machine such as 192.0.2.7 or 2001:db8::7"
     })
     void otherTextsAreRefused(String texts, String problem) {
-        InvalidValueException refused = assertThrows(
-                InvalidValueException.class, () -> SourceAddress.of(List.of(texts.split(" "))));
+        InvalidValueException refused =
+                assertThrows(InvalidValueException.class, () -> SourceAddress.of(List.of(texts.split(" "))));
         assertEquals(problem, refused.problem());
     }
 }
