@@ -258,7 +258,7 @@ public enum MetricFamily implements Metric {
             Kind.COUNTER,
             "requests",
             "Requests that took longer than timeouts.transaction, by what their client got.",
-            "answer"),
+            "outcome"),
     ORIGIN_HTTP2_CONNECTIONS(
             "millrace_origin_http2_connections",
             Kind.GAUGE,
