@@ -30,6 +30,11 @@ final class OriginExchange {
         return number;
     }
 
+    /** Returns the address from which the proxy has connected. */
+    String peer() {
+        return socket.getInetAddress().getHostAddress();
+    }
+
     /** Sends a complete response with {@code Content-Length}; to HEAD without the body. */
     void answer(int status, String body, String... fieldLines) throws IOException {
         answer(status, body.getBytes(StandardCharsets.UTF_8), fieldLines);

@@ -16,6 +16,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.fetch.OriginFaults;
+import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
@@ -177,8 +178,10 @@ public final class ProxyServer implements AutoCloseable {
                 store,
                 () -> live.config().limits().memoryInFlightBytes(),
                 new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
-        ServingLoop.Memory loopMemory = new ServingLoop.Memory(
-                memory, loopCount, () -> live.config().limits().responseRateMin());
+        ServingLoop.Memory loopMemory =
+                new ServingLoop.Memory(memory, new ConnectionTotals(), loopCount, () -> live.config()
+                        .limits()
+                        .responseRateMin());
         OriginFaults originFaults = new OriginFaults(builder.clock()::millis);
         for (EventExecutor executor : group) {
             loops.add(new ServingLoop(

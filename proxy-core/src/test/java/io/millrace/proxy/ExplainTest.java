@@ -117,6 +117,15 @@ class ExplainTest {
     }
 
     @Test
+    void sourceAddressAndTimeOfTheRequestAreNamed() throws Exception {
+        start("Cache-Control: max-age=60\r\n", config -> config.set("origin.source_address", "127.0.0.2")
+                .set("timeouts.transaction", "20s"));
+        assertEquals(
+                proxy.origin().url() + "/a, from 127.0.0.2, within 20s",
+                texts(explain("/a")).get("origin"));
+    }
+
+    @Test
     void lifetimeThatIsNotGuessedBecauseOfCookiesHasItsReason() throws Exception {
         start("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\nSet-Cookie: a=b\r\n");
         Explanation before = explain("/a", new Field("Cookie", "a=b"));

@@ -70,6 +70,48 @@ class LiveOriginConnectionsTest {
         });
     }
 
+    @LiveKey("origin.connections_total_max")
+    void connectionsTotalMax() throws Exception {
+        behindTheGate().file("origin: {connections_total_max: <0|1>}").turns(2, 1, () -> {
+            gate = new CountDownLatch(1);
+            int before = live.proxy().origin().requests();
+            RawClient one = live.proxy().client().get(live.fresh());
+            RawClient two = live.proxy().client().get(live.fresh());
+            ProxyExtension.await("both", () -> live.proxy().origin().requests() - before + waiting() == 2);
+            int sent = live.proxy().origin().requests() - before;
+            gate.countDown();
+            one.response();
+            two.response();
+            return sent;
+        });
+    }
+
+    @LiveKey("origin.source_address")
+    void sourceAddress() throws Exception {
+        live.script(request -> request.ok(
+                        "Cache-Control: no-store\r\n",
+                        RawInput.latin1(request.socket().getInetAddress().getHostAddress())))
+                .file("origin: {source_address: <[]|[127.0.0.2, '::1']>}")
+                .turns("127.0.0.1", "127.0.0.2", () -> live.text(live.fresh()));
+    }
+
+    /** Returns the status of a response that the origin begins after the limit, or without one. */
+    @LiveKey("timeouts.transaction")
+    void transaction() throws Exception {
+        behindTheGate()
+                .file("timeouts: {transaction: <0|20ms>, client_header: 10ms}")
+                .turns(200, 504, () -> {
+                    gate = new CountDownLatch(1);
+                    int before = live.proxy().origin().requests();
+                    RawClient client = live.proxy().client().get(live.fresh());
+                    ProxyExtension.await(
+                            "the request", () -> live.proxy().origin().requests() > before);
+                    int status = whileTheGateIsShut(client).response().status();
+                    gate.countDown();
+                    return status;
+                });
+    }
+
     @LiveKey("origin.queue_max")
     void queueMax() throws Exception {
         behindTheGate()

@@ -1,8 +1,12 @@
 package io.millrace.proxy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
@@ -158,6 +162,47 @@ class LiveOriginsTest {
             two.response();
             return sent;
         });
+    }
+
+    /** Two concurrent requests, of which the second one is sent too, or waits. */
+    @LiveKey("origins[].connections_total_max")
+    void connectionsTotalMax() throws Exception {
+        RawOrigin origin = gated();
+        group("connections_total_max: <2|1>", url(origin)).turns(2, 1, () -> {
+            gate = new CountDownLatch(1);
+            int before = origin.requests();
+            RawClient one = live.proxy().client().get(live.fresh());
+            RawClient two = live.proxy().client().get(live.fresh());
+            ProxyExtension.await("both", () -> origin.requests() - before + waiting() == 2);
+            int sent = origin.requests() - before;
+            gate.countDown();
+            one.response();
+            two.response();
+            return sent;
+        });
+    }
+
+    /** A host at another socket is another server, although its URL is the same. */
+    @LiveKey("origins[].hosts[].unix_socket")
+    void unixSocket() throws Exception {
+        Path sockets = Files.createTempDirectory("unix");
+        try (UnixOrigin one = new UnixOrigin(sockets.resolve("one"), "one");
+                UnixOrigin two = new UnixOrigin(sockets.resolve("two"), "two")) {
+            live.in(sockets);
+            group("connections_max: 9", "{url: 'http://app.internal', unix_socket: <one|two>}")
+                    .turns("one for shop.internal", "two for shop.internal", this::answer);
+            assertEquals(1, one.connections() * two.connections());
+        } finally {
+            Files.delete(sockets);
+        }
+    }
+
+    @LiveKey("origins[].source_address")
+    void sourceAddress() throws Exception {
+        RawOrigin origin = live.origin(request -> request.ok(
+                "Cache-Control: no-store\r\n",
+                RawInput.latin1(request.socket().getInetAddress().getHostAddress())));
+        group("source_address: <127.0.0.3|127.0.0.2>", url(origin)).turns("127.0.0.3", "127.0.0.2", this::answer);
     }
 
     @LiveKey("origins[].queue_max")

@@ -1,5 +1,7 @@
 package io.millrace.proxy;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.millrace.proxy.purge.InvalidationScope;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -76,6 +78,20 @@ class LiveRemapTest {
                             referers: [one]
                             referer_redirect: http://else.example/
                         """).turns(404, 200, () -> live.status("/b/", "Referer: http://one.example/\r\n"));
+    }
+
+    @LiveKey("remap[].unix_socket")
+    void unixSocket() throws Exception {
+        Path sockets = Files.createTempDirectory("unix");
+        try (UnixOrigin one = new UnixOrigin(sockets.resolve("one"), "one");
+                UnixOrigin two = new UnixOrigin(sockets.resolve("two"), "two")) {
+            live.in(sockets)
+                    .file("remap: [{map: /, to: 'http://app.internal/', unix_socket: <one|two>}]")
+                    .turns("one for app.internal", "two for app.internal", () -> live.text("/"));
+            assertEquals(1, one.connections() * two.connections());
+        } finally {
+            Files.delete(sockets);
+        }
     }
 
     @LiveKey("remap[].referers")

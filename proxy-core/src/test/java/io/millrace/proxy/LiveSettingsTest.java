@@ -137,7 +137,10 @@ class LiveSettingsTest {
             Map.entry("volumes[].share", "volumes: [{name: one, share: <10|20>%}]\nstorage: [{path: a, size: 1GiB}]"),
             Map.entry(
                     "volumes[].hosts",
-                    "volumes: [{name: one, share: 10%, hosts: [<a|b>.example]}]\nstorage: [{path: a, size: 1GiB}]")));
+                    "volumes: [{name: one, share: 10%, hosts: [<a|b>.example]}]\nstorage: [{path: a, size: 1GiB}]"),
+            Map.entry(
+                    "volumes[].scheme",
+                    "volumes: [{name: one, share: 10%, scheme: <http|https>}]\nstorage: [{path: a, size: 1GiB}]")));
 
     @TempDir
     Path directory;

@@ -19,6 +19,7 @@ import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.origins.OriginLimitKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.rules.RuleKeys;
@@ -128,6 +129,7 @@ public final class ConfigCatalog {
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
             RemapKeys.ORIGINS,
+            RemapKeys.UNIX_SOCKET,
             RemapKeys.SITE,
             PRISTINE_HOST_HDR,
             NO_HOST_URL_REDIRECT,
@@ -142,9 +144,12 @@ public final class ConfigCatalog {
             OriginGroupKeys.HOST_WEIGHT,
             OriginGroupKeys.HOST_BACKUP,
             OriginGroupKeys.HOST_SELF,
+            OriginGroupKeys.HOST_UNIX_SOCKET,
             OriginGroupKeys.CONNECTIONS_MAX,
+            OriginLimitKeys.GROUP_TOTAL,
             TunnelKeys.GROUP_MAX,
             OriginGroupKeys.QUEUE_MAX,
+            OriginLimitKeys.GROUP_SOURCE,
             OriginGroupKeys.PARENT_IS_PROXY,
             OriginGroupKeys.GO_DIRECT,
             OriginGroupKeys.WHEN_ALL_DOWN,
@@ -226,6 +231,7 @@ public final class ConfigCatalog {
             VOLUMES_NAME,
             VOLUMES_SHARE,
             VOLUMES_HOSTS,
+            VOLUMES_SCHEME,
             STORE_SYNC_INTERVAL,
             STORE_SEGMENT_SIZE,
             STORE_OPEN_WAIT,
@@ -365,6 +371,7 @@ public final class ConfigCatalog {
             TIMEOUTS_ORIGIN_IDLE,
             TunnelKeys.IDLE,
             TunnelKeys.MAX,
+            OriginLimitKeys.TRANSACTION,
             TIMEOUTS_DRAIN,
             LIMITS_REQUEST_LINE,
             LIMITS_REQUEST_HEADER,
@@ -387,12 +394,14 @@ public final class ConfigCatalog {
             Http2Keys.CONTROL_FRAMES,
             Http2Keys.STREAM_WINDOW,
             ORIGIN_CONNECTIONS_MAX,
+            OriginLimitKeys.TOTAL,
             TunnelKeys.ORIGIN_MAX,
             ClientLimitKeys.REQUEST_BUFFER,
             ORIGIN_QUEUE_MAX,
             ORIGIN_QUEUE_WAIT,
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
+            OriginLimitKeys.SOURCE,
             Http2Keys.ORIGIN,
             Http2Keys.ORIGIN_STREAMS,
             Http2Keys.ORIGIN_STREAM_WINDOW,

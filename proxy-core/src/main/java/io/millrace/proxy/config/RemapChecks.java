@@ -12,6 +12,8 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.HostTemplate;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SocketPath;
+import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -146,6 +148,18 @@ public final class RemapChecks {
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
             return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+        }
+        Path socket = rule.find(RemapKeys.UNIX_SOCKET);
+        if (socket != null && !verb.isForward()) {
+            return new Fault(
+                    "unix_socket", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+        }
+        if (socket != null && rule.isSet(RemapKeys.ORIGINS)) {
+            return new Fault("unix_socket", "cannot be set with origins, whose hosts have their own unix_socket");
+        }
+        String unusable = SocketPath.problem(socket);
+        if (unusable != null) {
+            return new Fault("unix_socket", unusable);
         }
         return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
                 ? new Fault(

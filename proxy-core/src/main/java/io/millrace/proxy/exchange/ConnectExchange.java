@@ -98,7 +98,8 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             tries = ConnectTries.start(home, request, client, origin, group, this);
             return;
         }
-        call = home.origins().fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward()), this);
+        call = home.origins()
+                .fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward(), settings.source()), this);
     }
 
     @Override

@@ -118,13 +118,15 @@ final class ConnectTries implements GroupTries.Key {
         call.call = home.origins()
                 .fetch(
                         next == null
-                                ? OriginRequest.tunnel(destination, settings.fetch(), settings.forward())
+                                ? OriginRequest.tunnel(
+                                        destination, settings.fetch(), settings.forward(), settings.source())
                                 : OriginRequest.connect(
                                         next.host().origin(),
                                         authority(),
                                         fields(),
                                         tries.group().fetchSettings(settings.fetch()),
-                                        tries.group().config().tls()),
+                                        tries.group().config().tls(),
+                                        tries.group().config().checkSourceAddress()),
                         call);
         return true;
     }

@@ -38,6 +38,8 @@ import io.millrace.proxy.tunnel.Tunnel;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +61,9 @@ final class Exchange
     /** Cache-Status detail of stale responses that are served longer than usual because their origin is overloaded. */
     private static final String OVERLOAD = "overload";
 
+    /** Detail of requests that took longer than {@code timeouts.transaction}. */
+    private static final String TRANSACTION_TIMEOUT = "transaction-timeout";
+
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
     private final ExchangeLoop home;
@@ -78,6 +83,10 @@ final class Exchange
 
     private @Nullable Decision decision;
     private int lookups;
+    /** The timer of the total time; null without a limit. */
+    private @Nullable Future<?> transactionTimer;
+
+    private boolean timed;
 
     Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -137,6 +146,49 @@ final class Exchange
                         504,
                         "the request has only-if-cached, and the cache has no usable response",
                         ExchangeOutcome.LOCAL);
+        }
+        limitTime(next);
+    }
+
+    /** Starts the timer of the rule's total time at the first decision, unless the request has ended already. */
+    private void limitTime(Decision next) {
+        if (timed || state.isTerminal() || !next.isMapped()) {
+            return;
+        }
+        timed = true;
+        long nanos = next.mapped().rule().config().transactionNanos();
+        if (nanos > 0) {
+            long left = Math.max(0, nanos - report.elapsedNanos());
+            transactionTimer = stream.eventLoop().schedule(this::onTransactionTimeout, left, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Ends a request that takes longer than permitted in all: 504, a stale response, or a broken response. */
+    private void onTransactionTimeout() {
+        if (state.isTerminal() || state.phase() == ExchangePhase.TUNNELLING) {
+            return;
+        }
+        boolean answering = answer.isHeadSent() || !state.phase().next().contains(ExchangePhase.SENDING_LOCAL);
+        origin.cancel(answer.isHeadSent());
+        report.timedOut(TRANSACTION_TIMEOUT);
+        try {
+            if (answering) {
+                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_BROKEN_OFF);
+                state.end(ExchangeOutcome.TRANSACTION_TIMEOUT);
+                stream.abort();
+                leave(ExchangePhase.ABORTED);
+            } else if (mayServeStale()) {
+                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_STALE);
+                sendStale(TRANSACTION_TIMEOUT);
+            } else {
+                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_REFUSED);
+                answerLocally(
+                        504,
+                        "the request took longer than timeouts.transaction permits",
+                        ExchangeOutcome.TRANSACTION_TIMEOUT);
+            }
+        } catch (RuntimeException | Error e) {
+            onFault(e);
         }
     }
 
@@ -636,6 +688,9 @@ final class Exchange
 
     private void leave(ExchangePhase last) {
         state.enter(last);
+        if (transactionTimer != null) {
+            transactionTimer.cancel(false);
+        }
         permit.release();
         sender.close();
         stale.release();

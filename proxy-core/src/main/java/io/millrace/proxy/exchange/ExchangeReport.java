@@ -256,6 +256,17 @@ final class ExchangeReport {
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
 
+    /** Notes that the request took longer in all than permitted; {@code why} is a stable word. */
+    void timedOut(String why) {
+        detail = why;
+        logOutcome = LogOutcome.ORIGIN_TIMEOUT;
+    }
+
+    /** Nanoseconds since the request was received. */
+    long elapsedNanos() {
+        return System.nanoTime() - receivedNanos;
+    }
+
     /** Notes that the client's stream is closed because the client receives the response too slowly. */
     void tooSlow(SlowReason reason) {
         detail = reason.text();

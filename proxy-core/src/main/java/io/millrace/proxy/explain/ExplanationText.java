@@ -11,6 +11,9 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.DryRunResult.Asked;
 import io.millrace.proxy.exchange.decide.DryRunResult.Found;
@@ -18,6 +21,8 @@ import io.millrace.proxy.exchange.decide.DryRunResult.Outcome;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -359,14 +364,35 @@ public final class ExplanationText {
             return;
         }
         if (asked.group() == null) {
-            step("origin", asked.url(), null);
+            step("origin", asked.url() + settings(asked), null);
             return;
         }
         String host = asked.host() == null
                 ? asked.group().config().goDirect() ? "no host is up: the host of the rule is used" : "no host is up"
                 : "next is " + asked.host() + " by "
                         + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
-        step("origin", asked.url() + ", " + host, "origins " + asked.group().name());
+        step(
+                "origin",
+                asked.url() + ", " + host + settings(asked),
+                "origins " + asked.group().name());
+    }
+
+    /** The source address and the longest time of the request, as far as they are set. */
+    private String settings(Asked asked) {
+        DryRunResult.Rule rule = result.rule();
+        if (rule == null || rule.index() >= config.remap().size()) {
+            return "";
+        }
+        RemapRuleConfig set = config.remap().get(rule.index());
+        SourceAddress ofGroup =
+                asked.group() == null ? null : asked.group().config().sourceAddress();
+        SourceAddress source = ofGroup == null ? set.originSource() : ofGroup;
+        Path socket = set.unixSocket();
+        return (socket == null ? "" : ", on " + socket)
+                + (source.equals(SourceAddress.NONE) ? "" : ", from " + source)
+                + (set.transactionNanos() == 0
+                        ? ""
+                        : ", within " + ValueType.DURATION.format(Duration.ofNanos(set.transactionNanos())));
     }
 
     private void answer() {

@@ -4,17 +4,19 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
 import io.millrace.proxy.fetch.http1.ConnectionPreface;
 import io.millrace.proxy.fetch.response.OriginResponseDecoder;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * TLS handshake. If an address fails or takes {@value #NEXT_ADDRESS_MILLIS} ms, the next one is tried in parallel; the
  * first ready connection wins (RFC 8305 s5). Addresses that failed, or that were slower than a later one, are tried
  * last for a while.
+ *
+ * <p>An origin on a Unix domain socket has one address, its path, and no name to resolve.
  *
  * <p>Targets of SRV records are tried one after the other (RFC 2782), like addresses of one name.
  *
@@ -66,8 +70,20 @@ final class ConnectAttempt {
     private String lastProblem = "name resolution";
     private boolean ended;
 
-    /** An address of a host, with the name that it was resolved from. */
-    private record Place(String host, InetSocketAddress address) {}
+    /** An address of a host, with the name that it was resolved from; or a Unix domain socket, with its path. */
+    private record Place(String host, SocketAddress address) {
+        /** The IP address; null for a Unix domain socket. */
+        @Nullable
+        InetAddress ip() {
+            return address instanceof InetSocketAddress inet ? inet.getAddress() : null;
+        }
+
+        /** The address for messages. */
+        @Override
+        public String toString() {
+            return ip() == null ? host : address.toString();
+        }
+    }
 
     ConnectAttempt(OriginPool pool, PooledCall call) {
         this.pool = pool;
@@ -101,6 +117,12 @@ final class ConnectAttempt {
             }
         }
         Origin origin = pool.origin();
+        String socket = origin.socket();
+        if (socket != null) {
+            places.add(new Place("unix:" + socket, pool.client().socketAddress(socket)));
+            tryNext();
+            return;
+        }
         Future<List<ServiceTarget>> services =
                 origin.usesSrv() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
         if (services == null) {
@@ -165,7 +187,7 @@ final class ConnectAttempt {
             connection.closeUnused();
             return;
         }
-        pool.client().addresses().worked(place.host(), place.address().getAddress());
+        worked(place);
         PooledCall first = call;
         call = null;
         end(of);
@@ -192,7 +214,7 @@ final class ConnectAttempt {
             of.close();
             return;
         }
-        pool.client().addresses().worked(place.host(), place.address().getAddress());
+        worked(place);
         PooledCall first = call;
         call = null;
         end(of);
@@ -256,15 +278,25 @@ final class ConnectAttempt {
 
     private void tryNext() {
         Place place = places.get(tried);
-        InetSocketAddress address = place.address();
         tried++;
         if (hasMore()) {
             nextAddress.set(TimeUnit.MILLISECONDS.toNanos(NEXT_ADDRESS_MILLIS));
         } else {
             nextAddress.clear();
         }
+        InetAddress ip = place.ip();
+        Bootstrap bootstrap = (ip == null
+                        ? pool.client().socketBootstrap()
+                        : pool.client().bootstrap())
+                .clone()
+                .handler(initializer());
+        InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
+        if (local != null && pool.client().isEpoll()) {
+            // The system chooses the local port when the remote address is known, so ports of other destinations count.
+            bootstrap.option(EpollChannelOption.IP_BIND_ADDRESS_NO_PORT, true);
+        }
         ChannelFuture connect =
-                pool.client().bootstrap().clone().handler(initializer()).connect(address);
+                local == null ? bootstrap.connect(place.address()) : bootstrap.connect(place.address(), local);
         if (connect.isDone() && !connect.isSuccess()) {
             // No socket could be created. Netty would notify listeners on another thread.
             pool.eventLoop().execute(() -> {
@@ -286,13 +318,16 @@ final class ConnectAttempt {
         OriginFailure.Reason reason = cause instanceof ChannelException
                 ? OriginFailure.Reason.INTERNAL
                 : OriginFailure.Reason.CONNECT_REFUSED;
-        noneFrom(place, reason, "connecting to " + place.address() + ": " + text(cause));
+        InetAddress ip = place.ip();
+        InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
+        String from = local == null ? "" : " from " + local.getAddress().getHostAddress() + " (source_address)";
+        noneFrom(place, reason, "connecting to " + place + from + ": " + text(cause));
     }
 
-    private ChannelInitializer<SocketChannel> initializer() {
+    private ChannelInitializer<Channel> initializer() {
         return new ChannelInitializer<>() {
             @Override
-            protected void initChannel(SocketChannel made) {
+            protected void initChannel(Channel made) {
                 made.pipeline().addLast(pool.client().writes());
                 if (preface != null) {
                     made.pipeline().addLast(new ConnectionPreface(preface));
@@ -306,7 +341,7 @@ final class ConnectAttempt {
         };
     }
 
-    private SslHandler newSslHandler(SslContext context, SocketChannel made) {
+    private SslHandler newSslHandler(SslContext context, Channel made) {
         SslHandler handler =
                 context.newHandler(made.alloc(), pool.tlsName(), pool.origin().port());
         // The deadline of the attempt covers the handshake.
@@ -316,7 +351,7 @@ final class ConnectAttempt {
 
     /** Handles a failed address: tries the next one, or waits for the remaining attempts. */
     private void noneFrom(Place place, OriginFailure.Reason reason, String problem) {
-        pool.client().addresses().failed(place.host(), place.address().getAddress());
+        failed(place);
         lastProblem = problem;
         moreOrFail(reason, problem);
     }
@@ -324,7 +359,7 @@ final class ConnectAttempt {
     private void timedOut() {
         String where = open.isEmpty()
                 ? lastProblem
-                : "connecting to " + open.values().iterator().next().address();
+                : "connecting to " + open.values().iterator().next();
         fail(
                 OriginFailure.Reason.CONNECT_TIMEOUT,
                 where + " took longer than " + PooledOriginClient.millis(settings.connectTimeoutNanos()));
@@ -358,13 +393,26 @@ final class ConnectAttempt {
                 continue;
             }
             if (isSlow) {
-                Place slow = each.getValue();
-                pool.client().addresses().failed(slow.host(), slow.address().getAddress());
+                failed(each.getValue());
             }
             late.add(each.getKey());
         }
         open.clear();
         late.forEach(Channel::close);
+    }
+
+    private void worked(Place place) {
+        InetAddress ip = place.ip();
+        if (ip != null) {
+            pool.client().addresses().worked(place.host(), ip);
+        }
+    }
+
+    private void failed(Place place) {
+        InetAddress ip = place.ip();
+        if (ip != null) {
+            pool.client().addresses().failed(place.host(), ip);
+        }
     }
 
     private static String text(Throwable cause) {

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
  * @param queueTimeoutNanos longest time that a call waits for one of the origin's connections
  * @param responseHeadMax limit in bytes of a response head and of a trailer section
  * @param connectionsMax limit of connections per origin on this event loop, including those being made
+ * @param connectionsTotalMax limit of connections per origin on all event loops together; 0 for no limit
  * @param tunnelsMax limit of tunnels per origin on this event loop, including requests for one; they do not count in
  *     connectionsMax
  * @param idleConnectionsMax limit of idle connections per origin on this event loop
@@ -35,6 +36,7 @@ public record FetchSettings(
         long queueTimeoutNanos,
         int responseHeadMax,
         int connectionsMax,
+        int connectionsTotalMax,
         int tunnelsMax,
         int idleConnectionsMax,
         int queueMax,
@@ -56,9 +58,9 @@ public record FetchSettings(
         positive("tunnelsMax", tunnelsMax);
         positive("http2StreamsMax", http2StreamsMax);
         positive("http2WindowBytes", http2WindowBytes);
-        if (idleConnectionsMax < 0 || queueMax < 0) {
-            throw new IllegalArgumentException("idleConnectionsMax and queueMax: actual=" + idleConnectionsMax + " and "
-                    + queueMax + ", limit=0 or more");
+        if (idleConnectionsMax < 0 || queueMax < 0 || connectionsTotalMax < 0) {
+            throw new IllegalArgumentException("idleConnectionsMax, queueMax and connectionsTotalMax: actual="
+                    + idleConnectionsMax + ", " + queueMax + " and " + connectionsTotalMax + ", limit=0 or more");
         }
     }
 
@@ -73,8 +75,10 @@ public record FetchSettings(
         return DEFAULTS;
     }
 
-    /** Returns a copy with other limits of connections, of tunnels, and of waiting calls. */
-    public FetchSettings withLimits(int connections, int tunnels, int queue) {
+    /**
+     * Returns a copy with other limits of connections on one event loop and on all, of tunnels, and of waiting calls.
+     */
+    public FetchSettings withLimits(int connections, int total, int tunnels, int queue) {
         return new FetchSettings(
                 connectTimeoutNanos,
                 firstByteTimeoutNanos,
@@ -84,6 +88,7 @@ public record FetchSettings(
                 queueTimeoutNanos,
                 responseHeadMax,
                 connections,
+                total,
                 tunnels,
                 idleConnectionsMax,
                 queue,
@@ -110,6 +115,7 @@ public record FetchSettings(
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;
         private int connectionsMax = 256;
+        private int connectionsTotalMax;
         private int tunnelsMax = 4096;
         private int idleConnectionsMax = 64;
         private int queueMax = 1024;
@@ -167,6 +173,12 @@ public record FetchSettings(
             return this;
         }
 
+        /** See {@link FetchSettings#connectionsTotalMax()}. */
+        public Builder connectionsTotalMax(int connections) {
+            connectionsTotalMax = connections;
+            return this;
+        }
+
         /** See {@link FetchSettings#tunnelsMax()}. */
         public Builder tunnelsMax(int tunnels) {
             tunnelsMax = tunnels;
@@ -214,6 +226,7 @@ public record FetchSettings(
                     queueTimeoutNanos,
                     responseHeadMax,
                     connectionsMax,
+                    connectionsTotalMax,
                     tunnelsMax,
                     idleConnectionsMax,
                     queueMax,

@@ -107,6 +107,12 @@ final class MultiplexedConnection implements ConnectionListener {
         wire.close();
     }
 
+    /** Lets no further call start. The connection is closed when its calls have ended. */
+    void drain() {
+        draining = true;
+        pool.retire(this);
+    }
+
     /** Sends a PING after a stream was late. No other call starts before the origin answers. */
     void probe() {
         if (!closed && !probing) {

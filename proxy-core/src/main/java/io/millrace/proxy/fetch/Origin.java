@@ -1,6 +1,7 @@
 package io.millrace.proxy.fetch;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The destination of a request: scheme, host and port of one origin (RFC 9110 s4.3.1).
@@ -11,8 +12,14 @@ import java.util.Objects;
  * @param host lower-case name, IPv4 address, or IPv6 address without brackets
  * @param port 1 to 65535
  * @param usesSrv whether DNS SRV records may determine host and port, because the URL has no port
+ * @param socket path of the Unix domain socket to which connections are made instead of host and port; null for TCP
  */
-public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
+public record Origin(
+        Scheme scheme,
+        String host,
+        int port,
+        boolean usesSrv,
+        @Nullable String socket) {
 
     /** The URI scheme of an origin. */
     public enum Scheme {
@@ -54,22 +61,27 @@ public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
 
     /** Returns an origin with the scheme http. */
     public static Origin http(String host, int port) {
-        return new Origin(Scheme.HTTP, host, port, false);
+        return new Origin(Scheme.HTTP, host, port, false, null);
     }
 
     /** Returns an origin with the scheme https. */
     public static Origin https(String host, int port) {
-        return new Origin(Scheme.HTTPS, host, port, false);
+        return new Origin(Scheme.HTTPS, host, port, false, null);
     }
 
     /** Returns a copy whose host and port may come from DNS SRV records. */
     public Origin withSrv() {
-        return new Origin(scheme, host, port, true);
+        return new Origin(scheme, host, port, true, socket);
+    }
+
+    /** Returns a copy whose connections are made to a Unix domain socket. */
+    public Origin onSocket(String path) {
+        return new Origin(scheme, host, port, false, path);
     }
 
     /** Returns a copy that ignores DNS SRV records; this object if it already does. */
     Origin withoutSrv() {
-        return usesSrv ? new Origin(scheme, host, port, false) : this;
+        return usesSrv ? new Origin(scheme, host, port, false, socket) : this;
     }
 
     /** Service and protocol labels of the DNS SRV record (RFC 2782). */
@@ -87,9 +99,10 @@ public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
     }
 
-    /** The origin as the start of a URI, for messages: {@code http://[2001:db8::1]:8080}. */
+    /** The origin as the start of a URI, for messages: {@code http://[2001:db8::1]:8080}, with its socket if any. */
     @Override
     public String toString() {
-        return scheme.text() + "://" + authority();
+        String url = scheme.text() + "://" + authority();
+        return socket == null ? url : url + " on unix:" + socket;
     }
 }

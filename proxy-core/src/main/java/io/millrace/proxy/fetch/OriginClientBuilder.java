@@ -49,6 +49,7 @@ public final class OriginClientBuilder {
     private IntConsumer onSent = bytes -> {};
     private Runnable onWaiting = () -> {};
     private OriginFaults faults = new OriginFaults(System::currentTimeMillis);
+    private ConnectionTotals totals = new ConnectionTotals();
     private Supplier<DnsSettings> dns = () -> DnsSettings.DEFAULTS;
 
     OriginClientBuilder(EventLoop eventLoop) {
@@ -125,6 +126,12 @@ public final class OriginClientBuilder {
         return this;
     }
 
+    /** Sets the connections of all event loops, for the process-wide limit; by default the client counts alone. */
+    public OriginClientBuilder totals(ConnectionTotals shared) {
+        totals = shared;
+        return this;
+    }
+
     /** Sets the DNS settings. The supplier is called at each resolution. */
     public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
         dns = settings;
@@ -146,6 +153,7 @@ public final class OriginClientBuilder {
                 receiveBuffers,
                 new CountedWrites(onSent),
                 onWaiting,
-                faults);
+                faults,
+                totals);
     }
 }

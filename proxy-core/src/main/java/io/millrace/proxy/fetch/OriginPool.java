@@ -2,6 +2,7 @@ package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.memory.SlowClients;
 import io.netty.channel.EventLoop;
 import java.net.InetAddress;
@@ -19,13 +20,15 @@ import org.jspecify.annotations.Nullable;
  * reached its limit. Waiting calls are served in order of arrival, as soon as a connection becomes free or another may
  * be made.
  *
+ * <p>Each connection also has a place of the process-wide limit ({@link PoolPlaces}).
+ *
  * <p>Confined to one event loop.
  */
 final class OriginPool {
 
     /**
-     * The properties that make two connections interchangeable: their destination and permitted addresses, the checked
-     * certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so that
+     * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
+     * checked certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so that
      * tunnels never take a place from requests.
      */
     record Key(
@@ -34,6 +37,7 @@ final class OriginPool {
             OriginTlsConfig.@Nullable Context tls,
             @Nullable AddressCheck addresses,
             OriginConfig.Http2 http2,
+            SourceAddress source,
             boolean tunnel) {
         /**
          * @param asksForServices whether DNS SRV records are queried; otherwise an explicit default port and an omitted
@@ -44,7 +48,14 @@ final class OriginPool {
                     asksForServices ? request.origin() : request.origin().withoutSrv();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
-            return new Key(origin, tlsName, tls, request.addresses(), request.http2(), request.mayBecomeTunnel());
+            return new Key(
+                    origin,
+                    tlsName,
+                    tls,
+                    request.addresses(),
+                    request.http2(),
+                    request.source(),
+                    request.mayBecomeTunnel());
         }
     }
 
@@ -74,12 +85,14 @@ final class OriginPool {
     private boolean serving;
     private final Runnable afterRoom = this::onCapacity;
     private boolean roomQueued;
+    private final PoolPlaces places;
 
     OriginPool(PooledOriginClient client, Key key) {
         this.client = client;
         this.key = key;
         statistics = client.statistics();
         waitingDeadline = new Deadline(client.eventLoop(), this::expireWaiting);
+        places = new PoolPlaces(this, client.totals(), key.tunnel());
     }
 
     Origin origin() {
@@ -93,6 +106,11 @@ final class OriginPool {
     /** TLS settings of the connections; null for clear text. */
     OriginTlsConfig.@Nullable Context tls() {
         return key.tls();
+    }
+
+    /** The local addresses of the connections. */
+    SourceAddress source() {
+        return key.source();
     }
 
     /** Returns the addresses to which connections are permitted. */
@@ -119,8 +137,8 @@ final class OriginPool {
         if (isMultiplexing() && (startStream(call) || share(call))) {
             return;
         }
-        if (hasRoom(call.request().settings())) {
-            serve(call);
+        if (hasRoom(call.request().settings()) && serve(call)) {
+            places.settle();
         } else if (key.tunnel()) {
             // Tunnels live long: a call that waited for the end of one would mostly wait in vain.
             call.failed(
@@ -134,18 +152,86 @@ final class OriginPool {
         }
     }
 
-    /** Serves a call below the limit, by an idle or a new connection. */
-    private void serve(PooledCall call) {
+    /**
+     * Serves a call below the limit of this event loop, by an idle or a new connection. Returns false if the
+     * process-wide limit permits no new one.
+     */
+    private boolean serve(PooledCall call) {
+        FetchSettings settings = call.request().settings();
         boolean own = call.request().isAlone();
-        OriginConnection connection = own ? null : takeIdle(call.request().settings());
-        if (own) {
-            makePlace(call.request().settings());
+        while (idle.size() > 1 && places.isOver(settings) && closeOldest()) {
+            places.settle();
         }
+        OriginConnection connection = own ? null : takeIdle(settings);
         if (connection != null) {
             activate(connection, call);
-        } else {
-            connect(call);
+            return true;
         }
+        if (own) {
+            makePlace(settings);
+        }
+        if (!takePlace(settings)) {
+            return false;
+        }
+        connect(call);
+        return true;
+    }
+
+    /** The connections, idle ones and those being made included. */
+    int connections() {
+        return connecting + active + idle.size() + idleMultiplexed;
+    }
+
+    /** Returns true if a call waits for a connection. */
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /**
+     * Takes a place of the process-wide limit for one more connection. If none is free, takes that of an idle
+     * connection, which the call cannot use.
+     */
+    private boolean takePlace(FetchSettings settings) {
+        return places.take(settings) || closeOldest();
+    }
+
+    /** Closes the idle connection that was not used for the longest time; false when there is none. */
+    private boolean closeOldest() {
+        OriginConnection oldest = idle.pollFirst();
+        if (oldest == null) {
+            return false;
+        }
+        statistics.connectionsIdle--;
+        oldest.closeUnused();
+        return true;
+    }
+
+    /** Called when a place was granted: the first waiting call gets it. */
+    void onPlace() {
+        serveWaiting();
+        maybeForget();
+    }
+
+    /** Closes an idle connection for a pool that waits, or ends a shared one that this pool owes. */
+    void leavePlace() {
+        if (!places.isAwaited()) {
+            return;
+        }
+        if (closeOldest()) {
+            maybeForget();
+            return;
+        }
+        for (MultiplexedConnection each : multiplexed) {
+            if (!each.isActive()) {
+                each.closeUnused();
+                return;
+            }
+        }
+        MultiplexedConnection shared = multiplexed.peekFirst();
+        if (shared != null && places.promise()) {
+            shared.drain();
+        }
+        client.onWaiting();
     }
 
     /**
@@ -157,7 +243,8 @@ final class OriginPool {
         if (isMultiplexing() && (startStream(call) || share(call))) {
             return;
         }
-        if (!isMultiplexing() || http1 || hasRoom(call.request().settings())) {
+        FetchSettings settings = call.request().settings();
+        if ((!isMultiplexing() || http1 || hasRoom(settings)) && takePlace(settings)) {
             connect(call);
         } else {
             enqueue(call);
@@ -337,8 +424,9 @@ final class OriginPool {
         afterClose();
     }
 
-    /** Uses the place of a closed connection for waiting calls. */
+    /** Uses the place of a closed connection for waiting calls, here or of another event loop. */
     void afterClose() {
+        places.settleDebt();
         serveWaiting();
         maybeForget();
     }
@@ -357,6 +445,7 @@ final class OriginPool {
     void close() {
         waitingDeadline.cancel();
         PooledCall call;
+        places.withdraw();
         while ((call = waiting.pollFirst()) != null) {
             statistics.callsWaiting--;
             call.failed(
@@ -380,6 +469,7 @@ final class OriginPool {
                 each.closeUnused();
             }
         }
+        maybeForget();
     }
 
     /**
@@ -387,10 +477,9 @@ final class OriginPool {
      * the limit.
      */
     private void makePlace(FetchSettings settings) {
-        OriginConnection oldest;
-        while (isFull(settings) && (oldest = idle.pollFirst()) != null) {
-            statistics.connectionsIdle--;
-            oldest.closeUnused();
+        boolean closed = true;
+        while (closed && isFull(settings)) {
+            closed = closeOldest();
         }
     }
 
@@ -427,6 +516,11 @@ final class OriginPool {
             afterClose();
             return;
         }
+        if (places.isOwed()) {
+            connection.closeUnused();
+            afterClose();
+            return;
+        }
         PooledCall next = pollWaiting();
         if (next != null && next.request().isAlone()) {
             connection.closeUnused();
@@ -442,6 +536,8 @@ final class OriginPool {
         } else if (client.isClosed()
                 || key.tunnel()
                 || isFull(connection.settings())
+                || places.isAwaited()
+                || places.isOver(connection.settings())
                 || idle.size() >= connection.settings().idleConnectionsMax()) {
             connection.closeUnused();
             maybeForget();
@@ -462,11 +558,17 @@ final class OriginPool {
      * lowered.
      */
     private boolean isFull(FetchSettings settings) {
-        return connecting + active + idle.size() + idleMultiplexed >= limit(settings);
+        return connections() >= limit(settings);
     }
 
-    /** Returns true if the number of idle connections, including one that has just become idle, is within the limit. */
+    /**
+     * Returns true if the number of idle connections, including one that has just become idle, is within the limit, and
+     * no other event loop waits for a place.
+     */
     boolean keepsIdle(FetchSettings settings) {
+        if ((places.isAwaited() && waiting.isEmpty()) || places.isOver(settings)) {
+            return false;
+        }
         return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();
     }
 
@@ -476,12 +578,17 @@ final class OriginPool {
 
     /** The demand of other calls for a connection that carries a call. */
     SlowClients.OriginDemand demand(FetchSettings settings) {
-        if (!waiting.isEmpty()) {
+        if (!waiting.isEmpty() || places.isAwaited()) {
             return SlowClients.OriginDemand.AWAITED;
         }
-        return (long) CROWDED_PARTS * (connecting + active) >= (long) (CROWDED_PARTS - 1) * settings.connectionsMax()
-                ? SlowClients.OriginDemand.CROWDED
-                : SlowClients.OriginDemand.NONE;
+        boolean crowded = isCrowded(connecting + active, settings.connectionsMax())
+                || (settings.connectionsTotalMax() > 0
+                        && isCrowded(places.ofAllLoops(), settings.connectionsTotalMax()));
+        return crowded ? SlowClients.OriginDemand.CROWDED : SlowClients.OriginDemand.NONE;
+    }
+
+    private static boolean isCrowded(long used, long limit) {
+        return CROWDED_PARTS * used >= (CROWDED_PARTS - 1) * limit;
     }
 
     private void connect(PooledCall call) {
@@ -497,7 +604,7 @@ final class OriginPool {
         if (waiting.size() >= settings.queueMax()) {
             call.failed(
                     OriginFailure.Reason.QUEUE_FULL,
-                    key.origin() + ": " + settings.connectionsMax() + " connections are in use and " + waiting.size()
+                    key.origin() + ": " + limitText(settings) + " are in use and " + waiting.size()
                             + " requests are already waiting, limit=" + settings.queueMax(),
                     true);
             maybeForget();
@@ -506,10 +613,26 @@ final class OriginPool {
         call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
         waiting.addLast(call);
         statistics.callsWaiting++;
+        boolean here = !hasRoom(settings);
+        if (here) {
+            statistics.waitsOfLoop++;
+        } else {
+            statistics.waitsOfProcess++;
+        }
         client.onWaiting();
         if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
             waitingDeadline.set(settings.queueTimeoutNanos());
         }
+        if (!here) {
+            places.await(settings.connectionsTotalMax());
+        }
+    }
+
+    /** The limit that is reached, for messages. */
+    private String limitText(FetchSettings settings) {
+        return hasRoom(settings)
+                ? settings.connectionsTotalMax() + " connections of all event loops (connections_total_max)"
+                : settings.connectionsMax() + " connections";
     }
 
     private @Nullable PooledCall pollWaiting() {
@@ -535,8 +658,11 @@ final class OriginPool {
                     && (first = waiting.peekFirst()) != null
                     && (hasRoom(first.request().settings()) || hasStream())) {
                 pollWaiting();
-                if (!isMultiplexing() || !startStream(first)) {
-                    serve(first);
+                if ((!isMultiplexing() || !startStream(first)) && !serve(first)) {
+                    waiting.addFirst(first);
+                    statistics.callsWaiting++;
+                    places.await(first.request().settings().connectionsTotalMax());
+                    return;
                 }
             }
         } finally {
@@ -575,7 +701,7 @@ final class OriginPool {
             FetchSettings settings = call.request().settings();
             call.failed(
                     OriginFailure.Reason.QUEUE_TIMEOUT,
-                    key.origin() + ": none of " + settings.connectionsMax() + " connections became free within "
+                    key.origin() + ": none of " + limitText(settings) + " became free within "
                             + PooledOriginClient.millis(settings.queueTimeoutNanos()),
                     true);
         }
@@ -583,9 +709,11 @@ final class OriginPool {
     }
 
     private void maybeForget() {
-        if (active == 0 && connecting == 0 && idle.isEmpty() && idleMultiplexed == 0 && waiting.isEmpty()) {
+        places.settle();
+        if (connections() == 0 && waiting.isEmpty() && !places.isWaiting()) {
             waitingDeadline.cancel();
             client.forget(key, this);
+            places.leave();
         }
     }
 }

@@ -2,6 +2,7 @@ package io.millrace.proxy.fetch;
 
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ public final class OriginRequest {
     private final byte @Nullable [] preface;
     private final OriginConfig.Http2 http2;
     private final boolean trailersWanted;
+    private final SourceAddress source;
 
     private OriginRequest(Builder builder) {
         origin = builder.origin;
@@ -54,6 +56,7 @@ public final class OriginRequest {
         preface = builder.preface;
         http2 = builder.http2;
         trailersWanted = builder.trailersWanted;
+        source = builder.source;
     }
 
     /** Returns a builder with the defaults: {@code GET /} without content, default settings. */
@@ -66,12 +69,15 @@ public final class OriginRequest {
      * a head of status 200.
      *
      * @param check determines the permitted addresses
+     * @param source local addresses of the connection
      */
-    public static OriginRequest tunnel(Origin origin, FetchSettings settings, AddressCheck check) {
+    public static OriginRequest tunnel(
+            Origin origin, FetchSettings settings, AddressCheck check, SourceAddress source) {
         Builder builder = new Builder(origin)
                 .fields(FieldSection.EMPTY)
                 .settings(settings)
-                .addresses(check);
+                .addresses(check)
+                .source(source);
         builder.tunnel = true;
         return builder.build();
     }
@@ -84,14 +90,21 @@ public final class OriginRequest {
      * @param authority host and port of the destination
      * @param fields the end-to-end fields, including Host and Via
      * @param tls TLS settings for the connection to the proxy
+     * @param source local addresses of the connection
      */
     public static OriginRequest connect(
-            Origin proxy, String authority, FieldSection fields, FetchSettings settings, OriginTlsConfig tls) {
+            Origin proxy,
+            String authority,
+            FieldSection fields,
+            FetchSettings settings,
+            OriginTlsConfig tls,
+            SourceAddress source) {
         Builder builder = new Builder(proxy)
                 .target(authority)
                 .fields(fields)
                 .settings(settings)
-                .tls(tls);
+                .tls(tls)
+                .source(source);
         builder.methodName = Method.CONNECT.name();
         return builder.build();
     }
@@ -180,6 +193,11 @@ public final class OriginRequest {
         return trailersWanted;
     }
 
+    /** The local addresses of the connection. */
+    SourceAddress source() {
+        return source;
+    }
+
     /** The first bytes of the connection, before TLS; null for none. Borrowed: do not modify. */
     byte @Nullable [] preface() {
         return preface;
@@ -219,6 +237,7 @@ public final class OriginRequest {
         private byte @Nullable [] preface;
         private OriginConfig.Http2 http2 = OriginConfig.Http2.OFF;
         private boolean trailersWanted;
+        private SourceAddress source = SourceAddress.NONE;
 
         private Builder(Origin origin) {
             this.origin = Objects.requireNonNull(origin, "origin");
@@ -339,6 +358,12 @@ public final class OriginRequest {
         /** Sets the use of HTTP/2. */
         public Builder http2(OriginConfig.Http2 mode) {
             http2 = mode;
+            return this;
+        }
+
+        /** Sets the local addresses of the connection; the system chooses them if not called. */
+        public Builder source(SourceAddress addresses) {
+            source = addresses;
             return this;
         }
 

@@ -14,6 +14,8 @@ public final class OriginStatistics {
     long connectionsActive;
     long connectionsIdle;
     long callsWaiting;
+    long waitsOfLoop;
+    long waitsOfProcess;
     long requests;
     long connects;
     long connectFailures;
@@ -55,6 +57,16 @@ public final class OriginStatistics {
     /** Current number of calls that wait for a connection because their origin has reached its limit. */
     public long callsWaiting() {
         return callsWaiting;
+    }
+
+    /** Total number of calls that waited because the limit of connections of their event loop was reached. */
+    public long waitsOfLoop() {
+        return waitsOfLoop;
+    }
+
+    /** Total number of calls that waited because the limit of connections of all event loops was reached. */
+    public long waitsOfProcess() {
+        return waitsOfProcess;
     }
 
     /** Total number of calls started. */

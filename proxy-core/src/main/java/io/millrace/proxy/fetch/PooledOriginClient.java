@@ -8,11 +8,18 @@ import io.millrace.proxy.fetch.http2.Http2ClientLoop;
 import io.millrace.proxy.net.CountedWrites;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.handler.ssl.SslContext;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -31,6 +38,7 @@ final class PooledOriginClient implements OriginClient {
 
     private final EventLoop eventLoop;
     private final Bootstrap bootstrap;
+    private final Bootstrap socketBootstrap;
     private final HostAddresses addresses;
     private final OriginClientBuilder.Contexts sslContext;
     private final OriginStatistics statistics = new OriginStatistics();
@@ -39,6 +47,8 @@ final class PooledOriginClient implements OriginClient {
     private final CountedWrites writes;
     private final Runnable onWaiting;
     private final OriginFaults faults;
+    private final ConnectionTotals totals;
+    private final boolean epoll;
     private @Nullable Http2ClientLoop http2;
     private boolean closed;
 
@@ -51,19 +61,35 @@ final class PooledOriginClient implements OriginClient {
             @Nullable RecvByteBufAllocator receiveBuffers,
             CountedWrites writes,
             Runnable onWaiting,
-            OriginFaults faults) {
+            OriginFaults faults,
+            ConnectionTotals totals) {
         this.faults = faults;
+        this.totals = totals;
+        epoll = EpollSocketChannel.class.isAssignableFrom(channelType);
         this.writes = writes;
         this.onWaiting = onWaiting;
         this.eventLoop = eventLoop;
         this.addresses = addresses;
         this.sslContext = sslContext;
-        bootstrap = new Bootstrap()
+        bootstrap =
+                bootstrap(eventLoop, channelType, allocator, receiveBuffers).option(ChannelOption.TCP_NODELAY, true);
+        socketBootstrap = bootstrap(
+                eventLoop,
+                epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class,
+                allocator,
+                receiveBuffers);
+    }
+
+    private static Bootstrap bootstrap(
+            EventLoop eventLoop,
+            Class<? extends Channel> channelType,
+            ByteBufAllocator allocator,
+            @Nullable RecvByteBufAllocator receiveBuffers) {
+        Bootstrap bootstrap = new Bootstrap()
                 .group(eventLoop)
                 .channel(channelType)
                 .disableResolver()
                 .option(ChannelOption.ALLOCATOR, allocator)
-                .option(ChannelOption.TCP_NODELAY, true)
                 // ConnectAttempt has the connect deadline, for all addresses and TLS together.
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
                 // A failed write leaves the input open: an origin that refuses an upload has often sent its response
@@ -72,6 +98,7 @@ final class PooledOriginClient implements OriginClient {
         if (receiveBuffers != null) {
             bootstrap.option(ChannelOption.RECVBUF_ALLOCATOR, receiveBuffers);
         }
+        return bootstrap;
     }
 
     @Override
@@ -82,14 +109,13 @@ final class PooledOriginClient implements OriginClient {
         OriginPool pool = pools.get(key);
         if (pool == null) {
             pool = new OriginPool(this, key);
-            if (!closed) {
-                pools.put(key, pool);
-            }
+            pools.put(key, pool);
         }
         PooledCall call = new PooledCall(pool, request, handler);
         calls.add(call);
         if (closed) {
             call.failed(OriginFailure.Reason.CANCELLED, request.origin() + ": the client is closed", true);
+            pool.afterClose();
         } else {
             pool.acquire(call);
         }
@@ -138,6 +164,11 @@ final class PooledOriginClient implements OriginClient {
         return shared;
     }
 
+    /** The connections of all event loops. */
+    ConnectionTotals totals() {
+        return totals;
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -148,6 +179,21 @@ final class PooledOriginClient implements OriginClient {
 
     Bootstrap bootstrap() {
         return bootstrap;
+    }
+
+    /** Returns the settings of connections to Unix domain sockets. */
+    Bootstrap socketBootstrap() {
+        return socketBootstrap;
+    }
+
+    /** Returns the address of a Unix domain socket. */
+    SocketAddress socketAddress(String path) {
+        return epoll ? new DomainSocketAddress(path) : UnixDomainSocketAddress.of(path);
+    }
+
+    /** Returns true if connections use epoll. */
+    boolean isEpoll() {
+        return epoll;
     }
 
     CountedWrites writes() {

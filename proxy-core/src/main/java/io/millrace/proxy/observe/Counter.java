@@ -223,6 +223,8 @@ public enum Counter {
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
     ORIGIN_RETRIES(MetricFamily.ORIGIN_RETRIES, "sent again"),
+    ORIGIN_WAITS_EVENT_LOOP(MetricFamily.ORIGIN_WAITS, "over origin.connections_max of an event loop", "event-loop"),
+    ORIGIN_WAITS_PROCESS(MetricFamily.ORIGIN_WAITS, "over origin.connections_total_max", "process"),
     ORIGIN_HTTP2_CONNECTIONS(MetricFamily.ORIGIN_HTTP2_CONNECTIONS, "open, in use or not"),
     ORIGIN_HTTP2_CONNECTIONS_OPENED(MetricFamily.ORIGIN_HTTP2_CONNECTIONS_OPENED, "by ALPN or prior knowledge"),
     ORIGIN_HTTP2_STREAMS(MetricFamily.ORIGIN_HTTP2_STREAMS, "under way"),
@@ -248,13 +250,18 @@ public enum Counter {
             MetricFamily.ORIGIN_FAILURES,
             "the response is not valid HTTP, or its head is over limits.response_header",
             "malformed"),
-    ORIGIN_FAILURES_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.connections_max", "limit"),
+    ORIGIN_FAILURES_LIMIT(
+            MetricFamily.ORIGIN_FAILURES, "over origin.connections_max or origin.connections_total_max", "limit"),
     ORIGIN_FAILURES_TUNNEL_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.tunnels_max", "tunnel-limit"),
     ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
     ORIGIN_FAILURES_MEMORY(
             MetricFamily.ORIGIN_FAILURES,
             "no request was sent, because the memory for bytes in flight was used up",
             "memory-full"),
+
+    TRANSACTION_TIMEOUTS_REFUSED(MetricFamily.TRANSACTION_TIMEOUTS, "without a response yet: 504", "refused"),
+    TRANSACTION_TIMEOUTS_STALE(MetricFamily.TRANSACTION_TIMEOUTS, "answered with a stale response", "stale"),
+    TRANSACTION_TIMEOUTS_BROKEN_OFF(MetricFamily.TRANSACTION_TIMEOUTS, "broken off within the response", "broken-off"),
 
     SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "read nothing for timeouts.client_body", "send-timeout"),
     SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "read less than limits.response_rate_min", "send-rate"),

@@ -260,6 +260,18 @@ public enum MetricFamily implements Metric {
             "requests",
             "Origin requests sent again on a new connection; many mean that the origin closes idle connections early:"
                     + " lower origin.keep_alive below its limit."),
+    ORIGIN_WAITS(
+            "millrace_origin_waits_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that waited for a connection to their origin, by the limit that was reached.",
+            "limit"),
+    TRANSACTION_TIMEOUTS(
+            "millrace_transaction_timeouts_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that took longer than timeouts.transaction, by what their client got.",
+            "outcome"),
     ORIGIN_HTTP2_CONNECTIONS(
             "millrace_origin_http2_connections",
             Kind.GAUGE,

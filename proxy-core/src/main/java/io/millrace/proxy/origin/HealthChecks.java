@@ -160,6 +160,7 @@ public final class HealthChecks {
             }
             return request.tls(of.config().tls())
                     .http2(of.config().checkHttp2())
+                    .source(of.config().checkSourceAddress())
                     .build();
         }
 

@@ -68,12 +68,14 @@ public final class OriginGroup {
     /** Returns the settings of requests to this group: the general ones, with the limits that the group overrides. */
     public FetchSettings fetchSettings(FetchSettings general) {
         Integer connections = config.connectionsMax();
+        Integer total = config.connectionsTotalMax();
         Integer tunnels = config.tunnelsMax();
         Integer queue = config.queueMax();
-        return connections == null && tunnels == null && queue == null
+        return connections == null && total == null && tunnels == null && queue == null
                 ? general
                 : general.withLimits(
                         connections == null ? general.connectionsMax() : connections,
+                        total == null ? general.connectionsTotalMax() : total,
                         tunnels == null ? general.tunnelsMax() : tunnels,
                         queue == null ? general.queueMax() : queue);
     }

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +94,10 @@ public final class OriginGroups {
             Boolean configured = config.hosts().get(i).self();
             selves.set(
                     i,
-                    configured == null ? isThisProxy.test(config.hosts().get(i).url()) : configured);
+                    configured == null
+                            ? config.hosts().get(i).unixSocket() == null
+                                    && isThisProxy.test(config.hosts().get(i).url())
+                            : configured);
         }
         return selves;
     }
@@ -107,10 +111,20 @@ public final class OriginGroups {
         List<OriginHost> hosts = new ArrayList<>();
         for (OriginGroupConfig.Host host : config.hosts()) {
             OriginHost stays = known.get(host.url());
+            String socket = host.unixSocket() == null ? null : host.unixSocket().toString();
+            if (stays != null && !Objects.equals(stays.origin().socket(), socket)) {
+                // Another server: nothing is known about its health.
+                stays = null;
+            }
             OriginHost renamed = old == null ? left.get(host.url()) : null;
             hosts.add(
                     stays == null
-                            ? new OriginHost(config.name(), host.url(), renamed, event -> events.record(event))
+                            ? new OriginHost(
+                                    config.name(),
+                                    host.url(),
+                                    host.unixSocket(),
+                                    renamed,
+                                    event -> events.record(event))
                             : stays);
         }
         return new OriginGroup(config, hosts, selves);

@@ -8,6 +8,7 @@ import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.event.EventSink;
 import io.netty.util.NetUtil;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -39,14 +40,20 @@ public final class OriginHost {
     private volatile HostHistory past;
 
     OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
-        this(group, url, renamed, EventSink.NONE);
+        this(group, url, null, renamed, EventSink.NONE);
     }
 
     /**
+     * @param unixSocket Unix domain socket to which connections are made; null for TCP
      * @param renamed the same host in the group that the new one replaces; null for none
      * @param events receives changes between up and down
      */
-    OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed, EventSink events) {
+    OriginHost(
+            String group,
+            RuleUrl url,
+            @Nullable Path unixSocket,
+            @Nullable OriginHost renamed,
+            EventSink events) {
         this.group = group;
         this.events = events;
         this.url = url;
@@ -59,7 +66,7 @@ public final class OriginHost {
         Origin named = "https".equals(url.scheme())
                 ? Origin.https(bare, url.effectivePort())
                 : Origin.http(bare, url.effectivePort());
-        origin = url.port() < 0 ? named.withSrv() : named;
+        origin = unixSocket != null ? named.onSocket(unixSocket.toString()) : url.port() < 0 ? named.withSrv() : named;
         address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
         hash = KeyHash.of(url.authority());
     }

@@ -9,12 +9,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the cache volume of a response: the one named by its rule, else the one of the client's host, else the
- * default. An exact host name precedes the longest matching domain. Immutable.
+ * Selects the cache volume of a response: the one named by its rule, else the one of the client's host, else the one of
+ * the URL's scheme, else the default. An exact host name precedes the longest matching domain; of two volumes for the
+ * same name, the one for the URL's scheme precedes the one for any. Immutable.
  */
 public final class VolumeChoice {
-    private final Map<String, String> byHost = new HashMap<>();
-    private final Map<String, String> byDomain = new HashMap<>();
+    private final Names any = new Names();
+    private final Names http = new Names();
+    private final Names https = new Names();
+
+    /** The volumes of names, for one scheme or for any. */
+    private static final class Names {
+        final Map<String, String> byHost = new HashMap<>();
+        final Map<String, String> byDomain = new HashMap<>();
+        /** Volume of all other hosts; null for none. */
+        @Nullable
+        String others;
+    }
 
     private VolumeChoice() {}
 
@@ -22,30 +33,45 @@ public final class VolumeChoice {
     public static VolumeChoice of(ProxyConfig config) {
         VolumeChoice choice = new VolumeChoice();
         for (VolumeShareConfig volume : config.volumes()) {
+            Names names = choice.names(volume.scheme());
+            if (volume.scheme() != null && volume.hosts().isEmpty()) {
+                names.others = volume.name();
+            }
             for (String host : volume.hosts()) {
                 String lower = host.toLowerCase(Locale.ROOT);
                 String domain = lower.startsWith("*.") ? lower.substring(1) : lower;
-                (domain.startsWith(".") ? choice.byDomain : choice.byHost).put(domain, volume.name());
+                (domain.startsWith(".") ? names.byDomain : names.byHost).put(domain, volume.name());
             }
         }
         return choice;
     }
 
+    private Names names(VolumeShareConfig.@Nullable Scheme scheme) {
+        return scheme == null ? any : scheme == VolumeShareConfig.Scheme.HTTP ? http : https;
+    }
+
     /** Returns the name of the volume for responses to the target under its rule. */
     public String volume(TargetUri target, Mapped mapped) {
         String ofRule = mapped.rule().cache().volume();
-        String found = ofRule != null ? ofRule : volume(target.host());
+        String found = ofRule != null ? ofRule : volume(target.host(), target.isSecure() ? https : http);
         return found == null ? VolumeShareConfig.DEFAULT_NAME : found;
     }
 
-    private @Nullable String volume(String host) {
-        String found = byHost.get(host);
-        if (byDomain.isEmpty()) {
-            return found;
+    private @Nullable String volume(String host, Names ofScheme) {
+        String found = ofScheme.byHost.get(host);
+        if (found == null) {
+            found = any.byHost.get(host);
+        }
+        if (ofScheme.byDomain.isEmpty() && any.byDomain.isEmpty()) {
+            return found == null ? ofScheme.others : found;
         }
         for (int dot = host.indexOf('.'); found == null && dot >= 0; dot = host.indexOf('.', dot + 1)) {
-            found = byDomain.get(host.substring(dot));
+            String domain = host.substring(dot);
+            found = ofScheme.byDomain.get(domain);
+            if (found == null) {
+                found = any.byDomain.get(domain);
+            }
         }
-        return found;
+        return found == null ? ofScheme.others : found;
     }
 }

@@ -3,6 +3,7 @@ package io.millrace.proxy.server;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.OriginStatistics;
@@ -51,12 +52,13 @@ public final class ServingLoop {
     private static final long RELIEF_MILLIS = 50;
 
     /**
-     * The parts of the memory budget that are common to the event loops.
+     * The parts of the memory budget and of the limits that are common to the event loops.
      *
+     * @param totals connections of all event loops to each origin
      * @param loops number of event loops
      * @param rateMin minimum receive rate of a client in bytes per second, 0 for none; read at each use
      */
-    public record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
+    public record Memory(ConnectionMemory shared, ConnectionTotals totals, int loops, LongSupplier rateMin) {}
 
     private final EventLoop loop;
     private final ByteBufAllocator allocator;
@@ -105,6 +107,7 @@ public final class ServingLoop {
                         new ReceiveBuffers(this.memory, bytes -> counters.add(Counter.ORIGIN_RECEIVED_BYTES, bytes)))
                 .onSent(bytes -> counters.add(Counter.ORIGIN_SENT_BYTES, bytes))
                 .onWaiting(this::closeSlowSoon)
+                .totals(memory.totals())
                 .build();
         this.connections = new ConnectionSet(
                 loop,
@@ -171,6 +174,8 @@ public final class ServingLoop {
         raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
         raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
         raise(Counter.ORIGIN_RETRIES, now.retries());
+        raise(Counter.ORIGIN_WAITS_EVENT_LOOP, now.waitsOfLoop());
+        raise(Counter.ORIGIN_WAITS_PROCESS, now.waitsOfProcess());
         raise(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
         raise(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
         raise(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());

@@ -25,6 +25,7 @@ import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.origins.OriginLimitKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.rules.RuleKeys;
@@ -53,6 +54,7 @@ final class ConfigCatalogTest {
                 OriginGroupKeys.class,
                 DnsKeys.class,
                 OverloadKeys.class,
+                OriginLimitKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
                 PurgeKeys.class,

@@ -9,6 +9,7 @@ import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
@@ -73,10 +74,14 @@ class ConfigOriginsTest {
                         OriginGroupConfig.HashKey.PATH_QUERY,
                         OriginGroupConfig.RingMode.EXHAUST_RING,
                         List.of(
-                                new OriginGroupConfig.Host(new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false, null),
-                                new OriginGroupConfig.Host(new RuleUrl("https", "b.example", -1, "/"), 1, true, null),
-                                new OriginGroupConfig.Host(new RuleUrl("http", "[::1]", 81, "/"), 1, false, null)),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("http", "10.0.0.1", 8080, "/"), 2, false, null, null),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("https", "b.example", -1, "/"), 1, true, null, null),
+                                new OriginGroupConfig.Host(
+                                        new RuleUrl("http", "[::1]", 81, "/"), 1, false, null, null)),
                         10,
+                        null,
                         null,
                         null,
                         false,
@@ -87,6 +92,8 @@ class ConfigOriginsTest {
                         new OriginGroupConfig.Markdown(7, 1000, 60_000, List.of()),
                         OriginTlsConfig.DEFAULTS,
                         false,
+                        null,
+                        SourceAddress.NONE,
                         null,
                         OriginConfig.Http2.OFF,
                         new OriginGroupConfig.HealthCheck("/up", "shop.internal", 2000, 1000, 1, 3, List.of(200, 204))),

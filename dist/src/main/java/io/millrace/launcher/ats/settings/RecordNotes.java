@@ -241,12 +241,8 @@ final class RecordNotes {
                 "requests for several ranges are answered from a complete stored response, otherwise forwarded");
         unless(
                 "0",
-                "http.transaction_active_timeout_in",
-                "the total time is not limited as long as data arrives: timeouts.client_body");
-        unless(
-                "0",
                 "http.transaction_active_timeout_out",
-                "the total time is not limited as long as data arrives: timeouts.origin_idle");
+                "timeouts.transaction limits the whole request, on both sides together");
         missing("http.post_connect_attempts_timeout", "timeouts.origin_connect applies to all methods");
         never("http.default_buffer_size", "buffer sizes are fixed");
         never("http.default_buffer_water_mark", "a fetch reads ahead of the slowest client by cache.fill_window");
@@ -306,6 +302,10 @@ final class RecordNotes {
         never("http.connect.", "hosts of a group are marked down, see origins[].markdown");
         never("http.connect.down.policy", "hosts of a group are marked down, see origins[].markdown");
         never("http.per_server.connection.", "requests over the limit wait, see origin.queue_max; metrics count them");
+        unless(
+                "both",
+                "http.per_server.connection.match",
+                "origin.connections_total_max counts the connections to each host and port");
         unless("0", "http.per_server.connection.min", "connections are not opened in advance");
         unless("0", "http.origin_min_keep_alive_connections", "connections are not opened in advance");
         never("http.server_session_sharing.", "each event loop keeps its own connections, for one host and port");
@@ -338,8 +338,6 @@ final class RecordNotes {
         never("hostdb.", "the DNS cache is limited by dns.hosts_max and the TTLs of the records");
         unless("0", "hostdb.strict_round_robin", "addresses of a host are used in turn");
         never("hostdb.strict_round_robin", "addresses of a host are used in turn");
-        missing("proxy.local.outgoing_ip_to_bind", "the system chooses the local address for connections to origins");
-        missing("outgoing_ip_to_bind", "the system chooses the local address for connections to origins");
         missing("socks.", "Millrace does not connect to origins through SOCKS");
         unless("0", "socks.socks_needed", "Millrace does not connect to origins through SOCKS");
         missing("icp.", "Millrace does not support ICP");

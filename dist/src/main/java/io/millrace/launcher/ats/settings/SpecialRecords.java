@@ -7,6 +7,8 @@ import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Quantity;
 import io.millrace.launcher.importing.source.Quantity.BadValueException;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.SourceAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -42,6 +44,7 @@ public final class SpecialRecords {
         collapsing();
         memory();
         connections();
+        sourceAddress();
         processes();
         names();
         proxyProtocol();
@@ -278,16 +281,38 @@ public final class SpecialRecords {
                 rec.entry().note("the lower value of net.max_connections_in and net.connections_throttle applies");
             }
         }
-        String note =
-                "in Millrace for each origin and each event loop, so divide by the number of cores; more requests wait, see origin.queue_max";
+        String note = "for each host and port; requests over the limit wait, see origin.queue_max";
         Consumer<String> limit = name -> with(name, rec -> {
             long count = Quantity.integer(rec.text());
-            draft.set("origin.connections_max", count <= 0 ? UNLIMITED : Long.toString(count), rec.entry());
+            if (count <= 0) {
+                draft.set("origin.connections_max", UNLIMITED, rec.entry());
+            } else {
+                draft.set("origin.connections_total_max", Long.toString(count), rec.entry());
+            }
             rec.entry().note(count <= 0 ? "no limit" : note);
         });
         limit.accept("http.server_max_connections");
         limit.accept("http.per_server.connection.max");
         draft.setDefault("origin.connections_max", UNLIMITED, "proxy.config.http.per_server.connection.max, no limit");
+    }
+
+    /** Imports the local addresses of connections to origins: one address of each family. */
+    private void sourceAddress() {
+        for (String name : List.of("proxy.local.outgoing_ip_to_bind", "outgoing_ip_to_bind")) {
+            with(name, rec -> {
+                List<String> words = new ArrayList<>();
+                for (String word : RecordTable.split(rec.text())) {
+                    boolean brackets = word.startsWith("[") && word.endsWith("]");
+                    words.add(brackets ? word.substring(1, word.length() - 1) : word);
+                }
+                try {
+                    SourceAddress.of(words);
+                } catch (InvalidValueException e) {
+                    throw new BadValueException(e.problem());
+                }
+                draft.set("origin.source_address", words, rec.entry());
+            });
+        }
     }
 
     private void processes() {

@@ -200,6 +200,7 @@ public final class RecordTable {
                 "30",
                 "timeouts.origin_first_byte",
                 "timeouts.origin_idle");
+        add("http.transaction_active_timeout_in", Kind.SECONDS, "900", "timeouts.transaction");
         add("http.connect_attempts_timeout", Kind.SECONDS, "30", "timeouts.origin_connect");
         add("websocket.no_activity_timeout", Kind.SECONDS, "600", "timeouts.tunnel_idle");
         add("websocket.active_timeout", Kind.SECONDS, "3600", "timeouts.tunnel_max");

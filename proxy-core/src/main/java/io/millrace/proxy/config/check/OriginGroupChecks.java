@@ -12,6 +12,7 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SocketPath;
 import io.millrace.proxy.config.value.Units;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -194,6 +195,10 @@ public final class OriginGroupChecks {
                         ".hosts[" + i + "]",
                         url.authority()
                                 + " is an address without a name for the certificate; set the name with health_check.host");
+            }
+            String unusable = SocketPath.problem(hosts.get(i).find(OriginGroupKeys.HOST_UNIX_SOCKET));
+            if (unusable != null) {
+                return new Fault(".hosts[" + i + "].unix_socket", unusable);
             }
             primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
         }

@@ -120,9 +120,15 @@ final class StorageChecks {
         Map<String, Integer> seen = new HashMap<>();
         for (int i = 0; i < volumes.size(); i++) {
             List<String> hosts = volumes.get(i).find(ConfigKeys.VOLUMES_HOSTS);
+            VolumeShareConfig.Scheme scheme = volumes.get(i).find(ConfigKeys.VOLUMES_SCHEME);
+            Integer same = hosts == null && scheme != null ? seen.putIfAbsent(scheme + "://", i) : null;
+            if (same != null) {
+                volumeError(i, "scheme", "all hosts with this scheme are already in volumes[" + same + "]");
+            }
             for (String host : hosts == null ? List.<String>of() : hosts) {
                 String name = host.startsWith("*.") ? host.substring(1) : host;
-                Integer first = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), i);
+                String key = (scheme == null ? "" : scheme + "://") + name.toLowerCase(Locale.ROOT);
+                Integer first = seen.putIfAbsent(key, i);
                 if (!HOST.matcher(name).matches()) {
                     volumeError(i, "hosts", "'" + host + "' is neither a host nor a domain such as *.example.com");
                 } else if (first != null) {

@@ -163,6 +163,12 @@ public final class ConfigKeys {
             .atsName("hosting.config")
             .description("Client hosts whose responses are stored there; .example.com or *.example.com means all below"
                     + " it.");
+    public static final ConfigKey<VolumeShareConfig.Scheme> VOLUMES_SCHEME = ConfigKey.builder(
+                    "volumes[].scheme", ValueType.word(VolumeShareConfig.Scheme.class, false))
+            .rolling()
+            .atsName("scheme=")
+            .description("Scheme of the client URLs whose responses are stored there. Without hosts, responses of all"
+                    + " hosts that no other volume has.");
 
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = ConfigKey.builder(

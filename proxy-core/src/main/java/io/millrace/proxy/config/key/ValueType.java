@@ -10,6 +10,7 @@ import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.RefererConfig;
 import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.config.value.Suggestions;
 import io.millrace.proxy.config.value.SyslogAddress;
 import io.millrace.proxy.config.value.TlsVersion;
@@ -220,6 +221,16 @@ public final class ValueType<T> {
             AddressSet.class,
             text -> AddressSet.of(readNames(text)),
             AddressSet::toString,
+            null,
+            false);
+
+    /** Local addresses of connections: one IPv4 address, one IPv6 address, or both; the list may be empty. */
+    public static final ValueType<SourceAddress> SOURCE_ADDRESS = new ValueType<>(
+            "source addresses",
+            "one IPv4 address, one IPv6 address, or a list of both",
+            SourceAddress.class,
+            text -> SourceAddress.of(isEmptyList(text) ? List.of() : readNames(text)),
+            source -> source.equals(SourceAddress.NONE) ? "[]" : source.toString(),
             null,
             false);
 
@@ -615,7 +626,7 @@ public final class ValueType<T> {
 
     /** Returns true if a value is a list of words, written as a list or separated by commas. */
     public boolean isWords() {
-        return (valueClass == namesClass() && this != LIST) || this == ADDRESSES;
+        return (valueClass == namesClass() && this != LIST) || this == ADDRESSES || this == SOURCE_ADDRESS;
     }
 
     @SuppressWarnings("unchecked") // The class of a generic list is its raw class.

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.key;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A volume with a share of every storage path, for some hosts or rules. Immutable.
@@ -9,8 +10,19 @@ import java.util.List;
  * @param share fraction of each storage path, 0 to 1
  * @param hosts client hosts whose responses are stored there: names; {@code .example.com} or {@code *.example.com} for
  *     all subdomains
+ * @param scheme scheme of the client URLs whose responses are stored there; null for any
  */
-public record VolumeShareConfig(String name, double share, List<String> hosts) {
+public record VolumeShareConfig(
+        String name,
+        double share,
+        List<String> hosts,
+        @Nullable Scheme scheme) {
+    /** The scheme of a client's URL. */
+    public enum Scheme {
+        HTTP,
+        HTTPS
+    }
+
     /** Name of the volume of all responses that are not assigned to another volume. */
     public static final String DEFAULT_NAME = "default";
 
@@ -19,6 +31,7 @@ public record VolumeShareConfig(String name, double share, List<String> hosts) {
         return new VolumeShareConfig(
                 element.get(ConfigKeys.VOLUMES_NAME),
                 element.get(ConfigKeys.VOLUMES_SHARE),
-                hosts == null ? List.of() : hosts);
+                hosts == null ? List.of() : hosts,
+                element.find(ConfigKeys.VOLUMES_SCHEME));
     }
 }

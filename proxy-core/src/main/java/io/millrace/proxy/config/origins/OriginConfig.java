@@ -3,11 +3,13 @@ package io.millrace.proxy.config.origins;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.SourceAddress;
 
 /**
- * Settings of connections to origins. Every limit counts per origin and event loop. Immutable.
+ * Settings of connections to origins. Limits count per origin and event loop, if nothing else is said. Immutable.
  *
  * @param connectionsMax connections at the same time
+ * @param connectionsTotalMax connections of all event loops at the same time; 0 for no limit
  * @param tunnelsMax tunnels at the same time, not counted as connections
  * @param queueMax requests that wait for a connection
  * @param queueWaitNanos how long a request waits for a connection
@@ -16,10 +18,12 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
  * @param http2 use of HTTP/2 if neither the rule nor the group sets it
  * @param http2StreamsMax requests on one HTTP/2 connection at the same time
  * @param http2WindowBytes received content of one HTTP/2 response that is not consumed yet
+ * @param source local addresses of connections if neither the rule nor the group sets them
  * @param tls TLS settings if neither the rule nor the group has its own
  */
 public record OriginConfig(
         int connectionsMax,
+        int connectionsTotalMax,
         int tunnelsMax,
         int queueMax,
         long queueWaitNanos,
@@ -28,6 +32,7 @@ public record OriginConfig(
         Http2 http2,
         int http2StreamsMax,
         int http2WindowBytes,
+        SourceAddress source,
         OriginTlsConfig tls) {
     /** When HTTP/2 is used with an origin. */
     public enum Http2 {
@@ -42,6 +47,7 @@ public record OriginConfig(
     public static OriginConfig from(ConfigValues values) {
         return new OriginConfig(
                 values.get(ConfigKeys.ORIGIN_CONNECTIONS_MAX),
+                values.get(OriginLimitKeys.TOTAL),
                 values.get(TunnelKeys.ORIGIN_MAX),
                 values.get(ConfigKeys.ORIGIN_QUEUE_MAX),
                 values.get(ConfigKeys.ORIGIN_QUEUE_WAIT).toNanos(),
@@ -50,6 +56,7 @@ public record OriginConfig(
                 values.get(Http2Keys.ORIGIN),
                 values.get(Http2Keys.ORIGIN_STREAMS),
                 Math.toIntExact(values.get(Http2Keys.ORIGIN_STREAM_WINDOW)),
+                values.get(OriginLimitKeys.SOURCE),
                 OriginTlsConfig.from(values));
     }
 }

@@ -4,6 +4,8 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SourceAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param ringMode use of backup hosts
  * @param hosts in the order of the file, at least one
  * @param connectionsMax limit of connections to each host on each event loop; null for the general setting
+ * @param connectionsTotalMax limit of connections to each host on all event loops, 0 for none; null for the general
+ *     setting
  * @param tunnelsMax limit of tunnels to each host on each event loop; null for the general setting
  * @param queueMax limit of requests that wait for a connection to a host; null for the general setting
  * @param parentIsProxy whether the hosts are proxies, so that requests have absolute URLs
@@ -27,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param markdown when a host is marked down
  * @param tls TLS settings of the group over the general ones
  * @param ownTls whether the group has TLS settings, which then override those of the rule
+ * @param sourceAddress local addresses of connections to the hosts; null for the setting of the rule
+ * @param checkSourceAddress local addresses of health checks, which belong to no rule
  * @param http2 use of HTTP/2 with the hosts; null for the setting of the rule
  * @param checkHttp2 use of HTTP/2 for health checks, which belong to no rule
  * @param healthCheck settings of health checks; null for none
@@ -38,6 +44,7 @@ public record OriginGroupConfig(
         RingMode ringMode,
         List<Host> hosts,
         @Nullable Integer connectionsMax,
+        @Nullable Integer connectionsTotalMax,
         @Nullable Integer tunnelsMax,
         @Nullable Integer queueMax,
         boolean parentIsProxy,
@@ -48,6 +55,8 @@ public record OriginGroupConfig(
         Markdown markdown,
         OriginTlsConfig tls,
         boolean ownTls,
+        @Nullable SourceAddress sourceAddress,
+        SourceAddress checkSourceAddress,
         OriginConfig.@Nullable Http2 http2,
         OriginConfig.Http2 checkHttp2,
         @Nullable HealthCheck healthCheck) {
@@ -106,12 +115,14 @@ public record OriginGroupConfig(
      * @param weight 1 to 1000
      * @param backup whether the host is a backup for the other hosts
      * @param self whether the host is this proxy; null to detect it
+     * @param unixSocket Unix domain socket to which connections are made; null for TCP
      */
     public record Host(
             RuleUrl url,
             int weight,
             boolean backup,
-            @Nullable Boolean self) {}
+            @Nullable Boolean self,
+            @Nullable Path unixSocket) {}
 
     /**
      * When another host is tried.
@@ -173,7 +184,8 @@ public record OriginGroupConfig(
                     host.get(OriginGroupKeys.HOST_URL),
                     host.get(OriginGroupKeys.HOST_WEIGHT),
                     host.get(OriginGroupKeys.HOST_BACKUP),
-                    host.find(OriginGroupKeys.HOST_SELF)));
+                    host.find(OriginGroupKeys.HOST_SELF),
+                    host.find(OriginGroupKeys.HOST_UNIX_SOCKET)));
         }
         return new OriginGroupConfig(
                 element.get(OriginGroupKeys.NAME),
@@ -182,6 +194,7 @@ public record OriginGroupConfig(
                 element.get(OriginGroupKeys.RING_MODE),
                 List.copyOf(hosts),
                 element.find(OriginGroupKeys.CONNECTIONS_MAX),
+                element.find(OriginLimitKeys.GROUP_TOTAL),
                 element.find(TunnelKeys.GROUP_MAX),
                 element.find(OriginGroupKeys.QUEUE_MAX),
                 element.get(OriginGroupKeys.PARENT_IS_PROXY),
@@ -199,6 +212,10 @@ public record OriginGroupConfig(
                         codes(element.get(OriginGroupKeys.MARKDOWN_CODES))),
                 OriginTlsConfig.ofGroup(element, general),
                 OriginTlsKeys.GROUP.all().stream().anyMatch(element::isSet),
+                element.find(OriginLimitKeys.GROUP_SOURCE),
+                element.isSet(OriginLimitKeys.GROUP_SOURCE)
+                        ? element.get(OriginLimitKeys.GROUP_SOURCE)
+                        : general.get(OriginLimitKeys.SOURCE),
                 element.find(Http2Keys.GROUP),
                 element.isSet(Http2Keys.GROUP) ? element.get(Http2Keys.GROUP) : general.get(Http2Keys.ORIGIN),
                 healthCheck(element));

@@ -4,6 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.RuleUrl;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,11 @@ public final class OriginGroupKeys {
             .description(
                     "Whether the host is this proxy itself, which gets no requests. By default this is so if the port"
                             + " is one of listen, and the host is an address of this machine or its name.");
+    public static final ConfigKey<Path> HOST_UNIX_SOCKET = ConfigKey.builder(
+                    "origins[].hosts[].unix_socket", ValueType.PATH)
+            .description(
+                    "Unix domain socket on which the host listens; connections go there instead of the host and port of"
+                            + " url, which names the host in logs, metrics and millctl.");
     public static final ConfigKey<Integer> CONNECTIONS_MAX = ConfigKey.builder(
                     "origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)

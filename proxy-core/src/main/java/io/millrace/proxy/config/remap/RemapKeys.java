@@ -6,6 +6,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +97,11 @@ public final class RemapKeys {
             .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
                     + " field still has the host of to.");
 
+    public static final ConfigKey<Path> UNIX_SOCKET = ConfigKey.builder("remap[].unix_socket", ValueType.PATH)
+            .description(
+                    "Unix domain socket on which the origin of to listens; connections go there instead of the host and"
+                            + " port of to, which stay in the Host field and in certificates.");
+
     public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(
                     "Name of the site to which the tags of this rule's responses belong; the default is the client's"
@@ -108,6 +114,7 @@ public final class RemapKeys {
             REFERER_REDIRECT,
             REWRITE_SET_COOKIE,
             ORIGINS,
+            UNIX_SOCKET,
             SITE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP);

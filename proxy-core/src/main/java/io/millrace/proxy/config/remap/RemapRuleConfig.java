@@ -10,6 +10,7 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.origins.OriginLimitKeys;
 import io.millrace.proxy.config.origins.TunnelKeys;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.AddressRange;
@@ -19,7 +20,9 @@ import io.millrace.proxy.config.value.ProxyProtocolVersion;
 import io.millrace.proxy.config.value.RefererConfig;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.http.forward.UpgradeFields;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -44,9 +47,12 @@ import org.jspecify.annotations.Nullable;
  * @param purgeAllow addresses whose PURGE requests are accepted
  * @param cache cache settings in force: those of the rule over the general ones
  * @param origins name of the origin group; null to use the host of {@code to}
+ * @param unixSocket Unix domain socket of the origin of {@code to}; null for TCP
  * @param site site to which the tags of responses belong; null for the host of their URL
  * @param originTls TLS settings for the origin of {@code to}
  * @param originHttp2 use of HTTP/2 with the origin of {@code to}
+ * @param originSource local addresses of connections to the origin of {@code to}
+ * @param transactionNanos longest time from a request's head to the end of its response; 0 for no limit
  * @param isForwarding whether this is the pseudo rule of the forward proxy, for all hosts that no rule maps. Then
  *     {@code to} is a placeholder
  * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
@@ -67,9 +73,12 @@ public record RemapRuleConfig(
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String origins,
+        @Nullable Path unixSocket,
         @Nullable String site,
         OriginTlsConfig originTls,
         OriginConfig.Http2 originHttp2,
+        SourceAddress originSource,
+        long transactionNanos,
         boolean isForwarding,
         @Nullable String location) {
     /** Returns the pseudo rule for forwarded requests that no rule maps; it has the general settings. */
@@ -110,7 +119,9 @@ public record RemapRuleConfig(
             List<AddressRange> purgeAllow,
             CacheConfig cache,
             OriginTlsConfig originTls,
-            OriginConfig.Http2 originHttp2) {
+            OriginConfig.Http2 originHttp2,
+            SourceAddress originSource,
+            long transactionNanos) {
         static Settings of(ConfigValues own, ConfigValues effective) {
             return new Settings(
                     effective.get(ConfigKeys.PRISTINE_HOST_HDR),
@@ -121,7 +132,9 @@ public record RemapRuleConfig(
                     purgers(effective),
                     CacheConfig.from(effective),
                     OriginTlsConfig.from(own, effective),
-                    effective.get(Http2Keys.ORIGIN));
+                    effective.get(Http2Keys.ORIGIN),
+                    effective.get(OriginLimitKeys.SOURCE),
+                    effective.get(OriginLimitKeys.TRANSACTION).toNanos());
         }
     }
 
@@ -147,9 +160,12 @@ public record RemapRuleConfig(
                 settings.purgeAllow,
                 settings.cache,
                 origins,
+                element.find(RemapKeys.UNIX_SOCKET),
                 element.find(RemapKeys.SITE),
                 settings.originTls,
                 settings.originHttp2,
+                settings.originSource,
+                settings.transactionNanos,
                 forwarding,
                 element.origin());
     }

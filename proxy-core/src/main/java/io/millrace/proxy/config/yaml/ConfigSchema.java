@@ -135,7 +135,7 @@ public final class ConfigSchema {
                 json.writeEndArray();
             }
             case "section of fields" -> fieldLines();
-            case "names", "field names", "expressions", "addresses" -> words("string");
+            case "names", "field names", "expressions", "addresses", "source addresses" -> words("string");
             case "status codes" -> words("integer");
             case "integer", "number" -> {
                 json.writeName("anyOf");

@@ -7,6 +7,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.key.ViaConfig;
 import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.fetch.FetchSettings;
 import io.millrace.proxy.observe.CacheStatus;
 import io.millrace.proxy.observe.Via;
@@ -34,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param forward clients and destinations of the forward proxy
  * @param volumes selects the volume of a response
  * @param fetch deadlines and limits of requests to origins
+ * @param source local addresses of connections that belong to no rule
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk
@@ -55,6 +57,7 @@ public record ExchangeSettings(
         ForwardSettings forward,
         VolumeChoice volumes,
         FetchSettings fetch,
+        SourceAddress source,
         TunnelLimits tunnels,
         int fillWindowBytes,
         boolean storesBlocks,
@@ -88,6 +91,7 @@ public record ExchangeSettings(
                 .queueTimeoutNanos(origin.queueWaitNanos())
                 .responseHeadMax(config.limits().responseHeaderBytes())
                 .connectionsMax(origin.connectionsMax())
+                .connectionsTotalMax(origin.connectionsTotalMax())
                 .tunnelsMax(origin.tunnelsMax())
                 .idleConnectionsMax(origin.keepAliveMax())
                 .http2StreamsMax(origin.http2StreamsMax())
@@ -102,6 +106,7 @@ public record ExchangeSettings(
                 forward,
                 VolumeChoice.of(built),
                 fetch,
+                origin.source(),
                 new TunnelLimits(timeouts.tunnelIdleNanos(), timeouts.tunnelMaxNanos()),
                 (int) Math.min(Integer.MAX_VALUE, config.cache().fillWindowBytes()),
                 !built.storage().isEmpty(),

@@ -9,6 +9,7 @@ import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
+import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -35,6 +36,7 @@ import io.millrace.store.StoredObject;
 import io.netty.util.AsciiString;
 import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -66,7 +68,7 @@ public final class OriginRequests {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
         RemapRuleConfig rule = plan.mapped().rule().config();
         tls(builder, rule.originTls(), plan);
-        builder.http2(rule.originHttp2());
+        builder.http2(rule.originHttp2()).source(rule.originSource());
         if (plan.mapped().rule().isForwarding()) {
             builder.addresses(settings.forward());
         }
@@ -85,7 +87,8 @@ public final class OriginRequests {
         RemapRuleConfig rule = plan.mapped().rule().config();
         tls(builder, own ? group.config().tls() : rule.originTls(), plan);
         OriginConfig.Http2 http2 = group.config().http2();
-        builder.http2(http2 == null ? rule.originHttp2() : http2);
+        SourceAddress source = group.config().sourceAddress();
+        builder.http2(http2 == null ? rule.originHttp2() : http2).source(source == null ? rule.originSource() : source);
         if (group.config().parentIsProxy()) {
             builder.target(plan.originUrlBytes());
         }
@@ -177,6 +180,10 @@ public final class OriginRequests {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
+        Path socket = mapped.rule().config().unixSocket();
+        if (socket != null) {
+            return origin.onSocket(socket.toString());
+        }
         // A forward-proxy request goes to the host that the client named, without DNS SRV records.
         return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }

@@ -35,6 +35,8 @@ public enum ExchangeOutcome {
     ORIGIN_FAILED(Group.FAILURE, Side.ORIGIN, "origin-failed"),
     /** The origin did not respond in time. */
     ORIGIN_TIMEOUT(Group.FAILURE, Side.ORIGIN, "origin-timeout"),
+    /** The request took longer in all than permitted. */
+    TRANSACTION_TIMEOUT(Group.FAILURE, Side.LOCAL, "transaction-timeout"),
     /** The response broke off after its head, because the origin's response broke off. */
     TRUNCATED(Group.FAILURE, Side.ORIGIN, "truncated"),
     /** The response broke off after its head, because the store could not read it. */

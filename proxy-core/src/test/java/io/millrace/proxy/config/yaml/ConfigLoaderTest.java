@@ -175,6 +175,7 @@ final class ConfigLoaderTest {
                 "volumes: [{name: a, share: 60%}, {name: b, share: 50%}] | 5:44: volumes[1].share: the shares add up to 110%; the sum must be less than 100%, because the rest is for all other responses",
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
                 "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is already in volumes[0]",
+                "volumes: [{name: a, share: 5%, scheme: http}, {name: b, share: 5%, scheme: http}] | 5:68: volumes[1].scheme: all hosts with this scheme are already in volumes[0]",
                 "cache: {volume: api} | 5:9: cache.volume: no volume has the name 'api' in volumes",
                 "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs no size, but /a is not a block device",
                 "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is only for block devices and files, but /tmp is a directory",
@@ -201,7 +202,8 @@ final class ConfigLoaderTest {
                 "ram_size: 1GiB       | 5:5: remap[1].ram_size: unknown key (did you mean cache.ram_size?)",
                 "cache: {ram_size: 1GiB} | 5:13: remap[1].cache.ram_size: cannot be set for one rule, only for all",
                 "cache: {enabld: true} | 5:13: remap[1].cache.enabld: unknown key (did you mean enabled?)",
-                "timeouts: {drain: 1s} | 5:5: remap[1].timeouts: cannot be set for one rule, only for all",
+                "timeouts: {drain: 1s} | 5:16: remap[1].timeouts.drain: cannot be set for one rule, only for all",
+                "limits: {connections: 1} | 5:5: remap[1].limits: cannot be set for one rule, only for all",
                 "pristine_host_hdr: 2 | 5:24: remap[1].pristine_host_hdr: '2' is neither true nor false"
             })
     void reportsProblemsWithinARule(String line, String expected) {

@@ -1,0 +1,157 @@
+package io.millrace.proxy.fetch;
+
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The places of one pool within the process-wide limit of connections to its origin ({@link ConnectionTotal}).
+ *
+ * <p>Every connection of the pool has a place. A closed connection leaves its place to the pool until {@link #settle},
+ * so that a retried call needs no new one.
+ *
+ * <p>Confined to the pool's event loop, except for the methods of {@link ConnectionTotal.Member}.
+ */
+final class PoolPlaces implements ConnectionTotal.Member {
+    private static final Logger log = LoggerFactory.getLogger(PoolPlaces.class);
+
+    private final OriginPool pool;
+    private final ConnectionTotals totals;
+    /** The connections of all event loops; null for tunnels, which are not counted. */
+    private final @Nullable ConnectionTotal total;
+    /** Places of the pool, at least one for each connection. */
+    private int held;
+    /** The wait for a place; null for none. */
+    private ConnectionTotal.@Nullable Waiter awaited;
+
+    PoolPlaces(OriginPool pool, ConnectionTotals totals, boolean tunnel) {
+        this.pool = pool;
+        this.totals = totals;
+        total = tunnel ? null : totals.join(pool.origin(), this);
+    }
+
+    /** Takes a place for one more connection: that of a closed one, or a free one. Returns false if there is none. */
+    boolean take(FetchSettings settings) {
+        ConnectionTotal all = total;
+        if (all == null || held > pool.connections()) {
+            return true;
+        }
+        if (!all.tryAcquire(settings.connectionsTotalMax())) {
+            return false;
+        }
+        held++;
+        return true;
+    }
+
+    /** Gives back the places of closed connections, and ends the wait for a place if no call of the pool waits. */
+    void settle() {
+        ConnectionTotal all = total;
+        if (all == null) {
+            return;
+        }
+        if (!pool.hasWaiting()) {
+            withdraw();
+        }
+        int free = held - pool.connections();
+        if (free > 0) {
+            held -= free;
+            all.release(free);
+        }
+    }
+
+    /** Gives the place of a closed connection to another pool if it has too few, and then waits behind it. */
+    void settleDebt() {
+        if (isOwed()) {
+            withdraw();
+            settle();
+        }
+    }
+
+    /** Begins to wait for a place, for the first waiting call. */
+    void await(int limit) {
+        ConnectionTotal all = total;
+        if (all == null || (awaited != null && awaited.limit() == limit)) {
+            return;
+        }
+        withdraw();
+        if (awaited == null) {
+            ConnectionTotal.Waiter wait = new ConnectionTotal.Waiter(this, held, limit);
+            awaited = wait;
+            all.await(wait);
+        }
+    }
+
+    /** Ends the wait, unless a place was granted already. */
+    void withdraw() {
+        ConnectionTotal.Waiter wait = awaited;
+        if (wait != null && total != null && total.withdraw(wait)) {
+            awaited = null;
+        }
+    }
+
+    /** Returns true if this pool should leave its next free connection to another event loop. */
+    boolean isOwed() {
+        return total != null && total.isOwed(this, held);
+    }
+
+    /** Returns true if a pool waits for a place. */
+    boolean isAwaited() {
+        return total != null && total.isAwaited();
+    }
+
+    /** Returns true if there are more connections than the limit permits, because it was lowered. */
+    boolean isOver(FetchSettings settings) {
+        int limit = settings.connectionsTotalMax();
+        return total != null && limit > 0 && total.places() > limit;
+    }
+
+    /** The connections of all event loops; 0 for tunnels. */
+    int ofAllLoops() {
+        return total == null ? 0 : total.places();
+    }
+
+    /** Returns true, once for each wait, if this pool should end a shared connection for the pool that waits. */
+    boolean promise() {
+        return total != null && total.isOwed(this, held) && total.promise();
+    }
+
+    /** Returns true while this pool waits for a place. */
+    boolean isWaiting() {
+        return awaited != null;
+    }
+
+    /** Called when the pool is forgotten; it has no connections and does not wait. */
+    void leave() {
+        if (total != null) {
+            totals.leave(pool.origin(), this);
+        }
+    }
+
+    @Override
+    public void onPlace() {
+        try {
+            pool.eventLoop().execute(this::granted);
+        } catch (RejectedExecutionException e) {
+            log.debug("{}: a place goes on to another event loop, since this one has ended", pool.origin());
+            if (total != null) {
+                total.release(1);
+            }
+        }
+    }
+
+    private void granted() {
+        awaited = null;
+        held++;
+        pool.onPlace();
+    }
+
+    @Override
+    public void onDemand() {
+        try {
+            pool.eventLoop().execute(pool::leavePlace);
+        } catch (RejectedExecutionException e) {
+            log.debug("{}: no connection is closed for another event loop, since this one has ended", pool.origin());
+        }
+    }
+}
