@@ -39,21 +39,12 @@ public final class OriginHost {
     /** History from before this instance existed. */
     private volatile HostHistory past;
 
-    OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
-        this(group, url, null, renamed, EventSink.NONE);
-    }
-
     /**
      * @param unixSocket Unix domain socket to which connections are made; null for TCP
      * @param renamed the same host in the group that the new one replaces; null for none
      * @param events receives changes between up and down
      */
-    OriginHost(
-            String group,
-            RuleUrl url,
-            @Nullable Path unixSocket,
-            @Nullable OriginHost renamed,
-            EventSink events) {
+    OriginHost(String group, RuleUrl url, @Nullable Path unixSocket, @Nullable OriginHost renamed, EventSink events) {
         this.group = group;
         this.events = events;
         this.url = url;
