@@ -130,7 +130,8 @@ class FirstMinutesTest {
         Command run = Command.run(
                         directory, directory, List.of("sh", "-c", "script -qec '" + shell + "' /dev/null < " + keys))
                 .succeeds();
-        assertTrue(run.out().contains("is running"), run::toString);
+        String plain = run.out().replaceAll("\u001b\\[[0-9;]*[A-Za-z]", "");
+        assertTrue(plain.contains("is running"), run::toString);
         Path history = directory.resolve("millrace/shell_history");
         assertEquals("status\nexit\n", Files.readString(history), run::toString);
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(history)));
