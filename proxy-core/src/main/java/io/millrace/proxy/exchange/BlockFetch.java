@@ -123,7 +123,8 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     @Override
-    public void onHead(ResponseHead head, ResponseFraming framing) {
+    public void onHead(ResponseHead received, ResponseFraming framing) {
+        ResponseHead head = plan.received(home.settings().server().applyTo(received));
         end.onStatus(head.status());
         long nowMillis = home.clock().millis();
         StoredHead update = null;

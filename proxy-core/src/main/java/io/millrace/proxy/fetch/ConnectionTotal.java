@@ -95,7 +95,12 @@ final class ConnectionTotal {
 
     /** Ends a wait. Returns false if the place was granted already: then {@link Member#onPlace} follows. */
     boolean withdraw(Waiter waiter) {
-        return waiting.remove(waiter);
+        boolean removed = waiting.remove(waiter);
+        if (removed) {
+            // The next one may have a higher limit.
+            serve();
+        }
+        return removed;
     }
 
     /** Returns true if a pool waits for a place. */

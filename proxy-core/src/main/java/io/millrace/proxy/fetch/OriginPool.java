@@ -301,8 +301,16 @@ final class OriginPool {
         }
         acquireShared();
         serveWaiting();
+        endWait();
         if (client.isClosed() && !connection.isActive()) {
             connection.closeUnused();
+        }
+    }
+
+    /** Leaves the queue for places when no call of this pool waits any more. */
+    private void endWait() {
+        if (waiting.isEmpty()) {
+            places.withdraw();
         }
     }
 
@@ -533,6 +541,7 @@ final class OriginPool {
                 statistics.connectionsActive++;
                 next.start(connection);
             }
+            endWait();
         } else if (client.isClosed()
                 || key.tunnel()
                 || isFull(connection.settings())

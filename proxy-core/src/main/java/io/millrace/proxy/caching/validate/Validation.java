@@ -186,7 +186,7 @@ public final class Validation {
     }
 
     /** Returns the stored fields after an update, whose fields replace those of the same name (RFC 9111 s3.2). */
-    static FieldSection updatedFields(FieldSection old, FieldSection update) {
+    public static FieldSection updatedFields(FieldSection old, FieldSection update) {
         HopByHop hopByHop = HopByHop.of(update);
         FieldSection.Builder merged = FieldSection.builder();
         for (int line = 0; line < old.size(); line++) {

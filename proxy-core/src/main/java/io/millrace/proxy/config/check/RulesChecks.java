@@ -1,5 +1,6 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -32,6 +33,9 @@ public final class RulesChecks {
         List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
         Set<String> unkeyed = new TreeSet<>();
         remap.forEach(rule -> unkeyed.addAll(unkeyed(rule.over(values))));
+        if (values.get(ForwardProxyKeys.ENABLED)) {
+            unkeyed.addAll(unkeyed(values));
+        }
         int[] general = check(values.elements(RuleKeys.RULES), "rules", unkeyed, new int[2]);
         for (int i = 0; i < remap.size(); i++) {
             if (remap.get(i).isSet(RuleKeys.OF_REMAP)) {
@@ -51,6 +55,10 @@ public final class RulesChecks {
                 || inForce.isSet(CacheKeyKeys.INCLUDED_PARAMS)
                 || inForce.isSet(CacheKeyKeys.EXCLUDED_PARAMS)) {
             fields.addAll(List.of("query", "param"));
+        }
+        if (inForce.get(CacheKeyKeys.SORTED_PARAMS)) {
+            // One key for all orders of the parameters, but a condition may match one order only.
+            fields.add("query");
         }
         if (inForce.isSet(CacheKeyKeys.HOST)) {
             fields.addAll(List.of("host", "port"));

@@ -357,6 +357,7 @@ public final class RuleCompiler {
         if (bypass && element.isSet(RuleKeys.TTL)) {
             fault("ttl", "has no effect beside bypass, since nothing is stored");
         }
+        checkRewrite(bypass);
         if (when == null) {
             return;
         }
@@ -368,6 +369,18 @@ public final class RuleCompiler {
         checkPhases(when, before, onStored);
         shared.addAll(onStored);
         checkShared(when, shared, bypass);
+    }
+
+    /** Checks that a rewrite does not use a host that cache keys can omit. */
+    private void checkRewrite(boolean bypass) {
+        for (ConfigKey<String> key : List.of(RuleKeys.REWRITE_PATH, RuleKeys.REWRITE_QUERY)) {
+            String template = element.find(key);
+            if (template != null && template.contains("$host") && unkeyed.contains("host") && !bypass) {
+                fault(
+                        key == RuleKeys.REWRITE_PATH ? "rewrite.path" : "rewrite.query",
+                        "uses $host, but cache.key.host lets several hosts share a response");
+            }
+        }
     }
 
     /** Checks that the condition reads only facts that are known when the actions need them. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
@@ -10,6 +11,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.observe.ForwardReason;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
@@ -44,6 +46,7 @@ public final class FetchPlan implements StoringTarget {
     private final int random;
     private final long decidedMillis;
     private final @Nullable Rewrite rewrite;
+    private final boolean isPassedByMethod;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
@@ -71,6 +74,7 @@ public final class FetchPlan implements StoringTarget {
         this.upgrade = decision.upgrade();
         this.stale = stale;
         this.rules = decision.rules();
+        this.isPassedByMethod = decision.forwardReason() == ForwardReason.METHOD;
         this.random = decision.random();
         this.decidedMillis = decision.decidedMillis();
         this.rewrite = decision.rewrite();
@@ -219,10 +223,14 @@ public final class FetchPlan implements StoringTarget {
 
     /**
      * Returns true if the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110
-     * s9.3.3). Returns false for URLs that differ from the URL of their cache key, since a POST is sent unchanged.
+     * s9.3.3). Returns false for URLs that differ from the URL of their cache key, since a POST is sent unchanged, and
+     * for requests that rules change or that bypass the cache: a later GET may not match these rules.
      */
     public boolean isPost() {
         return request.method() == Method.POST
+                && isPassedByMethod
+                && rewrite == null
+                && (rules == null || !rules.changesOriginRequests())
                 && cacheSettings().enabled()
                 && mapped.keyUrl(request.target()) == request.target();
     }
@@ -264,22 +272,25 @@ public final class FetchPlan implements StoringTarget {
 
     /**
      * Returns the origin's response head after the changes of the rules that apply to the request. The status in
-     * conditions is that of the whole representation: a 304 has that of the stored response, a part has 200.
+     * conditions is that of the whole representation: a 304 has that of the stored response, a part has 200. Fields
+     * in conditions are those of the stored response after a 304.
      */
     public ResponseHead received(ResponseHead head) {
         if (rules == null || !rules.changesOriginResponses()) {
             return head;
         }
         int status = head.status();
+        FieldSection seen = head.fields();
         StoredObject<StoredHead> validated = stale();
         if (status == 304 && validated != null) {
             status = validated.head().status();
+            seen = Validation.updatedFields(validated.head().fields(), seen);
         } else if (status == 206 && range != null) {
             status = 200;
         }
         RequestView view = new RequestView(ZoneId.systemDefault())
                 .begin(request, client, decidedMillis, random)
-                .received(status, head.fields());
+                .received(status, seen);
         FieldSection fields = rules.receivedFields(view, head.fields());
         return fields == head.fields() ? head : head.withFields(fields);
     }
