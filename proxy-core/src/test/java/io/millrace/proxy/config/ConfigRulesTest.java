@@ -175,6 +175,7 @@ final class ConfigRulesTest {
                 "ignore_query: true | param[\"a\"] == \"b\" | reads param, which cache.key can omit from keys, but ttl",
                 "excluded_params: [a] | query =~ \"b\" | reads query, which cache.key can omit",
                 "host: a.example | host == \"b.example\" | reads host, which cache.key can omit",
+                "sorted_params: true | query =~ \"^b\" | reads query, which cache.key can omit",
             })
     void partsOfTheUrlThatKeysOmitCannotDecideAboutStoredResponses(String key, String when, String problem) {
         String text = ConfigLoader.parse(
@@ -185,6 +186,29 @@ final class ConfigRulesTest {
                 .text();
         assertTrue(text.contains("rules[0].when: " + problem), text);
         assertNotNull(read("rules: [{when: '" + when + "', ttl: 1h}]").config());
+    }
+
+    @Test
+    void aRewriteDoesNotUseAHostThatKeysOmit() {
+        String rules = "rules: [{rewrite: {path: '/sites/$host$path'}}]";
+        String text = ConfigLoader.parse(
+                        "listen: [':1']\nremap: [{map: /, to: 'http://o/', cache: {key: {host: a.example}}}]\n" + rules,
+                        "m.yaml",
+                        Map.of())
+                .text();
+        assertTrue(text.contains("rules[0].rewrite.path: uses $host, but cache.key.host"), text);
+        assertNotNull(read(rules).config());
+    }
+
+    @Test
+    void keysOfForwardedRequestsCount() {
+        String text = ConfigLoader.parse(
+                        "listen: [':1']\nforward_proxy: {enabled: true, allow: [127.0.0.1]}\n"
+                                + "cache: {key: {ignore_query: true}}\nrules: [{when: 'query =~ \"a\"', ttl: 1h}]",
+                        "m.yaml",
+                        Map.of())
+                .text();
+        assertTrue(text.contains("rules[0].when: reads query, which cache.key can omit"), text);
     }
 
     @Test
