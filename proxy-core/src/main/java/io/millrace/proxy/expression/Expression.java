@@ -117,6 +117,16 @@ public final class Expression<S> {
         return found;
     }
 
+    /**
+     * Returns true if two values of a field give the same result, whatever the values of all other fields.
+     *
+     * @param field name of a field with one text
+     * @return false also if the equality cannot be proved
+     */
+    public boolean isSameFor(String field, String one, String other) {
+        return Residue.of(condition, field, one).equals(Residue.of(condition, field, other));
+    }
+
     private static <S> Field<S> fieldOf(Condition<S> comparison) {
         if (comparison instanceof Condition.Numbers<S> numbers) {
             return numbers.field();

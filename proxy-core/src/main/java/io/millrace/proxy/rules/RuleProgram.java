@@ -20,6 +20,7 @@ public final class RuleProgram {
     private final RuleConfig[] onOriginResponse;
     private final RuleConfig[] onResponse;
     private final boolean readsRandom;
+    private final boolean distinguishesPost;
 
     private RuleProgram(List<RuleConfig> rules) {
         all = rules.toArray(NONE);
@@ -33,6 +34,15 @@ public final class RuleProgram {
                 .anyMatch(rule -> rule.when() != null
                         && rule.when().fields().stream()
                                 .anyMatch(field -> field.name().equals("random")));
+        distinguishesPost = rules.stream().anyMatch(RuleProgram::distinguishesPost);
+    }
+
+    /** Returns true if a rule changes responses to GET otherwise than those to POST, before they are stored. */
+    private static boolean distinguishesPost(RuleConfig rule) {
+        return (rule.rewrite() != null || rule.storedEdits() != null)
+                && !rule.bypass()
+                && rule.when() != null
+                && !rule.when().isSameFor("method", "GET", "POST");
     }
 
     /** Returns the program of some rules. */
@@ -45,6 +55,11 @@ public final class RuleProgram {
     /** Returns true if a condition reads the random number of the request. */
     public boolean readsRandom() {
         return readsRandom;
+    }
+
+    /** Returns true if responses to POST must not be stored for later GETs, because a rule can treat these otherwise. */
+    public boolean distinguishesPost() {
+        return distinguishesPost;
     }
 
     /** The rules that act before the response, in order. Borrowed, and must not be changed. */

@@ -124,6 +124,13 @@ final class ConfigRulesTest {
                         + " sent, but rewrite.path acts before",
                 "{when: 'random < 5', rewrite: {path: /a}} | reads random, which differs between clients, but"
                         + " rewrite.path changes the stored response, which serves all clients; add bypass: true",
+                "{when: 'method == \"GET\"', set_stored_header: {A: b}} | rules[0].when: reads method and can differ"
+                        + " between GET and HEAD, but set_stored_header changes the stored response, which serves both;"
+                        + " write method in (\"GET\", \"HEAD\"), or add bypass: true to the rule",
+                "{when: 'method != \"HEAD\"', set_request_header: {A: b}} | but set_request_header changes the stored"
+                        + " response, which serves both",
+                "{when: 'path == \"/a\" && method == \"GET\"', rewrite: {path: /b}, ttl: 1h} | but rewrite.path changes"
+                        + " the stored response, which serves both; write method in (\"GET\", \"HEAD\")",
                 "{set_stored_header: {ETag: a}} | ETag: rules cannot change it",
                 "{rewrite: {path: a}} | rules[0].rewrite.path: 'a' is not a path; it must begin with a slash",
                 "{rewrite: {path: '/a?b'}} | '/a?b' is not a path",
@@ -186,6 +193,24 @@ final class ConfigRulesTest {
                 .text();
         assertTrue(text.contains("rules[0].when: " + problem), text);
         assertNotNull(read("rules: [{when: '" + when + "', ttl: 1h}]").config());
+    }
+
+    /** Rules that cannot give one stored response different fields for GET and HEAD. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '#',
+            value = {
+                "method in (\"GET\", \"HEAD\") # set_stored_header: {A: b}",
+                "(method == \"GET\" || method == \"HEAD\") && path == \"/a\" # rewrite: {path: /b}",
+                "method != \"POST\" # remove_stored_header: [A]",
+                "method == \"POST\" # set_request_header: {A: b}",
+                "method == \"GET\" # ttl: 1h",
+                "method == \"GET\" # bypass: true, set_request_header: {A: b}",
+                "method == \"GET\" # set_response_header: {A: b}",
+            })
+    void conditionsOnTheMethodMustAdmitGetAndHeadAlike(String when, String actions) {
+        ConfigResult result = read("rules: [{when: '" + when + "', " + actions + "}]");
+        assertNotNull(result.config(), result::text);
     }
 
     @Test

@@ -81,6 +81,36 @@ class ExpressionTest {
         assertEquals(expression.hashCode(), again.hashCode());
     }
 
+    /** Each with its result for the values {@code x} and {@code y} of {@code type}. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = " => ",
+            quoteCharacter = '`',
+            value = {
+                "type == 'x' => false",
+                "type != 'x' => false",
+                "type == 'z' => true",
+                "type in ('x', 'y') => true",
+                "type =~ '^[xy]$' => true",
+                "type =~ 'x' => false",
+                "host == 'a' => true",
+                "type == 'x' || type == 'y' => true",
+                "(type == 'x' || type == 'y') && host == 'a' => true",
+                "!(type == 'x') && !(type == 'y') || host == 'a' => true",
+                "type == 'x' && host == 'a' => false",
+                "type == 'x' && host == 'a' || type == 'y' && host == 'b' => false",
+                "type == 'x' && host == 'a' || type == 'y' && host == 'a' => true",
+                "type == 'x' && host == 'a' && status == 1 || type == 'y' && status == 1 && host == 'a' => true",
+                "type == 'x' && host == 'a' && status == 1 || type == 'y' && (status == 1 || host == 'a') => false",
+                "type == 'x' && !(host == 'a') || type == 'y' && host == 'a' => false",
+                "tag == 'x' => true",
+                "header['type'] == 'x' => true",
+            })
+    void isTheSameForTwoValuesOfAField(String text, boolean same) throws ExpressionException {
+        assertEquals(same, parse(text).isSameFor("type", "x", "y"), text);
+        assertEquals(same, parse("!(" + text + ")").isSameFor("type", "y", "x"), text);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiterString = " => ",

@@ -418,6 +418,15 @@ public final class RuleCompiler {
                     "reads " + omitted + ", which cache.key can omit from keys, but " + shared.get(0)
                             + " changes the stored response, which serves all requests of the key");
         }
+        List<String> changes =
+                shared.stream().filter(action -> !action.equals("ttl")).toList();
+        if (!bypass && !changes.isEmpty() && !when.isSameFor("method", "GET", "HEAD")) {
+            fault(
+                    "when",
+                    "reads method and can differ between GET and HEAD, but " + changes.get(0)
+                            + " changes the stored response, which serves both; write method in (\"GET\", \"HEAD\")"
+                            + (shared.contains("ttl") ? "" : ", or add bypass: true to the rule"));
+        }
     }
 
     private static @Nullable String fieldOf(Expression<RequestFacts> when, Predicate<Field<RequestFacts>> kind) {

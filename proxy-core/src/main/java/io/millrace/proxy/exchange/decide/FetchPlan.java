@@ -230,7 +230,7 @@ public final class FetchPlan implements StoringTarget {
         return request.method() == Method.POST
                 && isPassedByMethod
                 && rewrite == null
-                && (rules == null || !rules.changesOriginRequests())
+                && (rules == null || (!rules.changesOriginRequests() && !rules.distinguishesPost()))
                 && cacheSettings().enabled()
                 && mapped.keyUrl(request.target()) == request.target();
     }
