@@ -163,7 +163,10 @@ final class HeaderRewriteTest extends AtsFixture {
                 "cond %{REMAP_PSEUDO_HOOK}",
                 "set-header Host b",
                 "cond %{SEND_RESPONSE_HDR_HOOK}",
-                "set-header X-Kept b");
+                "set-header X-Kept b",
+                "cond %{READ_RESPONSE_HDR_HOOK}",
+                "cond %{METHOD} =GET",
+                "set-header X-A b");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 2, "%{GEO:COUNTRY} has no equivalent");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 3, "its condition has no equivalent");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 5, "values of rules are constant");
@@ -172,9 +175,25 @@ final class HeaderRewriteTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 11, "begin with @ have no equivalent");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 14, "reads cookie, which differs between clients");
         assertOutcome(Outcome.NOT_MAPPED, "r.conf", 16, "Host: rules cannot change it");
+        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 21, "reads method and can differ between GET and HEAD");
         assertEquals(List.of("null -> set_response_header"), rules());
         assertHas("- map: http://a.example/");
         assertOutcome(Outcome.MAPPED, "r.conf", 18, "remap[0].rules[0]");
+    }
+
+    /** Rules that share stored responses must have the same rules; those with a difference are left out. */
+    @Test
+    void aRuleForOneOfTwoHostsWithCommonKeysIsReported() {
+        String key = " @plugin=cachekey.so @pparam=--static-prefix=k.example";
+        samples.file(
+                "remap.config",
+                MAP + key + " @plugin=header_rewrite.so @pparam=r.conf",
+                "map http://b.example/ http://o.example/" + key);
+        samples.file("r.conf", "set-header X-A b", "cond %{SEND_RESPONSE_HDR_HOOK}", "set-header X-B c");
+        assertOutcome(Outcome.NOT_MAPPED, "r.conf", 1, "changes responses that remap[0] shares with remap[1]");
+        assertEquals(List.of("null -> set_response_header"), rules());
+        assertHas("- map: http://a.example/");
+        assertHas("- map: http://b.example/");
     }
 
     @Test

@@ -46,6 +46,7 @@ public final class RulesChecks {
                         general);
             }
         }
+        new SharedKeyChecks(problems, whole).check(values);
     }
 
     /** Returns the fields of conditions that the keys of a remap rule may omit. */

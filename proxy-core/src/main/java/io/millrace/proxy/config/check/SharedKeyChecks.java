@@ -1,0 +1,215 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.rules.RuleKeys;
+import io.millrace.proxy.config.value.HostTemplate;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RuleUrl;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks that remap rules change stored responses alike if they share them by {@code cache.key.host}. Otherwise the
+ * first request would decide which rules apply to the response for all. Confined to one thread.
+ */
+final class SharedKeyChecks {
+    /** The actions that change requests to the origin, stored responses or their lifetime. */
+    private static final List<ConfigKey<?>> EFFECTS = List.of(
+            RuleKeys.SET_REQUEST_HEADER,
+            RuleKeys.ADD_REQUEST_HEADER,
+            RuleKeys.REMOVE_REQUEST_HEADER,
+            RuleKeys.SET_STORED_HEADER,
+            RuleKeys.ADD_STORED_HEADER,
+            RuleKeys.REMOVE_STORED_HEADER,
+            RuleKeys.REWRITE_PATH,
+            RuleKeys.REWRITE_QUERY,
+            RuleKeys.TTL);
+
+    /**
+     * The parts of cache keys that rules with the same stored responses have in common, beside the target.
+     *
+     * @param receivedPort port of a rule by received port; -1 for other rules
+     */
+    private record Common(
+            String host, int generation, String path, int receivedPort, boolean pristine, boolean wholeQuery) {}
+
+    /**
+     * A remap rule whose keys have a common host.
+     *
+     * @param to the target; with references to groups if {@code isTemplate}
+     * @param effects the conditions and the actions of {@link #EFFECTS} of its rules
+     * @param indexes index of each of these rules
+     */
+    private record Member(
+            int index,
+            @Nullable String place,
+            RuleUrl from,
+            String to,
+            boolean isTemplate,
+            List<ConfigValues> effects,
+            List<Integer> indexes) {
+        /** Returns true if the rules may have equal keys for a URL. Two templates are compared by their ends. */
+        boolean mayShare(Member other) {
+            boolean schemes = from.scheme() == null
+                    || other.from.scheme() == null
+                    || from.scheme().equals(other.from.scheme());
+            boolean ports = from.port() < 0 || other.from.port() < 0 || from.port() == other.from.port();
+            if (!schemes || !ports) {
+                return false;
+            }
+            if (!isTemplate && !other.isTemplate) {
+                return to.equals(other.to);
+            }
+            return haveCommonStart(start(), other.start()) && haveCommonEnd(end(), other.end());
+        }
+
+        private static boolean haveCommonStart(String one, String other) {
+            return one.startsWith(other) || other.startsWith(one);
+        }
+
+        private static boolean haveCommonEnd(String one, String other) {
+            return one.endsWith(other) || other.endsWith(one);
+        }
+
+        /** The text before the first reference to a group. */
+        private String start() {
+            for (int i = 0; isTemplate && i < to.length(); i++) {
+                if (HostTemplate.isSubstitution(to, i)) {
+                    return to.substring(0, i);
+                }
+            }
+            return to;
+        }
+
+        /** The text after the last reference to a group. */
+        private String end() {
+            for (int i = to.length() - 1; isTemplate && i >= 0; i--) {
+                if (HostTemplate.isSubstitution(to, i)) {
+                    return to.substring(i + 2);
+                }
+            }
+            return to;
+        }
+
+        /** {@code remap[3] (millrace.yaml:12:5)}. */
+        @Override
+        public String toString() {
+            return "remap[" + index + "]" + (place == null ? "" : " (" + place + ")");
+        }
+    }
+
+    private final ConfigProblems problems;
+    private final Place whole;
+    private final Map<Common, List<Member>> members = new HashMap<>();
+
+    SharedKeyChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /** Checks every remap rule against those before it, and reports at most one error for each. */
+    void check(ConfigValues values) {
+        List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < remap.size(); i++) {
+            String path = "remap[" + i + "]";
+            ConfigValues effective = remap.get(i).over(values);
+            if (effective.isSet(CacheKeyKeys.HOST)
+                    && effective.get(ConfigKeys.CACHE_ENABLED)
+                    && !problems.isBroken(path)
+                    && !problems.isAnyBrokenBelow(path)) {
+                check(i, remap.get(i), effective);
+            }
+        }
+    }
+
+    private void check(int index, ConfigValues rule, ConfigValues effective) {
+        for (RemapVerb verb : RemapVerb.all()) {
+            RuleUrl from = rule.find(RemapKeys.of(verb));
+            RuleUrl to = rule.find(RemapKeys.TO);
+            if (!verb.isForward() || from == null || to == null || from.isWebSocket()) {
+                continue;
+            }
+            Common common = new Common(
+                    effective.get(CacheKeyKeys.HOST),
+                    effective.get(CacheKeyKeys.GENERATION),
+                    from.path(),
+                    verb.group() == RemapVerb.Group.RECEIVED_PORT ? from.port() : -1,
+                    effective.get(ConfigKeys.PRISTINE_HOST_HDR),
+                    effective.get(CacheKeyKeys.SEND_WHOLE_QUERY));
+            String target = to.toString();
+            boolean isTemplate = verb.isRegex() && HostTemplate.lastGroup(target) >= 0;
+            List<ConfigValues> effects = new ArrayList<>();
+            List<Integer> indexes = new ArrayList<>();
+            List<ConfigValues> rules = rule.elements(RuleKeys.OF_REMAP);
+            for (int i = 0; i < rules.size(); i++) {
+                ConfigValues effect = effectOf(rules.get(i));
+                if (effect != null) {
+                    effects.add(effect);
+                    indexes.add(i);
+                }
+            }
+            List<Member> earlier = members.computeIfAbsent(common, key -> new ArrayList<>());
+            Member member = new Member(index, rule.origin(), from, target, isTemplate, effects, indexes);
+            compare(member, earlier);
+            earlier.add(member);
+        }
+    }
+
+    private void compare(Member member, List<Member> earlier) {
+        for (Member other : earlier) {
+            if (!member.effects.equals(other.effects) && member.mayShare(other)) {
+                report(member, other);
+                return;
+            }
+        }
+    }
+
+    /** Returns condition and actions of a rule; null if it changes no stored response. */
+    private static @Nullable ConfigValues effectOf(ConfigValues rule) {
+        if (rule.get(RuleKeys.BYPASS)) {
+            return null;
+        }
+        ConfigValues.Builder effect = ConfigValues.builder();
+        boolean any = false;
+        for (ConfigKey<?> key : EFFECTS) {
+            Object value = rule.find(key);
+            if (value != null) {
+                effect.put(key, value);
+                any = true;
+            }
+        }
+        String when = rule.find(RuleKeys.WHEN);
+        if (when != null) {
+            effect.put(RuleKeys.WHEN, when);
+        }
+        return any ? effect.build() : null;
+    }
+
+    /** Reports the first rule that only one of two remap rules has. */
+    private void report(Member member, Member other) {
+        int at = 0;
+        int common = Math.min(member.effects.size(), other.effects.size());
+        while (at < common && member.effects.get(at).equals(other.effects.get(at))) {
+            at++;
+        }
+        boolean hasMore = at < member.effects.size();
+        Member with = hasMore ? member : other;
+        Member second = hasMore ? other : member;
+        String path = "remap[" + with.index + "].rules[" + with.indexes.get(at) + "]";
+        problems.error(
+                problems.placeOf(path, whole),
+                path,
+                "changes responses that remap[" + with.index + "] shares with " + second
+                        + " by cache.key.host, but remap[" + second.index + "] has other rules; write the same rules"
+                        + " in both, or set another cache.key.host");
+    }
+}
