@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The connections of all event loops to one host and port, for a limit over the whole process.
@@ -35,10 +36,11 @@ final class ConnectionTotal {
      * @param held places of the pool when it began to wait
      * @param limit limit of places that applies to the waiting call
      * @param promised whether a pool is closing a shared connection for this one
+     * @param announced whether the other pools were asked for a place since this one is the first of the queue
      */
-    record Waiter(Member member, int held, int limit, AtomicBoolean promised) {
+    record Waiter(Member member, int held, int limit, AtomicBoolean promised, AtomicBoolean announced) {
         Waiter(Member member, int held, int limit) {
-            this(member, held, limit, new AtomicBoolean());
+            this(member, held, limit, new AtomicBoolean(), new AtomicBoolean());
         }
     }
 
@@ -84,11 +86,16 @@ final class ConnectionTotal {
     void await(Waiter waiter) {
         waiting.add(waiter);
         serve();
-        if (waiting.contains(waiter)) {
-            for (Member member : members) {
-                if (member != waiter.member()) {
-                    member.onDemand();
-                }
+        if (!waiter.announced().get() && waiting.contains(waiter)) {
+            announce(waiter);
+        }
+    }
+
+    /** Asks the other pools for a place. */
+    private void announce(Waiter waiter) {
+        for (Member member : members) {
+            if (member != waiter.member()) {
+                member.onDemand();
             }
         }
     }
@@ -115,29 +122,46 @@ final class ConnectionTotal {
      * @param held places of the asking pool
      */
     boolean isOwed(Member by, int held) {
-        Waiter first = waiting.peek();
-        if (first != null && first.member() == by) {
-            first = null;
-            for (Waiter each : waiting) {
-                if (each.member() != by) {
-                    first = each;
-                    break;
-                }
-            }
-        }
-        if (first == null) {
-            return false;
-        }
+        Waiter first = firstOther(by);
+        return first != null && isOwed(first, held);
+    }
+
+    private boolean isOwed(Waiter first, int held) {
         return first.held() + 1 < held || (first.held() == 0 && first.limit() < members.size());
     }
 
-    /** Returns true, once for each wait, if the first waiting pool needs a shared connection to be closed for it. */
-    boolean promise() {
-        Waiter first = waiting.peek();
-        return first != null && first.promised().compareAndSet(false, true);
+    /** Returns true if another pool waits for a place. */
+    boolean isAwaitedByOther(Member by) {
+        return firstOther(by) != null;
     }
 
-    /** Grants free places to waiting pools, in their order. */
+    private @Nullable Waiter firstOther(Member by) {
+        Waiter first = waiting.peek();
+        if (first == null || first.member() != by) {
+            return first;
+        }
+        for (Waiter each : waiting) {
+            if (each.member() != by) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns true, once for each wait, if a pool must end a shared connection for the first other waiting pool.
+     *
+     * @param held places of the asking pool
+     */
+    boolean promise(Member by, int held) {
+        Waiter first = firstOther(by);
+        return first != null && isOwed(first, held) && first.promised().compareAndSet(false, true);
+    }
+
+    /**
+     * Grants free places to waiting pools, in their order. Then asks the other pools for a place for the first pool that
+     * still waits: when it began to wait, they may have given one to a pool before it.
+     */
     private void serve() {
         Waiter first;
         while ((first = waiting.peek()) != null && takeBelow(first.limit())) {
@@ -148,6 +172,9 @@ final class ConnectionTotal {
             } else {
                 granted.member().onPlace();
             }
+        }
+        if (first != null && first.announced().compareAndSet(false, true)) {
+            announce(first);
         }
     }
 

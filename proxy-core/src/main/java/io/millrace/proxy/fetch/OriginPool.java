@@ -302,6 +302,10 @@ final class OriginPool {
         acquireShared();
         serveWaiting();
         endWait();
+        if (places.isAwaitedByOther()) {
+            // The other pool asked for a place while this connection was being made.
+            leavePlace();
+        }
         if (client.isClosed() && !connection.isActive()) {
             connection.closeUnused();
         }

@@ -100,6 +100,11 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return total != null && total.isAwaited();
     }
 
+    /** Returns true if a pool of another event loop waits for a place. */
+    boolean isAwaitedByOther() {
+        return total != null && total.isAwaitedByOther(this);
+    }
+
     /** Returns true if there are more connections than the limit permits, because it was lowered. */
     boolean isOver(FetchSettings settings) {
         int limit = settings.connectionsTotalMax();
@@ -113,7 +118,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
 
     /** Returns true, once for each wait, if this pool should end a shared connection for the pool that waits. */
     boolean promise() {
-        return total != null && total.isOwed(this, held) && total.promise();
+        return total != null && total.promise(this, held);
     }
 
     /** Returns true while this pool waits for a place. */

@@ -88,6 +88,57 @@ class ConnectionTotalTest {
         assertTrue(total.isOwed(one, 1), "one place for two pools");
     }
 
+    /** The second pool was announced while a place was promised to the first. */
+    @Test
+    void theOthersAreAskedAgainForTheNextPool() {
+        Pool busy = pool();
+        Pool first = pool();
+        Pool second = pool();
+        assertTrue(total.tryAcquire(2));
+        assertTrue(total.tryAcquire(2));
+        total.await(new ConnectionTotal.Waiter(first, 0, 2));
+        total.await(new ConnectionTotal.Waiter(second, 0, 2));
+        assertEquals(2, busy.demands.get());
+        assertTrue(total.promise(busy, 2));
+        assertFalse(total.promise(busy, 2), "the first pool has a promise");
+        total.release(1);
+        assertEquals(1, first.places.availablePermits());
+        assertEquals(3, busy.demands.get());
+        assertTrue(total.promise(busy, 1), "the second pool has none");
+        total.release(1);
+        assertEquals(1, second.places.availablePermits());
+        assertEquals(3, busy.demands.get());
+    }
+
+    @Test
+    void theOthersAreAskedAgainAfterAWithdrawal() {
+        Pool busy = pool();
+        Pool first = pool();
+        Pool second = pool();
+        assertTrue(total.tryAcquire(1));
+        ConnectionTotal.Waiter wait = new ConnectionTotal.Waiter(first, 0, 1);
+        total.await(wait);
+        total.await(new ConnectionTotal.Waiter(second, 0, 1));
+        assertTrue(total.withdraw(wait));
+        assertEquals(3, busy.demands.get());
+    }
+
+    /** A pool that waits itself, and first, ends a connection for the next one. */
+    @Test
+    void aPromiseIsForAnotherPool() {
+        Pool busy = pool();
+        Pool other = pool();
+        assertTrue(total.tryAcquire(1));
+        total.await(new ConnectionTotal.Waiter(busy, 1, 1));
+        assertFalse(total.isAwaitedByOther(busy));
+        assertFalse(total.promise(busy, 1));
+        ConnectionTotal.Waiter wait = new ConnectionTotal.Waiter(other, 0, 1);
+        total.await(wait);
+        assertTrue(total.isAwaitedByOther(busy));
+        assertTrue(total.promise(busy, 1));
+        assertTrue(wait.promised().get());
+    }
+
     @Test
     void moreThreadsThanPlacesNeverExceedTheLimit() throws Exception {
         int limit = 3;

@@ -11,10 +11,16 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.Promise;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,6 +88,10 @@ class SharedLimitTest {
 
     /** Closes all clients: every place must be free then. */
     private void assertNothingIsLeft(ScriptedOrigin origin) throws Exception {
+        assertNothingIsLeft(origin.origin());
+    }
+
+    private void assertNothingIsLeft(Origin origin) throws Exception {
         for (int i = 0; i < LOOPS; i++) {
             OriginClient client = clients.get(i);
             on(i, () -> {
@@ -89,7 +99,7 @@ class SharedLimitTest {
                 return null;
             });
         }
-        Awaitility.await().until(() -> totals.connections(origin.origin()) == 0);
+        Awaitility.await().until(() -> totals.connections(origin) == 0);
     }
 
     @Test
@@ -254,6 +264,148 @@ class SharedLimitTest {
             }
             assertTrue(totals.connections(origin.origin()) <= 1);
             assertNothingIsLeft(origin);
+        }
+    }
+
+    /** Answers each request over HTTP/2 when the test permits it. */
+    private static final class Answers {
+        private final Map<String, Semaphore> permits = new ConcurrentHashMap<>();
+        private final ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
+        private final Map<String, CountDownLatch> arrivals = new ConcurrentHashMap<>();
+
+        ScriptedOrigin.Script script() {
+            return peer -> {
+                Http2Peer wire = Http2Peer.begin(peer);
+                Http2Peer.Request request;
+                while ((request = wire.nextRequest()) != null) {
+                    order.add(request.path());
+                    arrival(request.path()).countDown();
+                    permit(request.path()).acquire();
+                    wire.respond(request.stream(), request.path());
+                }
+            };
+        }
+
+        private Semaphore permit(String path) {
+            return permits.computeIfAbsent(path, key -> new Semaphore(0));
+        }
+
+        private CountDownLatch arrival(String path) {
+            return arrivals.computeIfAbsent(path, key -> new CountDownLatch(1));
+        }
+
+        void allow(String... paths) {
+            for (String path : paths) {
+                permit(path).release();
+            }
+        }
+
+        void await(String path) throws InterruptedException {
+            assertTrue(arrival(path).await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS), () -> path + ": " + order);
+        }
+    }
+
+    /** Resolves names when the test permits it. */
+    private static final class LateResolver extends ScriptedResolver {
+        private final CompletableFuture<Void> permitted = new CompletableFuture<>();
+
+        LateResolver(EventLoop loop) {
+            super(loop, Map.of());
+        }
+
+        @Override
+        protected void doResolveAll(String name, Promise<List<InetAddress>> promise) {
+            permitted.thenRun(() -> promise.setSuccess(List.of(InetAddress.getLoopbackAddress())));
+        }
+    }
+
+    private RecordedResponse start(int loop, Origin origin, String path, FetchSettings settings) throws Exception {
+        RecordedResponse response = new RecordedResponse();
+        OriginRequest request = OriginRequest.to(origin)
+                .fields(FetchFixture.FIELDS)
+                .target(path)
+                .http2(Http2.PRIOR_KNOWLEDGE)
+                .settings(settings)
+                .build();
+        on(loop, () -> clients.get(loop).fetch(request, response));
+        return response;
+    }
+
+    /** Waits until an event loop has run all tasks that other event loops submitted so far, and those that follow. */
+    private void settle(int loop) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            on(loop, () -> null);
+        }
+    }
+
+    private void useResolver(int loop, ScriptedResolver resolver) throws Exception {
+        OriginClient before = clients.get(loop);
+        clients.set(loop, on(loop, () -> {
+            before.close();
+            return OriginClient.builder(loops.get(loop))
+                    .totals(totals)
+                    .resolver(resolver)
+                    .build();
+        }));
+    }
+
+    /** The call of the second event loop waits when the first has no connection yet that it could leave. */
+    @Test
+    void aSharedConnectionLooksForPoolsThatWaitedBeforeItWasMade() throws Exception {
+        LateResolver late = new LateResolver(loops.get(0));
+        useResolver(0, late);
+        useResolver(1, new ScriptedResolver(loops.get(1), Map.of("o.test", List.of("127.0.0.1"))));
+        Answers answers = new Answers();
+        try (ScriptedOrigin server = ScriptedOrigin.running(answers.script())) {
+            Origin origin = Origin.http("o.test", server.port());
+            RecordedResponse first = start(0, origin, "/a", limited(1));
+            RecordedResponse other = start(1, origin, "/b", limited(1));
+            settle(0);
+            on(0, () -> late.permitted.complete(null));
+            answers.await("/a");
+            RecordedResponse next = start(0, origin, "/c", limited(1));
+            answers.allow("/a", "/b", "/c");
+            for (RecordedResponse response : List.of(first, other, next)) {
+                response.awaitComplete();
+            }
+            assertEquals(List.of("/a", "/b", "/c"), List.copyOf(answers.order));
+            assertNothingIsLeft(origin);
+        }
+    }
+
+    /** Each of two waiting event loops gets one of the two connections of a third, whose calls never end. */
+    @Test
+    void everyWaitingEventLoopGetsASharedConnectionInTurn() throws Exception {
+        FetchSettings one = FetchSettings.builder()
+                .connectionsTotalMax(2)
+                .http2StreamsMax(1)
+                .build();
+        Answers answers = new Answers();
+        try (ScriptedOrigin server = ScriptedOrigin.running(answers.script())) {
+            Origin origin = server.origin();
+            List<RecordedResponse> responses = new ArrayList<>();
+            responses.add(start(0, origin, "/a1", one));
+            answers.await("/a1");
+            responses.add(start(0, origin, "/a2", one));
+            answers.await("/a2");
+            responses.add(start(1, origin, "/b", one));
+            responses.add(start(2, origin, "/c", one));
+            settle(0);
+            responses.add(start(0, origin, "/d1", one));
+            responses.add(start(0, origin, "/d2", one));
+            answers.allow("/a1");
+            answers.await("/b");
+            settle(0);
+            answers.allow("/a2");
+            answers.await("/c");
+            answers.allow("/b", "/c", "/d1", "/d2");
+            for (RecordedResponse response : responses) {
+                response.awaitComplete();
+            }
+            assertEquals(
+                    List.of("/a1", "/a2", "/b", "/c"),
+                    List.copyOf(answers.order).subList(0, 4));
+            assertNothingIsLeft(server);
         }
     }
 }
