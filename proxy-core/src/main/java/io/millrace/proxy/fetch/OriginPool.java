@@ -447,6 +447,8 @@ final class OriginPool {
     void withdraw(PooledCall call) {
         if (waiting.remove(call)) {
             statistics.callsWaiting--;
+            // The next call may have a higher limit.
+            serveWaiting();
         } else {
             sharing.remove(call);
         }
@@ -626,18 +628,22 @@ final class OriginPool {
         call.waitUntil(waitingDeadline.now() + settings.queueTimeoutNanos());
         waiting.addLast(call);
         statistics.callsWaiting++;
-        boolean here = !hasRoom(settings);
-        if (here) {
-            statistics.waitsOfLoop++;
-        } else {
+        if (hasRoom(settings)) {
             statistics.waitsOfProcess++;
+        } else {
+            statistics.waitsOfLoop++;
         }
         client.onWaiting();
         if (waitingDeadline.remainingNanos() > settings.queueTimeoutNanos()) {
             waitingDeadline.set(settings.queueTimeoutNanos());
         }
-        if (!here) {
-            places.await(settings.connectionsTotalMax());
+        awaitPlace(waiting.getFirst().request().settings());
+    }
+
+    /** Waits for a place, for the first waiting call, unless that one waits for a connection of this event loop. */
+    private void awaitPlace(FetchSettings first) {
+        if (hasRoom(first) && first.connectionsTotalMax() > 0) {
+            places.await(first.connectionsTotalMax());
         }
     }
 
@@ -718,6 +724,7 @@ final class OriginPool {
                             + PooledOriginClient.millis(settings.queueTimeoutNanos()),
                     true);
         }
+        serveWaiting();
         maybeForget();
     }
 

@@ -267,6 +267,39 @@ class SharedLimitTest {
         }
     }
 
+    /** Rules with different limits can share a pool. The first waiting call has the lower limit here. */
+    @Test
+    void aPoolWaitsWithTheLimitOfItsFirstCall() throws Exception {
+        Semaphore mayAnswer = new Semaphore(0);
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            while (peer.readHead() != null) {
+                mayAnswer.acquire();
+                peer.send(OK);
+            }
+        })) {
+            RecordedResponse busy = start(1, origin, "/", 1);
+            RecordedResponse cancelled = new RecordedResponse();
+            OriginRequest request = OriginRequest.to(origin.origin())
+                    .fields(FetchFixture.FIELDS)
+                    .settings(limited(1))
+                    .build();
+            OriginCall first = on(0, () -> clients.get(0).fetch(request, cancelled));
+            RecordedResponse second = start(0, origin, "/", 2);
+            settle(0);
+            assertEquals(1, totals.connections(origin.origin()), "the first call may not exceed its limit");
+            on(0, () -> {
+                first.cancel();
+                return null;
+            });
+            settle(0);
+            assertEquals(2, totals.connections(origin.origin()), "the second call is the first now");
+            mayAnswer.release(2);
+            busy.awaitComplete();
+            second.awaitComplete();
+            assertNothingIsLeft(origin);
+        }
+    }
+
     /** Answers each request over HTTP/2 when the test permits it. */
     private static final class Answers {
         private final Map<String, Semaphore> permits = new ConcurrentHashMap<>();
