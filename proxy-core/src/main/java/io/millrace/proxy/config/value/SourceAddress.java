@@ -23,7 +23,8 @@ public record SourceAddress(
     /**
      * Parses one or two addresses. An empty list means {@link #NONE}.
      *
-     * @throws InvalidValueException if a text is no address, or two addresses have the same family
+     * @throws InvalidValueException if a text is no address or a link-local IPv6 address, or two addresses have the
+     *     same family
      */
     public static SourceAddress of(List<String> texts) throws InvalidValueException {
         Inet4Address four = null;
@@ -49,6 +50,14 @@ public record SourceAddress(
             if (address == null || address.isMulticastAddress()) {
                 throw new InvalidValueException(
                         "'" + text + "' is not an address of this machine such as 192.0.2.7 or 2001:db8::7");
+            }
+            boolean linkLocal = address instanceof Inet6Address && address.isLinkLocalAddress();
+            if (linkLocal || text.indexOf('%') >= 0) {
+                // NetUtil drops the zone, and the system cannot bind a link-local address without it.
+                throw new InvalidValueException("'" + text + "' "
+                        + (linkLocal ? "is a link-local address" : "has a zone")
+                        + ", but connections to origins use no zones; write an address without a zone such as"
+                        + " 2001:db8::7");
             }
             return address;
         } catch (UnknownHostException e) {

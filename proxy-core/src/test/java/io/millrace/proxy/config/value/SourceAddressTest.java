@@ -31,11 +31,20 @@ class SourceAddressTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "192.0.2.7 192.0.2.8, '192.0.2.8' is a second address of its family; the limit is one IPv4 and one IPv6 address",
-        "name.example, 'name.example' is not an address of this machine such as 192.0.2.7 or 2001:db8::7",
-        "224.0.0.1, '224.0.0.1' is not an address of this machine such as 192.0.2.7 or 2001:db8::7"
-    })
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "192.0.2.7 192.0.2.8 | '192.0.2.8' is a second address of its family; the limit is one IPv4 and one IPv6 address",
+                "name.example | 'name.example' is not an address of this machine such as 192.0.2.7 or 2001:db8::7",
+                "fe80::1%eth0 | 'fe80::1%eth0' is a link-local address, but connections to origins use no zones; write an address"
+                        + " without a zone such as 2001:db8::7",
+                "fe80::1 | 'fe80::1' is a link-local address, but connections to origins use no zones; write an address"
+                        + " without a zone such as 2001:db8::7",
+                "2001:db8::7%1 | '2001:db8::7%1' has a zone, but connections to origins use no zones; write an address"
+                        + " without a zone such as 2001:db8::7",
+                "224.0.0.1 | '224.0.0.1' is not an address of this machine such as 192.0.2.7 or 2001:db8::7"
+            })
     void otherTextsAreRefused(String texts, String problem) {
         InvalidValueException refused =
                 assertThrows(InvalidValueException.class, () -> SourceAddress.of(List.of(texts.split(" "))));
