@@ -32,8 +32,11 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Recording and reading never block on the file.
  */
 public final class EventLog implements EventSink, EventSource, AutoCloseable {
-    /** Limit of events in memory. Texts of full length in ASCII make a file of 6 MiB at most. */
+    /** Limit of events in memory. The file has twice as many at most: 6 MiB with texts of full length in ASCII. */
     public static final int EVENTS_MAX = 2000;
+
+    /** Limit of bytes read from the file, from its end. A file of this class with longer texts has 16 MiB at most. */
+    private static final int FILE_READ_MAX = 16 << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
     private static final long CLOSE_SECONDS = 5;
@@ -60,10 +63,13 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Reads the events of earlier launchers. A file that cannot be read is reported, and does not prevent the start. */
     public static EventLog open(Path path) {
-        EventLog log = new EventLog(new EventFile(path, EVENTS_MAX));
+        EventLog log = new EventLog(new EventFile(path, EVENTS_MAX, FILE_READ_MAX, EventFile::open));
         try {
             for (Numbered event : log.file.read()) {
                 log.events.add(event);
+                if (log.events.size() > EVENTS_MAX) {
+                    log.events.remove();
+                }
                 log.last = Math.max(log.last, event.number());
             }
         } catch (IOException e) {
