@@ -40,7 +40,7 @@ final class DashboardCommandTest {
 
     private final List<Duration> pauses = new ArrayList<>();
 
-    /** Lets time pass at once, so many times. */
+    /** Returns pauses that advance a clock without waiting. After the given number, a pause ends the command. */
     private Pause pause(int times) {
         return new Pause() {
             private long nanos;

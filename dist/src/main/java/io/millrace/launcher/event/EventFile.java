@@ -2,8 +2,13 @@ package io.millrace.launcher.event;
 
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.admin.history.EventSource.Numbered;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -14,34 +19,65 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file of events, one line of JSON for each. It is replaced by the latest events when it has twice as many lines as
- * are kept. Confined to one thread at a time; blocks.
+ * The file of events, one line of JSON for each. The kept events replace its content when it has twice as many lines as
+ * events are kept, and after a failed append, which may have left a part of a line. Confined to one thread at a time;
+ * blocks.
  */
 final class EventFile {
+    /** Limit of a line in bytes; longer lines are skipped. An event has 1,280 characters at most. */
     private static final int LINE_LENGTH_MAX = 16 << 10;
 
     private final Path file;
     private final int eventsMax;
+    private final int bytesMax;
+    private final Appender appender;
     private int lines;
     private boolean endsInLine = true;
+    /** Whether the file has to be replaced before the next append: its content is unknown or too long. */
+    private boolean mustReplace;
 
-    /** @param eventsMax number of events that are kept at least */
-    EventFile(Path file, int eventsMax) {
-        this.file = file;
-        this.eventsMax = eventsMax;
+    /** Opens a file at its end, and creates it if it does not exist. */
+    @FunctionalInterface
+    interface Appender {
+        OutputStream open(Path file) throws IOException;
     }
 
-    /** Returns the latest events, oldest first. Skips damaged lines, such as one that a crash cut off. */
+    /**
+     * Creates the access to a file, which need not exist.
+     *
+     * @param eventsMax number of events that are kept
+     * @param bytesMax limit of the bytes that are read, from the end of the file
+     */
+    EventFile(Path file, int eventsMax, int bytesMax, Appender appender) {
+        this.file = file;
+        this.eventsMax = eventsMax;
+        this.bytesMax = bytesMax;
+        this.appender = appender;
+    }
+
+    /** The appender for use outside of tests. */
+    static OutputStream open(Path file) throws IOException {
+        return Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    /**
+     * Returns the events of the file, oldest first. Skips damaged lines, such as one that a crash cut off. Reads only
+     * the end of a file that is longer than the limit; the next append then shortens the file.
+     */
     List<Numbered> read() throws IOException {
         List<Numbered> events = new ArrayList<>();
-        try {
-            String all = Files.readString(file, StandardCharsets.ISO_8859_1);
+        try (SeekableByteChannel channel = Files.newByteChannel(file);
+                InputStream in = Channels.newInputStream(channel)) {
+            long excess = Math.max(0, channel.size() - bytesMax);
+            channel.position(excess);
+            String all = new String(in.readNBytes(bytesMax), StandardCharsets.ISO_8859_1);
+            mustReplace = excess > 0;
             endsInLine = all.isEmpty() || all.endsWith("\n");
+            // The first line may be the rest of a line, which does not parse and is skipped.
             for (String line : all.split("\n", -1)) {
-                if (!line.isEmpty() && line.length() <= LINE_LENGTH_MAX) {
+                if (!line.isEmpty()) {
                     lines++;
-                    Numbered event = EventLine.parse(
-                            new String(line.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8));
+                    Numbered event = line.length() > LINE_LENGTH_MAX ? null : EventLine.parse(utf8(line));
                     if (event != null) {
                         events.add(event);
                     }
@@ -50,47 +86,71 @@ final class EventFile {
         } catch (NoSuchFileException e) {
             return List.of();
         }
-        return List.copyOf(events.subList(Math.max(0, events.size() - eventsMax), events.size()));
+        return events;
+    }
+
+    private static String utf8(String bytes) {
+        return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     }
 
     /**
-     * Appends events.
+     * Appends events. After a failure, the file has none of them or a part; the next call replaces the whole file.
      *
-     * @param latest the events that are kept, with the new ones at the end; used if the file has become too long
+     * @param latest the events that are kept, with the new ones at the end; used to replace the file
      */
     void append(List<Numbered> added, List<Numbered> latest) throws IOException {
-        if (lines + added.size() > 2 * eventsMax) {
+        if (mustReplace || lines + added.size() > 2 * eventsMax) {
             replace(latest);
             return;
         }
         boolean isNew = !Files.exists(file);
-        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-            if (!endsInLine) {
-                out.write('\n');
-                endsInLine = true;
-            }
-            for (Numbered event : added) {
-                out.write(EventLine.of(event));
-            }
+        ByteArrayOutputStream batch = new ByteArrayOutputStream();
+        if (!endsInLine && !isNew) {
+            batch.write('\n');
+        }
+        for (Numbered event : added) {
+            batch.writeBytes(EventLine.of(event));
+        }
+        mustReplace = true;
+        try (OutputStream out = appender.open(file)) {
+            batch.writeTo(out);
         }
         if (isNew) {
             StateDirectory.restrict(file);
             lines = 0;
         }
+        mustReplace = false;
         lines += added.size();
+        endsInLine = true;
     }
 
+    /** Writes another file and renames it, so that the file is complete at every time, even after a failure. */
     private void replace(List<Numbered> latest) throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
-        try (OutputStream out = Files.newOutputStream(fresh)) {
-            for (Numbered event : latest) {
-                out.write(EventLine.of(event));
+        try {
+            try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(fresh))) {
+                for (Numbered event : latest) {
+                    out.write(EventLine.of(event));
+                }
             }
+            StateDirectory.restrict(fresh);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            deleteAfter(e, fresh);
+            throw e;
         }
-        StateDirectory.restrict(fresh);
-        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         lines = latest.size();
         endsInLine = true;
+        mustReplace = false;
+    }
+
+    /** Deletes a file that could not be completed, since it may fill the disk. */
+    private static void deleteAfter(IOException failure, Path fresh) {
+        try {
+            Files.deleteIfExists(fresh);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
     }
 
     @Override

@@ -7,9 +7,7 @@ import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.event.EventSink;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -26,21 +24,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The latest {@value #EVENTS_MAX} events, in memory and in a file that survives restarts. A thread of its own writes the
- * file. If events arrive faster than they are written, the file lacks the oldest of them, as the memory does.
+ * The latest {@value #EVENTS_MAX} events, in memory and in a file that survives restarts. When this number is reached, a
+ * new event displaces the oldest event of the kind with the most events. So thousands of purges displace purges, but not
+ * the one worker that died last week. A thread of its own writes the file. Events that are displaced before they are
+ * written are missing in the file too.
  *
  * <p>Thread-safe. Recording and reading never block on the file.
  */
 public final class EventLog implements EventSink, EventSource, AutoCloseable {
-    /** Limit of events in memory. Texts of full length in ASCII make a file of 6 MiB at most. */
+    /** Limit of events in memory. The file has twice as many at most: 6 MiB with texts of full length in ASCII. */
     public static final int EVENTS_MAX = 2000;
+
+    /** Limit of bytes read from the file, from its end. A file of this class with longer texts has 16 MiB at most. */
+    private static final int FILE_READ_MAX = 16 << 20;
 
     private static final Logger LOG = LoggerFactory.getLogger(EventLog.class);
     private static final long CLOSE_SECONDS = 5;
 
     private final EventFile file;
     private final Lock lock = new ReentrantLock();
-    private final Deque<Numbered> events = new ArrayDeque<>();
+    private final KeptEvents kept = new KeptEvents(EVENTS_MAX);
     private final Map<EventKind, Long> totals = new EnumMap<>(EventKind.class);
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final ExecutorService writer = Executors.newSingleThreadExecutor(task -> {
@@ -60,10 +63,10 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Reads the events of earlier launchers. A file that cannot be read is reported, and does not prevent the start. */
     public static EventLog open(Path path) {
-        EventLog log = new EventLog(new EventFile(path, EVENTS_MAX));
+        EventLog log = new EventLog(new EventFile(path, EVENTS_MAX, FILE_READ_MAX, EventFile::open));
         try {
             for (Numbered event : log.file.read()) {
-                log.events.add(event);
+                log.kept.add(event);
                 log.last = Math.max(log.last, event.number());
             }
         } catch (IOException e) {
@@ -87,11 +90,8 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
         lock.lock();
         try {
             last++;
-            events.add(new Numbered(last, event));
+            kept.add(new Numbered(last, event));
             totals.merge(event.kind(), 1 + event.more(), Long::sum);
-            if (events.size() > EVENTS_MAX) {
-                events.remove();
-            }
         } finally {
             lock.unlock();
         }
@@ -109,7 +109,7 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
         List<Numbered> latest;
         lock.lock();
         try {
-            latest = List.copyOf(events);
+            latest = kept.all();
         } finally {
             lock.unlock();
         }
@@ -135,7 +135,7 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
         List<Numbered> found = new ArrayList<>();
         lock.lock();
         try {
-            for (Numbered numbered : events) {
+            for (Numbered numbered : kept.all()) {
                 Event event = numbered.event();
                 if (event.atMillis() >= sinceMillis
                         && numbered.number() > after
@@ -151,8 +151,15 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
 
     /** Returns the latest event of a kind about a subject; null if there is none. */
     public @Nullable Event latest(EventKind kind, String subject) {
+        List<Numbered> events;
+        lock.lock();
+        try {
+            events = kept.of(kind);
+        } finally {
+            lock.unlock();
+        }
         Event found = null;
-        for (Numbered numbered : events(Long.MIN_VALUE, -1, Set.of(kind), EVENTS_MAX)) {
+        for (Numbered numbered : events) {
             found = numbered.event().subject().equals(subject) ? numbered.event() : found;
         }
         return found;

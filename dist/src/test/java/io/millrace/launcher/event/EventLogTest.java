@@ -91,6 +91,28 @@ class EventLogTest {
     }
 
     @Test
+    void frequentKindsDoNotDisplaceRareOnes() throws IOException {
+        for (int run = 0; run < 3; run++) {
+            try (EventLog log = EventLog.open(file())) {
+                if (run == 0) {
+                    log.record(event(1, EventKind.WORKER_DIED, "rare"));
+                }
+                for (int i = 0; i < 2 * EventLog.EVENTS_MAX; i++) {
+                    log.record(event(i, EventKind.PURGE, "frequent"));
+                }
+            }
+        }
+        try (EventLog log = EventLog.open(file())) {
+            List<Numbered> kept = all(log);
+            assertEquals(EventLog.EVENTS_MAX, kept.size());
+            assertEquals(new Numbered(1, event(1, EventKind.WORKER_DIED, "rare")), kept.get(0));
+            assertEquals(
+                    6L * EventLog.EVENTS_MAX + 1, kept.get(kept.size() - 1).number());
+            assertEquals(5L * EventLog.EVENTS_MAX + 3, kept.get(1).number(), "the oldest purges were displaced");
+        }
+    }
+
+    @Test
     void damagedLinesAreSkippedAndTheNextEventBeginsALine() throws IOException {
         try (EventLog log = EventLog.open(file())) {
             log.record(event(1, EventKind.START, "first"));

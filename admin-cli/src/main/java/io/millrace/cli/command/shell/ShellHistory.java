@@ -38,7 +38,7 @@ final class ShellHistory {
             // The first shell of this user.
             return new ShellHistory(file, lines);
         } catch (IOException e) {
-            // Not text, or not readable: the history begins anew.
+            // The file is not UTF-8, or cannot be read: the shell starts with an empty history.
             return new ShellHistory(file, lines);
         }
         return new ShellHistory(file, last(lines));

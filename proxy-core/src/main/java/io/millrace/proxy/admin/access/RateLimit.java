@@ -5,7 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * A token bucket: so many events at once, and then one more in each interval. It is full at first. Thread-safe.
+ * A token bucket, which is full at first. It allows a burst of a fixed size, and then one event in each interval.
+ * Thread-safe.
  *
  * <p>The bucket is one number, the time at which it is full again (the generic cell rate algorithm of ATM Forum TM
  * 4.0).
@@ -21,8 +22,8 @@ public final class RateLimit {
     /**
      * A full bucket.
      *
-     * @param size events that are allowed at once, at least 1
-     * @param interval time until one more is allowed
+     * @param size size of the burst, in events, at least 1
+     * @param interval time after which one more event is allowed
      * @param nanoTime as {@link System#nanoTime}
      */
     public RateLimit(int size, Duration interval, LongSupplier nanoTime) {

@@ -38,8 +38,8 @@ public final class LogKeys {
             .within(1, 1_000_000)
             .defaultsTo(1)
             .atsName("proxy.config.log.sampling_frequency")
-            .description("The log has one of so many requests that the filter accepts. JSON lines, messages to syslog"
-                    + " and journald, and the code %<sample> contain the number.");
+            .description("With N, the log has one of every N requests that the filter accepts. JSON lines, messages"
+                    + " to syslog and journald, and the code %<sample> contain N.");
     public static final ConfigKey<SampleBy> SAMPLE_BY = ConfigKey.builder(
                     "log.access[].sample_by", ValueType.word(SampleBy.class, false))
             .defaultsTo(SampleBy.REQUEST)

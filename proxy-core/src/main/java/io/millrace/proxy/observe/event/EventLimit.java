@@ -6,7 +6,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Passes a limited number of events of each kind per minute to another sink. The next event that passes contains the
- * number of suppressed ones. Without this limit, a client that purges thousands of URLs would displace every other event.
+ * number of suppressed ones of its kind. Without this limit, a client that purges thousands of URLs would occupy the
+ * receiver, and displace all earlier purges there within seconds. The receiver has to keep rare kinds from being displaced
+ * by frequent ones.
  *
  * <p>Thread-safe.
  */
