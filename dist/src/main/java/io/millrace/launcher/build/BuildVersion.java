@@ -13,7 +13,7 @@ import java.util.Properties;
 public record BuildVersion(String version, String commit) {
     private static final String UNKNOWN = "unknown";
 
-    /** Reads the properties file that the build has written beside this class. */
+    /** Reads the properties file that the build writes next to this class file. */
     public static BuildVersion read() throws IOException {
         Properties properties = new Properties();
         try (InputStream stream = BuildVersion.class.getResourceAsStream("build.properties")) {

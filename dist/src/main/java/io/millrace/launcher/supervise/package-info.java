@@ -1,4 +1,6 @@
-/** Supervision of workers: starts, restarts, rolls and reloads, and the control connection to them. */
+/**
+ * The supervision of workers: starts, restarts, replacement by a new worker (roll), reloads, and control connections.
+ */
 @NullMarked
 package io.millrace.launcher.supervise;
 

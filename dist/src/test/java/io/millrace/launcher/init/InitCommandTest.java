@@ -245,10 +245,10 @@ class InitCommandTest {
 
     @Test
     void proposedSizesFitTheDisk() {
-        assertEquals("10GiB", CacheRoom.size(-1));
-        assertEquals("10GiB", CacheRoom.size(100L << 30));
-        assertEquals("4GiB", CacheRoom.size(9L << 30));
-        assertEquals("512MiB", CacheRoom.size(1L << 30));
-        assertEquals("64MiB", CacheRoom.size(0));
+        assertEquals("10GiB", CacheSizeProposal.size(-1));
+        assertEquals("10GiB", CacheSizeProposal.size(100L << 30));
+        assertEquals("4GiB", CacheSizeProposal.size(9L << 30));
+        assertEquals("512MiB", CacheSizeProposal.size(1L << 30));
+        assertEquals("64MiB", CacheSizeProposal.size(0));
     }
 }
