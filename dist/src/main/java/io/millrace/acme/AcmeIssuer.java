@@ -43,9 +43,9 @@ import org.slf4j.LoggerFactory;
 /** The ACME client of the library acme4j as a certificate issuer. Thread-safe. Its methods block. */
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
-    /** Limit of each wait for the issuer: for the validation of a name, and for the certificate. */
+    /** Limit of each wait for the issuer. It applies to the validation of a name and to the certificate. */
     private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
-    /** Limit of the examined causes of an exception, since a chain of causes may be cyclic. */
+    /** Limit of the examined causes of an exception. A chain of causes may be cyclic. */
     private static final int CAUSES_MAX = 16;
 
     private static final int REASON_LENGTH_MAX = 1000;
@@ -54,8 +54,8 @@ final class AcmeIssuer implements CertificateIssuer {
 
     private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
     /**
-     * Errors after which an order is repeated without the name of the certificate that it replaces. Issuers return
-     * "malformed" if another issuer key signed that certificate.
+     * Errors after which an order is repeated without naming the replaced certificate. Issuers return "malformed" if
+     * another issuer key signed that certificate.
      */
     private static final Set<String> REPLACEMENT_REFUSED =
             Set.of("urn:ietf:params:acme:error:alreadyReplaced", "urn:ietf:params:acme:error:malformed");
@@ -129,7 +129,10 @@ final class AcmeIssuer implements CertificateIssuer {
         return new IssuanceException(singleLine(text(cause)) + clockHint(cause), ordered, retrySeconds, cause);
     }
 
-    /** Returns a remark if the issuer's certificate is not valid by the clock of this machine; else an empty text. */
+    /**
+     * Returns a remark for a failure by an invalid certificate of the issuer. Returns an empty text for other failures.
+     * The clock of this machine may be wrong then.
+     */
     static String clockHint(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < CAUSES_MAX; i++) {

@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ACME service of the launcher: keeps the certificates of the configured names valid, and orders certificates on
- * demand, during TLS handshakes.
+ * The ACME service of the launcher. It keeps the certificates of the configured names valid. It also orders
+ * certificates on demand, during TLS handshakes.
  *
  * <p>Thread-safe. One thread makes all decisions. A small pool of threads runs the orders of different names in
  * parallel.
@@ -53,7 +53,7 @@ public final class AcmeService implements AutoCloseable {
     private static final long BUSY_SECONDS = 2;
     /** Delay before the next attempt after an unexpected exception. */
     private static final long FAULT_SECONDS = 60;
-    /** Delay before the next attempt after the ask service refused a renewal, or after a deletion failed. */
+    /** Delay after the ask service refused a renewal, or after a deletion failed. */
     private static final long REFUSED_RENEWAL_SECONDS = Duration.ofDays(1).toSeconds();
     /** Delay before the next attempt of a renewal that the ask service did not answer. */
     private static final long UNANSWERED_RENEWAL_SECONDS = Duration.ofMinutes(5).toSeconds();
@@ -243,7 +243,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Runs a task for a name on the order threads, then runs the returned task on the ACME thread. */
+    /** Runs a task for a name on the order threads. Then runs the task that it returns on the ACME thread. */
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {

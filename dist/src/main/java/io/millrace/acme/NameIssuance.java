@@ -104,7 +104,7 @@ final class NameIssuance {
      * @param kept record in force from now on
      */
     record Ordered(AcmeRecord result, AcmeRecord kept) {
-        /** Ignores a failure before the renewal is due, except for the caller: the current certificate stays valid. */
+        /** Ignores a failure before the renewal is due, except for the caller. The current certificate stays valid. */
         Ordered(AcmeRecord result, AcmeRecord before, long nowSeconds) {
             this(
                     result,
@@ -116,7 +116,7 @@ final class NameIssuance {
         }
     }
 
-    /** Returns the stored record if it is newer than {@code known}: another launcher may have written it. */
+    /** Returns the stored record if it is newer than {@code known}. Another launcher may have written it. */
     private AcmeRecord latest(AcmeRecord known) throws IOException {
         AcmeRecord stored = read(known.name()).orElse(known);
         return stored.changedSeconds() >= known.changedSeconds() ? stored : known;
@@ -158,7 +158,7 @@ final class NameIssuance {
         return failed(record, String.join("; ", reasons), nowSeconds, notBefore);
     }
 
-    /** Returns the stored certificate of a name; null if there is none or it cannot be read. */
+    /** Returns the stored certificate of a name. Returns null if there is none or it cannot be read. */
     private @Nullable String held(String name) {
         try {
             return storage.get(certificate(name)).orElse(null);

@@ -14,8 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schedule of the ACME client: the records of all names, and the times of their next tasks. Times are in seconds
- * since 1970.
+ * The schedule of the ACME client. It has the records of all names and the times of their next tasks. Times are in
+ * seconds since 1970.
  *
  * <p>Not thread-safe; confined to the ACME thread.
  */
@@ -101,7 +101,7 @@ final class NameSchedule {
         return !running.contains(name) && pausedUntil.getOrDefault(name, 0L) <= nowSeconds;
     }
 
-    /** Returns up to {@code max} of the names for which a certificate is to be ordered now. */
+    /** Returns names for which a certificate is to be ordered now, at most {@code max}. */
     List<String> due(List<String> names, long nowSeconds, int max) {
         List<String> due = new ArrayList<>();
         for (String name : names) {
@@ -139,7 +139,10 @@ final class NameSchedule {
         return null;
     }
 
-    /** Returns a certificate whose files are to be deleted: expired long ago and not configured; null for none. */
+    /**
+     * Returns a certificate that expired long ago and is not configured. Its files are to be deleted. Returns null for
+     * none.
+     */
     @Nullable
     AcmeRecord obsolete(List<String> configured, long nowSeconds) {
         for (AcmeRecord record : records.values()) {

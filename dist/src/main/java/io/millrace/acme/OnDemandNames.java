@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class OnDemandNames {
     private static final Logger LOG = LoggerFactory.getLogger(OnDemandNames.class);
 
-    /** Limit of names that are queried or ordered at the same time; further names are refused. */
+    /** Limit of names that are queried or ordered at the same time. Further names are refused. */
     private static final int ASKED_MAX = 1000;
 
     private final AcmeStorage storage;

@@ -212,7 +212,7 @@ final class LauncherAdmin implements AutoCloseable {
         }
 
         /**
-         * Admin socket for requests that change state; null while no worker serves, and during a hand-over. The
+         * Admin socket for requests that change state. Null while no worker serves, and during a hand-over. The
          * successor has already read the state then, and would miss the change.
          */
         @Nullable

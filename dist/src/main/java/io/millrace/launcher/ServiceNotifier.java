@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class ServiceNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
-    /** Time added to the drain time in the deadline that is reported to the service manager. */
+    /** Time added to the drain time when the service manager is told a deadline. */
     private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final @Nullable Channel channel;

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {StoreCommand.Check.class, StoreCommand.Dump.class, StoreCommand.Stat.class})
 final class StoreCommand implements Runnable {
-    /** Exit code if the path is in use, is not a storage path, or cannot be read. */
+    /** Exit code for a path that is in use or is not a readable storage path. */
     private static final int UNREADABLE = 3;
 
     @Spec

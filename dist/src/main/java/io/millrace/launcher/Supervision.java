@@ -61,13 +61,14 @@ final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
     /**
-     * Limit of the wait for a worker of an earlier launcher, in addition to its drain timeout. The supervisor kills a
-     * worker that does not respond before this limit.
+     * Limit of the wait for a worker of an earlier launcher. Its drain timeout is added. The supervisor kills a worker
+     * that does not respond before this limit.
      */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * Delay from the start of serving to the recording of the class archive, so that the first requests are not slowed.
+     * Delay from the start of serving to the recording of the class archive. The recording would slow the first
+     * requests.
      */
     private static final long RECORDING_DELAY_MILLIS = 1000;
 
@@ -281,7 +282,7 @@ final class Supervision implements AutoCloseable {
                 text));
     }
 
-    /** Stops the adopted worker, if a stop signal arrived before the start of this launcher failed. */
+    /** Stops the adopted worker if a stop signal has arrived. Called when the start of this launcher has failed. */
     private void stopAdoptedWorker() {
         if (stopping.get()) {
             long patience = firstConfig.timeouts().drainNanos() + TAKEOVER_NANOS;

@@ -1,5 +1,5 @@
 /**
- * The launcher: a small process that binds the listening sockets, keeps one worker process running, and serves the
+ * The launcher: a small process that keeps one worker process running. It binds the listening sockets and serves the
  * admin socket. It never accepts client connections. While no worker runs, these wait in the kernel's accept queue.
  */
 @NullMarked

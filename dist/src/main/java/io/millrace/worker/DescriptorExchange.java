@@ -18,8 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The worker's side of the descriptor socket, over which launcher and worker send each other listening sockets. Needs
- * epoll. Stateless.
+ * The worker's side of the descriptor socket. Over this socket, launcher and worker send each other listening sockets.
+ * Needs epoll. Stateless.
  */
 final class DescriptorExchange {
     private DescriptorExchange() {}

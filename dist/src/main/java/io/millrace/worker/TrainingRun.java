@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The main class of the JVM that records the class archive (the "training run" in the terms of the JDK). It executes
- * the workload of a {@linkplain WarmUp warm-up} once, so that the JVM loads the classes of a worker.
+ * The main class of the JVM that records the class archive. The JDK calls this a "training run". It executes the
+ * workload of a {@linkplain WarmUp warm-up} once, so that the JVM loads the classes of a worker.
  *
  * <p>An AOT cache also contains profiles of methods, so its recording lasts until the JIT compilers are idle. An
  * archive of class data sharing (CDS) contains only classes, which are loaded within a few seconds.

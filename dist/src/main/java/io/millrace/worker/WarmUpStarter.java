@@ -8,7 +8,7 @@ import io.millrace.worker.warmup.WarmUpReport;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The starter of {@link WarmUp}s of a worker, with temporary files in the directory of the control socket.
+ * The starter of the {@link WarmUp} of a worker. Temporary files are in the directory of the control socket.
  *
  * @param paths paths in the directory of the control socket
  * @param generation number of the worker

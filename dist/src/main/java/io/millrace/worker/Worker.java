@@ -62,7 +62,7 @@ final class Worker implements ControlLink.Listener {
     private final WarmUpPhase warmUp;
     private final StoreHandOver handOver;
     /**
-     * The assigned configuration from the time at which the sockets are fetched until serving begins; null otherwise.
+     * The assigned configuration. Null before the sockets are fetched, and after serving has begun.
      */
     private @Nullable ConfigSource assigned;
 
@@ -125,7 +125,7 @@ final class Worker implements ControlLink.Listener {
         });
     }
 
-    /** Sends an event to the launcher that started this worker; drops it if that launcher has exited. Any thread. */
+    /** Sends an event to the launcher that started this worker. Drops it if that launcher has exited. Any thread. */
     private void report(Event event) {
         if (hasOwnLauncher) {
             link.send(new ControlMessage.Happened(event));

@@ -35,7 +35,7 @@ final class CacheRuleHosts {
         this.forward = forward;
     }
 
-    /** Returns the cache rules for a line; empty if no rule maps to a matching URL. */
+    /** Returns the cache rules for a line. Returns an empty result if no rule maps to a matching URL. */
     List<DraftNode> of(DraftNode line, Entry entry) {
         if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
             entry.notMapped(
@@ -66,7 +66,7 @@ final class CacheRuleHosts {
     }
 
     /**
-     * Returns true if the cache rule would apply to too many hosts: to hosts of other remap rules that the line
+     * Returns true if the cache rule would apply to too many hosts. These are hosts of other remap rules that the line
      * excludes.
      */
     private boolean isWider(DraftNode line, RemapRule rule) {

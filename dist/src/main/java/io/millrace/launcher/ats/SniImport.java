@@ -56,7 +56,10 @@ final class SniImport {
             return hosts == null ? host.equals(name) : host.matches(hosts);
         }
 
-        /** Returns true if the name stands for all hosts below a domain, with any number of labels. */
+        /**
+         * Returns true if the name has the form {@code *.DOMAIN}. It means all hosts below a domain, with any number of
+         * labels.
+         */
         boolean isWildcard() {
             return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
         }
@@ -65,7 +68,9 @@ final class SniImport {
             return name.substring(2);
         }
 
-        /** Returns true if the settings apply to a host, or to all hosts that a wildcard matches, at every port. */
+        /**
+         * Returns true if the settings apply to a host at every port. For a wildcard, they must apply to all its hosts.
+         */
         boolean holds(String hostOrWildcard) {
             boolean wildcard = hostOrWildcard.startsWith("*");
             return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
@@ -74,7 +79,7 @@ final class SniImport {
 
     private final Input input;
     private final Certificates certificates;
-    /** True for a directory of a version before 10, which permits a star anywhere in a name. */
+    /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
     private final boolean old;
 
     private static final String CLIENT_SNI = "client_sni_policy";
@@ -146,7 +151,7 @@ final class SniImport {
         strictWildcards.forEach(policy -> denyDeeperHosts(policy, rules));
     }
 
-    /** Returns why the settings of a name cannot be written; null if they can, or if there are none. */
+    /** Returns why the settings of a name cannot be written. Returns null if they can, or if there are none. */
     private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
         NameSettings settings = policy.settings;
         if (settings.isEmpty() && settings.isComplete()) {
@@ -217,7 +222,7 @@ final class SniImport {
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
     }
 
-    /** Writes TLS settings for the origin of a rule, from the first policy that matches the name of the origin. */
+    /** Writes TLS settings for the origin of a rule. The first policy that matches the name of the origin applies. */
     private void originTls(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
@@ -314,8 +319,8 @@ final class SniImport {
     }
 
     /**
-     * Returns a regular expression for the hosts of a name with a star; null for any other name. Since version 10 a
-     * star is allowed only at the beginning.
+     * Returns a regular expression for the hosts of a name with a star. Returns null for any other name. Since version
+     * 10 a star is allowed only at the beginning.
      */
     private @Nullable String expression(String name) {
         if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
@@ -456,8 +461,8 @@ final class SniImport {
     }
 
     /**
-     * Copies a rule that matches every host, for each name with a policy, and adds the filters to the copy. The copies
-     * are the last rules, but take precedence over the original: rules without a host are searched last.
+     * Copies a rule for every host, once for each name with a policy. Adds the filters to the copy. The copies are the
+     * last rules, but take precedence over the original: rules without a host are searched last.
      */
     private void guardEachName(RemapRule rule, DraftNode node) {
         int last = -1;
@@ -490,7 +495,7 @@ final class SniImport {
     }
 
     /**
-     * Returns the policies for a host: all matches up to the first one that applies to every port.
+     * Returns the policies for a host. These are all matches up to the first one for every port.
      */
     private List<Policy> policiesOf(String host) {
         List<Policy> matching = new ArrayList<>();
@@ -519,7 +524,7 @@ final class SniImport {
         }
     }
 
-    /** Inserts the filters of the policies before the existing filters, in the order of the policies. */
+    /** Inserts the filters of the policies, in their order, before the existing filters. */
     private void guard(DraftNode rule, List<Policy> matching) {
         for (int i = matching.size() - 1; i >= 0; i--) {
             Policy policy = matching.get(i);

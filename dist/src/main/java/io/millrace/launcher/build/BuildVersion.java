@@ -24,7 +24,7 @@ public record BuildVersion(String version, String commit) {
         return new BuildVersion(value(properties, "version"), value(properties, "commit"));
     }
 
-    /** Returns the version in the manifest of the jar with this class; "(unpacked)" outside of a jar. */
+    /** Returns the version in the manifest of the jar. Returns "(unpacked)" outside of a jar. */
     public static String ofJar() {
         String version = BuildVersion.class.getPackage().getImplementationVersion();
         return version == null ? "(unpacked)" : version;

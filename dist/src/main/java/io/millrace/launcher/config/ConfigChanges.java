@@ -281,7 +281,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     /**
-     * Runs {@code task} on the thread of the changes, after the changes that were requested before it.
+     * Runs a task on the thread of the changes, after all changes that were requested earlier.
      */
     <T> CompletionStage<T> runSerially(Supplier<T> task) {
         return queued(task);

@@ -45,7 +45,7 @@ final class ConfigHistory {
         return running;
     }
 
-    /** Records the configuration at the start of the launcher, unless the newest entry has the same texts. */
+    /** Records the configuration at the start of the launcher. Does nothing if the newest entry has the same texts. */
     void begin(ConfigSource source, ProxyConfig config) {
         try {
             NavigableMap<Integer, Path> files = files();

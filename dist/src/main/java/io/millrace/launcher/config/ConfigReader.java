@@ -102,7 +102,7 @@ public final class ConfigReader {
                 ExitCode.USAGE);
     }
 
-    /** The name of the configuration in messages: the file, or a word for the command line. */
+    /** The name of the configuration in messages, such as the path of the file. */
     String name() {
         return file == null ? ConfigSource.COMMAND_LINE : file.toString();
     }

@@ -93,7 +93,7 @@ record ConfigTarget(
         return of(source, source.load(), under, running.rolledBackTo(), List.of());
     }
 
-    /** Returns the errors among the problems of a result, in the form of the admin API. */
+    /** Returns the errors of a result in the form of the admin API, without warnings. */
     static List<Problem> problems(ConfigResult result) {
         return result.problems().stream()
                 .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)

@@ -109,7 +109,8 @@ final class OperatorsFile implements AutoCloseable {
     }
 
     /**
-     * Writes the result of {@link #edit} into a temporary copy with the attributes of the file, in the same directory.
+     * Writes the result of {@link #edit} into a temporary copy in the same directory. The copy has the attributes of
+     * the file.
      */
     void prepare() throws IOException {
         Path copy = file.resolveSibling("." + file.getFileName() + "." + instance + ".millrace-new");

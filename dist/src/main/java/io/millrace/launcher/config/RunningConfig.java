@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
 
-    /** Ending of the error message for a change that the worker may or may not have applied. */
+    /** Ending of the message about a change that the worker may have applied. */
     private static final String MAY_BE_APPLIED =
             "; the worker may have applied the change, or may still apply it: replace the worker with millctl server restart";
 
@@ -154,12 +154,12 @@ public final class RunningConfig {
         return history;
     }
 
-    /** The values at the start of this launcher of all keys that only a restart of the launcher can change. */
+    /** The values of the launcher's own keys at its start. Only a restart of the launcher can change them. */
     Map<String, String> atLaunch() {
         return atLaunch;
     }
 
-    /** An identifier of this launcher on this machine: a hash of the path of its state directory. */
+    /** An identifier of this launcher on this machine. It is a hash of the path of the state directory. */
     String instance() {
         return Integer.toHexString(launcherContext.state().state().toString().hashCode());
     }
@@ -343,8 +343,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns a note about the expected duration of a roll: that of the last roll; before the first one, the warm-up
-     * limit.
+     * Returns a note about the expected duration of a roll. This is the duration of the last roll. Before the first
+     * one, it is the warm-up limit.
      */
     private String durationOfRoll(ProxyConfig changed) {
         String prefix = "a new worker replaces the old one, which serves in the meantime: ";
@@ -465,7 +465,10 @@ public final class RunningConfig {
         return new Setting(change.key(), result, detail);
     }
 
-    /** Returns the outcome of a setting for which a new worker replaced one that did not answer in time. */
+    /**
+     * Returns the outcome of a setting after a timeout. A new worker with the setting has replaced the one that did not
+     * answer.
+     */
     private Setting afterTimeout(ConfigChange change) {
         Result result = resultOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
         Setting made = setting(change, result);

@@ -94,7 +94,7 @@ public record StartMessage(
         return text.toString();
     }
 
-    /** Formats a size in the largest unit that gives at least 1, with at most one decimal. */
+    /** Formats a size in the largest unit in which it is at least 1. Has at most one decimal. */
     static String size(long bytes) {
         String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
         int unit = 0;

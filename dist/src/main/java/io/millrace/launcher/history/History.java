@@ -44,8 +44,8 @@ public final class History implements HistorySource, AutoCloseable {
     }
 
     /**
-     * Changes the size of the file, and keeps as many of the latest figures as fit. With size 0, nothing is recorded
-     * and the file is not changed.
+     * Changes the size of the file. Keeps as many of the latest figures as fit. With size 0, nothing is recorded and
+     * the file is not changed.
      *
      * @return notes for the operator; empty if the size is in force
      */

@@ -70,7 +70,7 @@ final class HistoryRing implements AutoCloseable {
         return layout != null && layout.bytes() <= channel.size() ? layout : null;
     }
 
-    /** Creates a file under a temporary name, copies the figures of {@code earlier}, and renames the file. */
+    /** Creates a file with the figures of {@code earlier}. It has a temporary name until it is complete. */
     private static HistoryRing create(Path file, Layout layout, @Nullable HistoryRing earlier) throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         FileChannel channel = FileChannel.open(
@@ -98,7 +98,10 @@ final class HistoryRing implements AutoCloseable {
         }
     }
 
-    /** Fills each archive from the earlier archive with the longest step that divides the archive's own step. */
+    /**
+     * Fills each archive from an earlier archive. Its source is the one with the longest step that divides its own
+     * step.
+     */
     private void copyFrom(HistoryRing earlier) throws IOException {
         for (Archive archive : layout.archives()) {
             Archive source = null;

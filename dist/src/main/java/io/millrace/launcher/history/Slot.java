@@ -40,7 +40,7 @@ final class Slot {
         return bytes.flip();
     }
 
-    /** Returns the begin of the step in a slot, in seconds since 1970, without checking the content. */
+    /** Returns the begin of the step in a slot, in seconds since 1970. Does not check the content. */
     static long atSeconds(ByteBuffer slot) {
         return slot.getLong(slot.position());
     }

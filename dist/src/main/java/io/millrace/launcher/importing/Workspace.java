@@ -116,7 +116,7 @@ public final class Workspace {
         return "";
     }
 
-    /** Decodes a file as UTF-8; else as Latin-1, since old files may have comments in it. */
+    /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
     private static String decoded(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {

@@ -14,7 +14,7 @@ final class CacheSizeProposal {
 
     private CacheSizeProposal() {}
 
-    /** Returns 10GiB, or half of the free space of the file system if that is less. At least 64MiB. */
+    /** Returns 10GiB, or half of the free space if that is less. The result is at least 64MiB. */
     static String defaultSize(Path directory) {
         return size(free(directory));
     }

@@ -104,7 +104,7 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
         throw new InvalidValueException(file + ": " + reason);
     }
 
-    /** Returns true if a name of a certificate, perhaps a wildcard, covers a host (RFC 9525 section 6.3). */
+    /** Returns true if a name of a certificate covers a host (RFC 9525 section 6.3). */
     static boolean covers(String name, String host) {
         if (name.startsWith("*.")) {
             int dot = host.indexOf('.');

@@ -17,8 +17,8 @@ final class AccessPlan {
     private AccessPlan() {}
 
     /**
-     * Returns true if a directive of the scope authenticates clients, and marks the directive as not mapped. The rule
-     * must then deny all clients, because Millrace cannot authenticate them.
+     * Returns true if a directive of the scope authenticates clients. Marks it as not mapped. The rule must then deny
+     * all clients, because Millrace cannot authenticate them.
      */
     static boolean requiresAuthentication(Scope scope) {
         for (String name : AUTHENTICATION) {
@@ -142,7 +142,7 @@ final class AccessPlan {
         }
     }
 
-    /** Returns the {@code return} directive with which a scope refuses all requests; null if there is none. */
+    /** Returns the {@code return} directive with which a scope refuses all requests. Returns null if there is none. */
     @Nullable
     static Directive refusal(Scope scope) {
         for (Directive each : scope.own("return")) {

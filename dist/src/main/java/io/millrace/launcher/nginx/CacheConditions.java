@@ -12,7 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of {@code cache_rules}, which set the lifetime of some URLs or let requests bypass the cache. Confined to
+ * The writer of {@code cache_rules}. They set the lifetime of some URLs, or let requests bypass the cache. Confined to
  * one thread.
  */
 final class CacheConditions {
@@ -29,7 +29,7 @@ final class CacheConditions {
         this.http = http;
     }
 
-    /** Converts an expression for the path to one for the whole URL, which matches the same paths with any query. */
+    /** Converts an expression for the path to one for the whole URL. It matches the same paths with any query. */
     static String ofPath(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String text = expression.substring(flag.length());

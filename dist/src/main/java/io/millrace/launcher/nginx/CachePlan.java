@@ -23,8 +23,8 @@ final class CachePlan {
     }
 
     /**
-     * Returns the {@code proxy_cache_valid} directive with the lifetime of responses with status 200; null if there is
-     * none.
+     * Returns the {@code proxy_cache_valid} directive with the lifetime of responses with status 200. Returns null if
+     * there is none.
      */
     static @Nullable Directive lifetime(Scope scope) {
         for (Directive each : scope.all("proxy_cache_valid")) {
@@ -104,7 +104,7 @@ final class CachePlan {
         negative(scope, rule);
     }
 
-    /** Writes the lifetime of responses with other statuses than 200, for which Millrace has only one value. */
+    /** Writes the lifetime of responses with other statuses than 200. Millrace has only one value for them. */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
         Set<String> codes = new LinkedHashSet<>();
         Directive first = null;

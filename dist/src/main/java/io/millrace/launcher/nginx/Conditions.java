@@ -42,7 +42,7 @@ final class Conditions {
         return new Condition(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), value);
     }
 
-    /** Returns the only host that meets a condition; null if the condition is not for one host. */
+    /** Returns the only host that meets a condition. Returns null if the condition is not for one host. */
     @Nullable
     static String host(Directive directive) {
         Condition condition = of(directive);
@@ -76,7 +76,10 @@ final class Conditions {
         };
     }
 
-    /** Returns the methods in an expression such as {@code ^(GET|HEAD)$}; null if the expression has another form. */
+    /**
+     * Returns the methods in an expression such as {@code ^(GET|HEAD)$}. Returns null if the expression has another
+     * form.
+     */
     @Nullable
     static List<String> methods(String expression) {
         Matcher matcher = METHODS.matcher(expression);
@@ -88,7 +91,7 @@ final class Conditions {
         return methods.isEmpty() ? null : methods;
     }
 
-    /** Returns the permitted methods, if the block of a condition refuses all other methods; null otherwise. */
+    /** Returns the permitted methods, if the block of a condition refuses all other methods. Returns null otherwise. */
     @Nullable
     static List<String> permittedMethods(Directive directive) {
         Condition condition = of(directive);

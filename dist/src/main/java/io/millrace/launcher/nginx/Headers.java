@@ -26,8 +26,8 @@ final class Headers {
     private final Map<String, Set<Entry>> forwarded = new LinkedHashMap<>();
 
     /**
-     * Returns the directive that sets the Host field of requests to the origin; null if the host of the origin's URL is
-     * sent.
+     * Returns the directive that sets the Host field of requests to the origin. Returns null if the host of the
+     * origin's URL is sent.
      */
     static @Nullable Directive host(Scope scope) {
         Directive found = null;
@@ -134,7 +134,7 @@ final class Headers {
         }
     }
 
-    /** Writes the fields that inform origins about clients. nginx sends only those that the configuration sets. */
+    /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */
     void finish(Draft draft) {
         List<String> fields = List.copyOf(forwarded.keySet());
         List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");

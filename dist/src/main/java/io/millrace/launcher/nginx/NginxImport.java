@@ -46,7 +46,7 @@ public final class NginxImport {
         return workspace.finish();
     }
 
-    /** Returns the file nginx.conf of a directory; if it is missing, all files that describe sites. */
+    /** Returns the file nginx.conf of a directory. If it is missing, returns all files that describe sites. */
     private static List<Path> files(Path path) {
         if (!Files.isDirectory(path)) {
             return List.of(path);

@@ -143,7 +143,7 @@ final class Notes {
         }
     }
 
-    /** Adds notes to the directives of a block, and of the blocks in it, that were not handled. */
+    /** Adds notes to the directives of a block that were not handled, recursively. */
     static void finish(List<Directive> directives) {
         Set<Entry> used = new HashSet<>();
         collect(directives, used);

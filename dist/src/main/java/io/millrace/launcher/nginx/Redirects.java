@@ -39,7 +39,9 @@ final class Redirects {
 
     private Redirects() {}
 
-    /** Returns the redirection of a directive; null if the directive is not a redirection with an equivalent. */
+    /**
+     * Returns the redirection of a directive. Returns null if the directive is not a redirection with an equivalent.
+     */
     @Nullable
     static Redirect of(Directive directive) {
         return directive.name().equals("return") ? ofReturn(directive) : ofRewrite(directive);
@@ -103,7 +105,10 @@ final class Redirects {
         return text.contains("\\") || expression.replace("\\.", "").contains(".") ? null : text;
     }
 
-    /** Returns true if a server redirects all its requests, those for one of its names, or those without TLS. */
+    /**
+     * Returns true if a server redirects all its requests. Requests for one of its names, or without TLS, are
+     * sufficient.
+     */
     static boolean isWhole(Scope server) {
         for (Directive each : server.own("return", "rewrite")) {
             Redirect found = of(each);
@@ -125,7 +130,7 @@ final class Redirects {
     }
 
     /**
-     * Returns the target URL of a redirection rule; null if the target has variables without an equivalent.
+     * Returns the target URL of a redirection rule. Returns null if the target has variables without an equivalent.
      *
      * @param base scheme and host of the requests
      * @param path path of the rule; part of the target if the whole path of the request is appended

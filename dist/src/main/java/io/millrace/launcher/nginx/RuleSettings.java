@@ -52,7 +52,7 @@ final class RuleSettings {
             values.putIfAbsent(key, new Value(text, null, List.of(), remark));
         }
 
-        /** Returns false if the setting concerns the cache and the rule does not use the cache. */
+        /** Returns false for a cache setting if the rule does not use the cache. */
         private boolean isAffectedBy(String key) {
             return !key.startsWith("cache.") || key.equals("cache.enabled") || !"false".equals(text("cache.enabled"));
         }

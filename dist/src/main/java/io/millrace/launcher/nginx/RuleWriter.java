@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The writer of remap rules for all servers, in the order in which Millrace must try them. Confined to one thread. */
+/** The writer of remap rules for all servers, in the required order. Confined to one thread. */
 final class RuleWriter {
     /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
@@ -107,7 +107,7 @@ final class RuleWriter {
         }
     }
 
-    /** Plans a rule that denies the paths without a location, for which nginx would serve files. */
+    /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
     private void denyOtherPaths(UrlBase base, Set<String> paths) {
         // Without redirections only: Millrace would try the planned rule before the redirections.
         if (!redirecting.contains(base) && !base.isAny() && !paths.isEmpty()) {
@@ -187,8 +187,7 @@ final class RuleWriter {
     }
 
     /**
-     * Plans a redirection, unless Millrace would try another rule for its requests first: map rules precede
-     * redirections.
+     * Plans a redirection, unless another rule maps its requests. Millrace tries map rules before redirections.
      */
     private void redirectUnlessMapped(
             Server server,
@@ -226,7 +225,8 @@ final class RuleWriter {
     }
 
     /**
-     * Returns the scope that handles the requests of a location: the named location of try_files or error_page, if any.
+     * Returns the scope that handles the requests of a location. This may be a named location of try_files or
+     * error_page.
      */
     private static Scope handler(Server server, Scope scope) {
         if (scope.own("proxy_pass", "grpc_pass", "return").isEmpty()) {
@@ -440,7 +440,9 @@ final class RuleWriter {
         return null;
     }
 
-    /** Plans a rule that replaces the origin's URL in Location fields by the client's URL, as proxy_redirect does. */
+    /**
+     * Plans a rule for Location fields in place of proxy_redirect. It replaces the origin's URL by the client's URL.
+     */
     private void reverse(
             Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
         Directive setting = scope.last("proxy_redirect");
@@ -485,7 +487,7 @@ final class RuleWriter {
         }));
     }
 
-    /** Returns the port of the server's first address with the scheme, unless it is the default. */
+    /** Returns the port of the server's first address with the scheme. Returns an empty text for the default port. */
     private static String port(Server server, String scheme) {
         for (Listen each : server.listens()) {
             if (each.scheme().equals(scheme)) {

@@ -76,7 +76,7 @@ final class Servers {
         }
     }
 
-    /** Returns true if servers with the scheme listen at different ports, so that rules must match the port. */
+    /** Returns true if servers with the scheme listen at different ports. Rules must match the port then. */
     private boolean isByPort(String scheme) {
         Set<Set<Integer>> different = new HashSet<>();
         for (Server server : all) {

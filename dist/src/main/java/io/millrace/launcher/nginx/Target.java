@@ -21,8 +21,8 @@ record Target(
     private static final Pattern URL = Pattern.compile("(?i)(https?|grpcs?)://([^/$\\s]+)(/[^$\\s]*)?");
 
     /**
-     * Returns the origin of a scope; null if there is none, or none with an equivalent. Marks the directive in that
-     * case.
+     * Returns the origin of a scope. Returns null if there is none, or none with an equivalent. Marks the directive in
+     * that case.
      */
     @Nullable
     static Target of(Scope scope) {

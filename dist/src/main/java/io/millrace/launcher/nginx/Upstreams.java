@@ -51,7 +51,7 @@ final class Upstreams {
         });
     }
 
-    /** Returns the name of the group for an upstream, and writes it at the first use. */
+    /** Returns the name of the group for an upstream. Writes the group at the first use. */
     String group(String name, String scheme, Scope user) {
         String known = written.get(scheme + "://" + name);
         if (known != null) {

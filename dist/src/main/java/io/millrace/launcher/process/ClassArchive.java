@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file with the classes that a worker loads, which halves the start time of later workers. Up to Java 24 it is an
+ * The file with the classes that a worker loads. It halves the start time of later workers. Up to Java 24 it is an
  * archive of class data sharing (CDS), from Java 25 on an AOT cache. The JVM rejects an archive that does not match,
  * and starts without it.
  *
@@ -196,8 +196,7 @@ final class ClassArchive {
     }
 
     /**
-     * Returns true if a running JVM was started with the archive but has not mapped it. The JVM itself does not report
-     * this.
+     * Returns true if a running JVM should use the archive but has not mapped it. The JVM itself does not report this.
      *
      * @param process directory of the process in {@code /proc}; the result is false if it cannot be read
      */
@@ -232,7 +231,7 @@ final class ClassArchive {
         }
     }
 
-    /** Forces the file to disk before it is renamed, so that it is complete after a power failure. */
+    /** Forces a file to disk. After a power failure, a renamed file is complete only then. */
     private static void synchronize(Path written) throws IOException {
         try (FileChannel channel = FileChannel.open(written, StandardOpenOption.WRITE)) {
             channel.force(true);

@@ -20,8 +20,8 @@ final class JvmOptions {
     private JvmOptions() {}
 
     /**
-     * Returns the options for the Java release {@code feature}: first those of the file, then those of the directory in
-     * the order of file names.
+     * Returns the options for the Java release {@code feature}. Options of the file precede those of the directory,
+     * which are in the order of file names.
      */
     static List<String> read(Path conf, int feature) throws IOException {
         List<Path> files = new ArrayList<>();
@@ -48,7 +48,10 @@ final class JvmOptions {
         return options;
     }
 
-    /** Returns the option of a line; an empty list if the line does not apply to the Java release {@code feature}. */
+    /**
+     * Returns the option of a line. Returns an empty list if the line does not apply to the Java release
+     * {@code feature}.
+     */
     static List<String> parse(String line, int feature, String where) throws IOException {
         if (line.isEmpty() || line.startsWith("#")) {
             return List.of();

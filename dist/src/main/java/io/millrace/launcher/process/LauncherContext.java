@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The properties of a launcher that no configuration change affects: its directories and the worker's main class.
- * Immutable.
+ * The properties of a launcher that no configuration change affects. These are its directories and the worker's main
+ * class. Immutable.
  *
  * @param state the directories
  * @param workerClass main class of the worker
@@ -32,7 +32,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
      */
     private static final String HOME_PROPERTY = "millrace.home";
 
-    /** Returns a copy of {@code config} in which unset paths have their default in the state directory. */
+    /** Returns a copy of {@code config} in which unset paths have their defaults. */
     public ProxyConfig complete(ProxyConfig config) {
         return state.placement().complete(config);
     }

@@ -43,10 +43,13 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
 
     private static final long MIB = 1024 * 1024;
 
-    /** Direct memory for network buffers, the queues of the store, and unused space in pools, in bytes. */
+    /**
+     * Direct memory in bytes besides the RAM tier. Used for network buffers, queues of the store, and unused space in
+     * pools.
+     */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
-    /** Direct memory that the worker's pool reserves for use after an allocation has failed, in bytes. */
+    /** Direct memory in bytes that the worker's pool reserves. It is used after an allocation has failed. */
     private static final long DIRECT_IN_RESERVE = 16 * MIB;
 
     /**
@@ -116,8 +119,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Returns a shell command that sets the umask and then executes the worker, because a JVM cannot set its umask.
-     * Returns {@code worker} if the umask need not change.
+     * Returns a shell command that sets the umask and then executes the worker. A JVM cannot set its own umask. Returns
+     * {@code worker} if the umask need not change.
      */
     List<String> withUmask(List<String> worker, int own) {
         int umask = config.values().get(FileKeys.MODE).umask();
@@ -146,8 +149,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Raises the OOM score of the worker, so that the kernel kills the worker and not the launcher when memory is
-     * exhausted. The launcher then restarts the worker.
+     * Raises the OOM score of the worker. When memory is exhausted, the kernel then kills the worker and not the
+     * launcher. The launcher then restarts the worker.
      */
     private static void raiseOomScore(long pid) {
         try {

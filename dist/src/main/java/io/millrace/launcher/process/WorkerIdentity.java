@@ -35,12 +35,12 @@ public final class WorkerIdentity {
      */
     private static final int START_TICKS = 22 - 3;
 
-    /** Limit of the wait for one of two workers to exit after their launcher has died. */
+    /** Limit of the wait for the exit of one of two workers without launcher. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Tolerance of start times by the wall clock, because the kernel rounds the boot time to seconds. */
+    /** Tolerance of start times by the wall clock. The kernel rounds the boot time to seconds. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
     /**

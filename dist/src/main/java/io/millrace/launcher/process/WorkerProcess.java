@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * supervisor's event loop.
  */
 public final class WorkerProcess {
-    /** Limit of a drain that this launcher did not order: the longest drain timeout that can be configured. */
+    /** Limit of a drain that this launcher did not order. It is the longest configurable drain timeout. */
     private static final long FOREIGN_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
 
     /** Time after the drain deadline in which the worker must close its store and exit. */
@@ -118,8 +118,8 @@ public final class WorkerProcess {
     }
 
     /**
-     * Returns true if the worker uses the same protocol version as this launcher, and so can decode its configuration.
-     * An adopted worker may use another version.
+     * Returns true if the worker uses the same protocol version as this launcher. Only then it can decode a
+     * configuration. An adopted worker may use another version.
      */
     public boolean isOfThisVersion() {
         return protocolVersion == ControlMessage.PROTOCOL_VERSION;
@@ -250,7 +250,7 @@ public final class WorkerProcess {
         causeRemoved = true;
     }
 
-    /** Returns true if a repeated start may succeed, because a possible cause of the failure was removed. */
+    /** Returns true if a repeated start may succeed. A possible cause of the failure was removed then. */
     public boolean mayStartNextTime() {
         return causeRemoved;
     }

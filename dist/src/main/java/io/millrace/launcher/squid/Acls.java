@@ -85,7 +85,7 @@ final class Acls {
         return all.get(name.startsWith("!") ? name.substring(1) : name);
     }
 
-    /** Returns the addresses of a list; null if it is not of type src or dst, or contains host names. */
+    /** Returns the addresses of a list. Returns null if it is not of type src or dst, or contains host names. */
     @Nullable
     static List<String> addresses(Acl acl) {
         if (!acl.type.equals("src") && !acl.type.equals("dst")) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The translator of {@code cache_peer} directives to rules and groups of origins. Confined to one thread. */
 final class Peers {
-    /** Options that need no note, because they are handled elsewhere or have no effect in Millrace. */
+    /** Options that need no note. They are handled elsewhere or have no effect in Millrace. */
     private static final Set<String> IGNORED = Set.of(
             "no-query",
             "no-digest",
@@ -139,7 +139,7 @@ final class Peers {
         }
     }
 
-    /** Returns true if a peer is an origin server, so that Squid is a reverse proxy ("accelerator"). */
+    /** Returns true if a peer is an origin server. Squid is a reverse proxy ("accelerator") then. */
     boolean hasOrigins() {
         return peers.stream().anyMatch(Peer::isOrigin);
     }

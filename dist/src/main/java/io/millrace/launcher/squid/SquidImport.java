@@ -55,7 +55,7 @@ public final class SquidImport {
         defaults(draft);
     }
 
-    /** Writes the defaults of Squid that differ from those of Millrace, for keys that are not set. */
+    /** Writes the defaults of Squid that differ from Millrace's, for keys that are not set. */
     private static void defaults(Draft draft) {
         draft.setDefault("cache.max_object_size", "4MiB", "Squid", "maximum_object_size 4 MB");
         draft.setDefault("cache.heuristic_min_lifetime", "0", "Squid", "refresh_pattern . 0 20% 4320");

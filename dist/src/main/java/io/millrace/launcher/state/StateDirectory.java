@@ -61,7 +61,9 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
     }
 
-    /** Returns the first of the colon-separated directories in an environment variable; null if it is not set. */
+    /**
+     * Returns the first of the colon-separated directories in an environment variable. Returns null if it is not set.
+     */
     private static @Nullable Path systemd(Map<String, String> environment, String variable) {
         @Nullable String value = environment.get(variable);
         if (value == null || !value.startsWith("/")) {

@@ -10,8 +10,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The relay of store changes from a worker that has released the store to the worker that has opened it. Purges are
- * such changes.
+ * The relay of store changes between two workers. The sender has released the store, and the receiver has opened it.
+ * Purges are such changes.
  *
  * <p>Not thread-safe; confined to the supervisor's event loop.
  */
@@ -22,7 +22,7 @@ final class ChangeRelay {
     /** A change that is queued. */
     private record QueuedChange(WorkerProcess from, ControlMessage.Change change) {}
 
-    /** A change that was sent and has no reply yet; {@code number} is the sender's number of the change. */
+    /** A change that was sent and has no reply yet. {@code number} is the sender's number of the change. */
     private record SentChange(WorkerProcess from, long number, WorkerProcess to) {}
 
     private final Queue<QueuedChange> queued = new ArrayDeque<>();

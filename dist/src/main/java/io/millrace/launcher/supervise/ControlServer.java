@@ -52,7 +52,7 @@ public final class ControlServer {
         void disconnected(long pid);
 
         /**
-         * Returns the descriptors to send to a process, which the callee owns; null if the process itself sends
+         * Returns the descriptors to send to a process, which the callee owns. Returns null if the process itself sends
          * descriptors.
          */
         @Nullable

@@ -32,7 +32,7 @@ final class HandOver {
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
 
     /**
-     * First version of the control protocol in which a worker can release the store and continue to answer requests.
+     * First protocol version in which a worker can release the store and continue to answer requests.
      */
     private static final int VERSION_WITH_RELEASE = 5;
 

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reload in progress: a configuration that was sent to the serving worker and has no reply yet. There is at most
- * one. A reply contains the number of its request, so that a late reply is not taken for the reply to the next request.
- * Not thread-safe; confined to the event loop.
+ * The reload in progress: a configuration to which the serving worker has not replied yet. There is at most one. A
+ * reply contains the number of its request, so that a late reply is not taken for the reply to the next request. Not
+ * thread-safe; confined to the event loop.
  */
 final class Reloading {
     /**

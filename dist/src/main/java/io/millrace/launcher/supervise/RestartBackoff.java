@@ -14,7 +14,7 @@ final class RestartBackoff {
     private static final long FIRST_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_DELAY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Time in the state READY after which an exit does not count as a failed start. */
+    /** Time in the state READY after which an exit is not a failed start. */
     private static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final long firstDelayNanos;
@@ -39,7 +39,7 @@ final class RestartBackoff {
     }
 
     /**
-     * Returns true if a worker that exits at {@code nowNanos} was ready for so long that its start did not fail.
+     * Returns true if an exited worker was ready for so long that its start did not fail.
      */
     static boolean wasHealthy(WorkerProcess worker, long nowNanos) {
         return worker.ready() != null && nowNanos - worker.readyNanos() >= HEALTHY_LIFE_NANOS;
@@ -58,7 +58,7 @@ final class RestartBackoff {
     }
 
     /**
-     * Returns the delay after the exit of a worker that became ready at {@code readyNanos} and exited at
+     * Returns the delay after the exit of a worker that was ready. It became ready at {@code readyNanos} and exited at
      * {@code nowNanos}.
      */
     long afterDeath(long readyNanos, long nowNanos) {

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The periodic check for files that are deleted from the state directory while the launcher runs. It restores them,
- * because without them later workers could not connect to the launcher.
+ * The periodic check for files that were deleted from the state directory. It restores them, because without them later
+ * workers could not connect to the launcher.
  *
  * <p>Not thread-safe; confined to the event loop.
  */

@@ -50,8 +50,8 @@ final class WorkerRegistry {
     private static final int CHECKS = 10;
 
     /**
-     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested, since the worker will
-     * probably be killed soon.
+     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested. The worker will probably be
+     * killed soon.
      */
     private static final int CHECKS_BEFORE_DUMP = 7;
 
@@ -131,8 +131,8 @@ final class WorkerRegistry {
     }
 
     /**
-     * Returns true if the worker failed during its start: it crashed soon after it became ready, or exited before it
-     * connected to the launcher.
+     * Returns true if the worker failed during its start. It crashed before it was ready for some time, or exited
+     * before it connected to the launcher.
      */
     private static boolean failedDuringStart(WorkerProcess worker, int exitValue) {
         return CRASH_SIGNALS.contains(exitValue - SIGNALLED)
@@ -163,7 +163,7 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** Records that a worker warms up, and extends the time limit of its start by the warm-up limit. */
+    /** Records that a worker warms up. Extends the time limit of its start by the warm-up limit. */
     void expectWarm(WorkerProcess worker, long limitNanos) {
         long now = System.nanoTime();
         worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));

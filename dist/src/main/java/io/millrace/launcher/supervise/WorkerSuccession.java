@@ -23,7 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state machine of the current worker, which serves, and of the candidate, which will replace it in a roll.
+ * The state machine of the current worker and its candidate. The current worker serves. In a roll, the candidate
+ * replaces it.
  *
  * <pre>
  * roll:  the candidate starts, warms up and reports standby
@@ -565,7 +566,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Closes the listening sockets, so that clients get a refused connection and do not wait for a worker in vain.
+     * Closes the listening sockets. Connections are then refused, so that clients do not wait for a worker in vain.
      */
     private void closeSockets() {
         if (plan != null) {

@@ -1,5 +1,5 @@
 /**
- * The supervision of workers: starts, restarts, replacement by a new worker (roll), reloads, and control connections.
+ * The supervision of workers: starts, restarts, replacement (rolls), reloads, and control connections.
  */
 @NullMarked
 package io.millrace.launcher.supervise;

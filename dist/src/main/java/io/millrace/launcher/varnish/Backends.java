@@ -86,7 +86,7 @@ final class Backends {
     }
 
     /**
-     * Returns the name of the backend or director in a value of {@code req.backend_hint}, such as
+     * Returns the backend or director that a value of {@code req.backend_hint} names. An example of a value is
      * {@code d.backend(req.url)}. Returns null if it does not exist.
      */
     @Nullable

@@ -8,8 +8,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tests of one alternative of a condition, grouped by the tested part of the request or response. Confined to one
- * thread.
+ * The tests of one alternative of a condition. They are grouped by the tested part of the request or response. Confined
+ * to one thread.
  */
 final class Match {
     private final List<Test> urls = new ArrayList<>();
@@ -23,7 +23,7 @@ final class Match {
     private boolean upgrade;
     /** True if the scheme of the client's request is tested. */
     private boolean plain;
-    /** True if a property of the response is tested that Millrace takes into account without a rule. */
+    /** True if a response property is tested that Millrace evaluates without a rule. */
     private boolean responseDefault;
 
     /** Groups the tests of an alternative, all of which must be true. */
@@ -107,7 +107,7 @@ final class Match {
         return upgrade;
     }
 
-    /** Returns true if a property of the response is tested that Millrace takes into account without a rule. */
+    /** Returns true if a response property is tested that Millrace evaluates without a rule. */
     boolean isResponseDefault() {
         return responseDefault;
     }
@@ -215,7 +215,7 @@ final class Match {
         };
     }
 
-    /** Returns the alternatives of conditions that must all be true; empty if there are too many. */
+    /** Returns the alternatives of conditions that must all be true. Returns an empty result if there are too many. */
     static List<Match> all(List<Condition> around) {
         if (around.isEmpty()) {
             return List.of(new Match());

@@ -40,7 +40,7 @@ final class Plan {
         return vcl;
     }
 
-    /** Returns true if vcl_recv or the built-in VCL passes requests with Cookie, so that they bypass the cache. */
+    /** Returns true if requests with Cookie bypass the cache. Either vcl_recv or the built-in VCL passes them. */
     boolean cookiesPass() {
         return builtInReached || passedByRecv;
     }
@@ -53,8 +53,8 @@ final class Plan {
     }
 
     /**
-     * Records that vcl_recv removes cookies or ends before the built-in VCL, so that requests with Cookie use the
-     * cache.
+     * Records that requests with Cookie use the cache. In this case vcl_recv removes cookies, or ends before the
+     * built-in VCL.
      */
     void useCacheWithCookies() {
         builtInReached = false;

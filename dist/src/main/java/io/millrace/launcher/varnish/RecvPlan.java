@@ -370,7 +370,7 @@ final class RecvPlan extends Walker {
         return true;
     }
 
-    /** Returns the path prefixes that match an expression; empty if it is not equivalent to prefixes. */
+    /** Returns the path prefixes that match an expression. Returns an empty list if it has no equivalent prefixes. */
     static List<String> prefixes(String expression) {
         String text = expression.replaceAll("^\\(\\?i\\)", "");
         Matcher plain =

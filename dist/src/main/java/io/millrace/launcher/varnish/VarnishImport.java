@@ -136,7 +136,7 @@ public final class VarnishImport {
         backends.assign(backend, rule);
     }
 
-    /** Writes the defaults of Varnish that differ from those of Millrace, for keys that are not set. */
+    /** Writes the defaults of Varnish that differ from Millrace's, for keys that are not set. */
     private void defaults(RecvPlan recv) {
         Draft draft = plan.workspace().draft();
         DraftNode address = draft.root().element("listen");

@@ -86,7 +86,7 @@ public sealed interface ControlMessage {
     record PredecessorClosed() implements ControlMessage {}
 
     /**
-     * A change of the store, such as a purge, for the worker that has opened the store.
+     * A change of the store, such as a purge. The receiver has opened the store.
      *
      * @param number number of the change, which {@link ChangeMade} repeats
      * @param content the change as encoded by the store; never modified
@@ -127,7 +127,7 @@ public sealed interface ControlMessage {
     record Failed(String reason) implements ControlMessage {}
 
     /**
-     * Orders the worker to apply the settings of a configuration that can change at run time.
+     * Orders the worker to apply the settings that can change at run time.
      *
      * @param request number of the request, which the reply repeats
      */
@@ -153,8 +153,8 @@ public sealed interface ControlMessage {
     record GiveBack() implements ControlMessage {}
 
     /**
-     * Orders the worker to stop accepting connections, to finish its requests within {@code deadlineNanos}, and to
-     * exit.
+     * Orders the worker to drain. It stops accepting connections, finishes its requests within {@code deadlineNanos},
+     * and exits.
      */
     record Drain(long deadlineNanos) implements ControlMessage {}
 

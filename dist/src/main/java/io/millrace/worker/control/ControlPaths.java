@@ -3,8 +3,7 @@ package io.millrace.worker.control;
 import java.nio.file.Path;
 
 /**
- * The paths of the sockets and files between launcher and worker, in a directory that only their user can access.
- * Immutable.
+ * The paths of the sockets and files between launcher and worker. Only their user can access the directory. Immutable.
  *
  * @param directory directory of all these files, with mode 0700
  */

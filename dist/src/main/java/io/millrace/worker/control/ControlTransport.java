@@ -52,7 +52,7 @@ public enum ControlTransport {
         return this == EPOLL ? new DomainSocketAddress(socket.toFile()) : UnixDomainSocketAddress.of(socket);
     }
 
-    /** Returns the process id of the peer of a channel, as the kernel reports it (SO_PEERCRED); -1 with NIO. */
+    /** Returns the process id of the peer of a channel, as the kernel reports it (SO_PEERCRED). Returns -1 with NIO. */
     public static long peerPid(Channel channel) throws IOException {
         return channel instanceof EpollDomainSocketChannel domain
                 ? domain.peerCredentials().pid()

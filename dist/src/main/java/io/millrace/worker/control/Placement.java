@@ -13,8 +13,8 @@ import java.nio.file.Path;
  */
 public record Placement(Path state, Path cache, Path log) {
     /**
-     * Size of the default storage path in bytes: enough to try the product, but also possible on a small disk. The file
-     * is sparse.
+     * Size of the default storage path in bytes. It is enough to try the product, but also fits on a small disk. The
+     * file is sparse.
      */
     static final long VOLUME_BYTES_DEFAULT = 1L << 30;
 

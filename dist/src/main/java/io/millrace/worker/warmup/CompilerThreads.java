@@ -22,7 +22,7 @@ final class CompilerThreads {
     /** Matches thread names such as {@code C2 CompilerThre}; the kernel keeps 15 characters. */
     private static final Pattern NAME = Pattern.compile("\\(C[12] Compiler");
 
-    /** Index of the user CPU time (utime) among the fields of {@code stat} after the thread name. */
+    /** Index of the user CPU time (utime) in {@code stat}, counted after the thread name. */
     private static final int UTIME = 11;
 
     /** Index of the system CPU time (stime). */
@@ -39,7 +39,9 @@ final class CompilerThreads {
         return new CompilerThreads(Path.of("/proc/self/task"));
     }
 
-    /** Returns the total CPU time of the compiler threads in milliseconds; a negative number if it is unknown. */
+    /**
+     * Returns the total CPU time of the compiler threads in milliseconds. Returns a negative number if it is unknown.
+     */
     long cpuMillis() {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
             for (Path thread : threads) {

@@ -86,7 +86,7 @@ final class CompilerWatch {
         return quietWindows >= QUIET_WINDOWS;
     }
 
-    /** Returns the number of compiled methods in the code cache; 0 if the JVM does not report it. */
+    /** Returns the number of compiled methods in the code cache. Returns 0 if the JVM does not report it. */
     static long methods() {
         try {
             Object text = ManagementFactory.getPlatformMBeanServer()

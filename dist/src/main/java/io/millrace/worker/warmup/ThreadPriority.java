@@ -49,8 +49,9 @@ public final class ThreadPriority {
     }
 
     /**
-     * Lowers the priority of the C2 compiler, which otherwise has as much CPU time as an event loop while it compiles.
-     * C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some milliseconds.
+     * Lowers the priority of the C2 compiler. Otherwise it would get as much CPU time as an event loop while it
+     * compiles. C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some
+     * milliseconds.
      */
     public static void lowerCompiler() {
         lower(named(Path.of("/proc/self/task"), C2));

@@ -37,7 +37,7 @@ final class WarmUpLoad implements AutoCloseable {
     /** Number of big stored responses. Together they exceed the RAM tier, so that some are read from disk. */
     private static final int BIG_KEYS = 24;
 
-    /** The warm-up fails if more than one in this number of responses has an unexpected status. */
+    /** The warm-up fails if more than one in ten responses has an unexpected status. */
     private static final int UNEXPECTED_SHARE = 10;
 
     /** Header fields of a minimal request. */
@@ -62,7 +62,7 @@ final class WarmUpLoad implements AutoCloseable {
     private final List<WarmUpClient> hitting = new ArrayList<>();
     private final List<WarmUpClient> mixed = new ArrayList<>();
     private final Thread thread = Thread.currentThread();
-    /** Prefix of the names of responses that are requested once, so that two warm-ups have different names. */
+    /** Prefix of the names of responses that are requested once. It differs between warm-ups. */
     private final String run = Long.toString(System.nanoTime(), Character.MAX_RADIX);
 
     private long number;

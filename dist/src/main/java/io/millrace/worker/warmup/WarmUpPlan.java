@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param cores CPU limit of the whole process as a number of cores, for example 0.5; infinite for no limit
  */
 public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, double cores) {
-    /** Returns a plan that uses half of the cores, so that the serving worker can use the others. */
+    /** Returns a plan that uses half of the cores. The serving worker can use the others. */
     public static WarmUpPlan withHalfOfCores(Path directory, Duration limit, ProxyConfig worker) {
         return new WarmUpPlan(directory, limit, worker, Runtime.getRuntime().availableProcessors() / 2.0);
     }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of an import from Traffic Server: the files of its directory, their problems, and the resulting
+ * The state of an import from Traffic Server. It has the files of the directory, their problems, and the resulting
  * configuration. Confined to one thread.
  */
 public final class Input {
@@ -195,7 +195,7 @@ public final class Input {
         return "";
     }
 
-    /** Decodes a file as UTF-8; else as Latin-1, since old files may have comments in it. */
+    /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
     private static String decoded(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {

@@ -18,7 +18,7 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
  */
 public final class JoinedYaml {
     /**
-     * An element of a top-level list, or a pair of a top-level mapping, with its lines.
+     * An element of a top-level list or a pair of a top-level mapping.
      *
      * @param name the key of a pair; empty for an element
      */

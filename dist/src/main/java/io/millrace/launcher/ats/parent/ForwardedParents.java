@@ -41,7 +41,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Handles a line, and returns true if its parents are to be used for all forwarded requests. */
+    /** Handles a line. Returns true if its parents are to be used for all forwarded requests. */
     boolean isFor(Entry entry, Map<String, String> fields) {
         if (!forwarding || decidedBy != null) {
             return false;
@@ -117,7 +117,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Disables forwarding because of a line: its hosts would be reached directly, but Traffic Server uses parents. */
+    /** Disables forwarding because of a line. Its hosts would be reached directly, but Traffic Server uses parents. */
     public static void disableForwarding(Input input, Entry entry) {
         input.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";

@@ -152,7 +152,7 @@ public final class GroupWriter {
     }
 
     /**
-     * Writes the settings of retries and of mark-down, from the records that apply to all groups.
+     * Writes the settings of retries and of mark-down. The records for them apply to all groups.
      *
      * @param moreTries retries after error responses
      * @param responses status codes that cause a retry

@@ -26,7 +26,8 @@ final class HostWeights {
     }
 
     /**
-     * Returns the smallest whole numbers with the ratios of the weights, which are rounded to hundredths. At most 1000.
+     * Returns the smallest whole numbers with the same ratios. Weights are rounded to hundredths. The results are at
+     * most 1000.
      */
     static List<BigInteger> whole(List<BigDecimal> weights) {
         List<BigInteger> whole = weights.stream()

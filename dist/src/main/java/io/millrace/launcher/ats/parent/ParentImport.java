@@ -26,7 +26,7 @@ public final class ParentImport {
             "consistent_hash", "consistent_hash",
             "latched", "latched");
 
-    /** Conditions of a line that have no equivalent: a remap rule uses its origins for all its requests. */
+    /** Conditions of a line that have no equivalent. A remap rule uses its origins for all its requests. */
     private static final List<String> CONDITIONS = List.of(
             "dest_ip",
             "host_regex",

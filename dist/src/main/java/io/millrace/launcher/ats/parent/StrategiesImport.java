@@ -45,7 +45,7 @@ public final class StrategiesImport {
     private final Input input;
     private final GroupWriter writer;
     private final Map<String, Strategy> strategies = new LinkedHashMap<>();
-    /** Report entries of the YAML nodes in the lists of hosts and groups, to which strategies refer by anchors. */
+    /** Report entries of the YAML nodes of hosts and groups. Strategies refer to these nodes by anchors. */
     private final IdentityHashMap<Node, Entry> anchored = new IdentityHashMap<>();
 
     /** Entries of hosts and groups that a written strategy contains. */
@@ -242,7 +242,7 @@ public final class StrategiesImport {
                 sources);
     }
 
-    /** Returns the host's port for a scheme; if the host has none, the port of its first protocol. */
+    /** Returns the host's port for a scheme. If the host has none, returns the port of its first protocol. */
     private static String port(Node host, String scheme) {
         Node protocol = protocol(host, scheme);
         return protocol == null ? "" : Yaml.text(protocol, "port");

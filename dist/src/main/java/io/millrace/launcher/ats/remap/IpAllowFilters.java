@@ -85,14 +85,14 @@ final class IpAllowFilters {
         line.terms().write(input.draft().element("access.filters", line.entry), allow);
     }
 
-    /** Returns true if deny filters are sufficient to express the lines, because no line allows only some methods. */
+    /** Returns true if deny filters can express the lines. This requires that no line allows only some methods. */
     boolean onlyDenies() {
         return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
     }
 
     /**
-     * Writes named filters that deny the same requests as the general filters, and returns their names. A rule whose
-     * own filters take precedence over the general ones needs them.
+     * Writes named filters that deny the same requests as the general filters. Returns their names. A rule whose own
+     * filters take precedence over the general ones needs them.
      */
     List<String> namesOfDenying() {
         List<String> names = new ArrayList<>();
@@ -126,7 +126,7 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes the lines as filters into a rule, limited to the requests that the rule's own filters allow.
+     * Writes the lines as filters into a rule. They only allow requests that the rule's own filters also allow.
      *
      * @return false if there are no lines, so that nothing was written
      */

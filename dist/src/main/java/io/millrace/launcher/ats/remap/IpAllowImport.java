@@ -28,7 +28,8 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
  */
 public final class IpAllowImport {
     /**
-     * Private, loopback and link-local addresses: the clients of the forward proxy if the file does not restrict them.
+     * Private, loopback and link-local addresses. They are the clients of the forward proxy if the file does not
+     * restrict them.
      */
     private static final List<String> PRIVATE =
             List.of("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7", "fe80::/10");

@@ -163,7 +163,7 @@ final class RemapFilter {
                         FilterTerms.ALL.sources(), List.of(), words.addresses(), words.texts(), List.of(), false);
     }
 
-    /** Adds notes to a line about conditions that have an unexpected meaning, or another meaning in Millrace. */
+    /** Adds notes about conditions with an unexpected meaning, or with another meaning in Millrace. */
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
             if (words.isAmbiguous()) {

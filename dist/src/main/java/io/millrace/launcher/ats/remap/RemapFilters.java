@@ -50,7 +50,7 @@ final class RemapFilters {
     }
 
     /**
-     * Begins an included file, in which ip_allow applies even if the including file has deactivated it.
+     * Begins an included file. In it, ip_allow applies even if the including file has deactivated ip_allow.
      *
      * @return the state of the including file, for {@link #endFile}
      */
@@ -226,7 +226,7 @@ final class RemapFilters {
         filter.category(ipAllow.category(name), negative);
     }
 
-    /** Writes the filters of a rule: its own, and the named filters that are active at its position. */
+    /** Writes the filters of a rule. These are its own filter and the active named filters. */
     void write(RemapRule rule, DraftNode node) {
         List<RemapFilter> filters = new ArrayList<>();
         if (!inline.isEmpty()) {

@@ -24,8 +24,8 @@ public final class RemapYamlImport {
     private static final List<String> KEYS = List.of("remap", "acl_filters");
 
     /**
-     * The keys of a filter in the order in which Traffic Server reads them, with the corresponding words of
-     * remap.config. An ending {@code =~} stands for words with {@code ~}, which exclude addresses.
+     * The keys of a filter, with the corresponding words of remap.config. They have the order in which Traffic Server
+     * reads them. An ending {@code =~} stands for words with {@code ~}, which exclude addresses.
      */
     private static final Map<String, String> TERMS = new LinkedHashMap<>();
 

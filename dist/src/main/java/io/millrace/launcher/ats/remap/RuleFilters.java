@@ -24,8 +24,8 @@ final class RuleFilters {
     }
 
     /**
-     * Writes filters for a rule whose requests must match no deny filter and every allow filter, and be allowed by
-     * ip_allow.
+     * Writes filters of which a request must pass all. It must match no deny filter and every allow filter, and be
+     * allowed by ip_allow.
      *
      * @param general whether ip_allow applies to the rule
      */

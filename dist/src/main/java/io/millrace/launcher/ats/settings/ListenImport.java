@@ -83,7 +83,10 @@ public final class ListenImport {
         return port;
     }
 
-    /** Returns the IPv6 or the IPv4 address of a record that can contain both; null if it contains none. */
+    /**
+     * Returns the IPv6 or the IPv4 address of a record that can contain both. Returns null if it contains no such
+     * address.
+     */
     private static @Nullable String address(@Nullable Rec rec, boolean v6) {
         for (String each : rec == null ? List.<String>of() : RecordTable.split(rec.text())) {
             String bare = each.replace("[", "").replace("]", "");
@@ -174,7 +177,7 @@ public final class ListenImport {
         }
     }
 
-    /** Allows PROXY headers of all senders if there is no list of proxies, as Traffic Server does. */
+    /** Allows PROXY headers of all senders if there is no list of proxies. Traffic Server does the same. */
     private void allowProxies(Entry entry) {
         if (!input.records().isSet("http.proxy_protocol_allowlist")
                 && input.draft().root().find("access.proxy_protocol_allow") == null) {

@@ -83,8 +83,8 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates with the name, else those with a matching wildcard, else those for clients that send no
-     * server name.
+     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
+     * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
     private List<Certificate> certificatesOf(String name) {
         List<Certificate> found = with(name);

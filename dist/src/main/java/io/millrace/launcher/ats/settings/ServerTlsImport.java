@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The importer of TLS settings for clients that apply to all server names, from {@code ssl.*} records. Confined to one
+ * The importer of TLS settings for clients from {@code ssl.*} records. They apply to all server names. Confined to one
  * thread.
  */
 public final class ServerTlsImport {

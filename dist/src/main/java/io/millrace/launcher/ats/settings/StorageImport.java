@@ -23,7 +23,7 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * The importer of storage paths and volumes of the cache, from storage.yaml, or from storage.config, volume.config and
+ * The importer of storage paths and volumes of the cache. It reads storage.yaml, or storage.config, volume.config and
  * hosting.config. Confined to one thread.
  */
 public final class StorageImport {
@@ -73,7 +73,7 @@ public final class StorageImport {
         readHosting();
     }
 
-    /** Returns the name of the volume that a rule refers to; null if it does not exist. */
+    /** Returns the name of the volume that a rule refers to. Returns null if it does not exist. */
     @Nullable
     public String volume(String id) {
         if (!volumes.containsKey(id)) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The table of records that have keys in Millrace, with the defaults of Traffic Server 10.2. Immutable. */
+/** The table of records that have keys in Millrace. Contains the defaults of Traffic Server 10.2. Immutable. */
 public final class RecordTable {
     /** The form of a record's value. */
     enum Kind {

@@ -62,7 +62,7 @@ public final class Records {
         return rec != null && rec.value != null;
     }
 
-    /** Returns true if the value of the record is not 0; returns {@code otherwise} if the record is not set. */
+    /** Returns true if the value of the record is not 0. Returns {@code otherwise} if the record is not set. */
     public boolean isOn(String name, boolean otherwise) {
         return !value(name, otherwise ? "1" : "0").equals("0");
     }

@@ -36,12 +36,14 @@ public final class Yaml {
         void add(int line, int column, String message);
     }
 
-    /** Returns the root node; null if the file is empty or not YAML, after reporting the problem. */
+    /** Returns the root node. Returns null if the file is empty or not YAML, after reporting the problem. */
     public static @Nullable Node root(SourceFile file) {
         return root(file.lines(), file::problem);
     }
 
-    /** Returns the root node of {@code lines}; null if they are empty or not YAML, after reporting the problem. */
+    /**
+     * Returns the root node of {@code lines}. Returns null if they are empty or not YAML, after reporting the problem.
+     */
     public static @Nullable Node root(List<String> lines, Problems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setUseMarks(true)
@@ -149,7 +151,7 @@ public final class Yaml {
         return end.getColumn() == 0 && end.getLine() + 1 > line(node) ? end.getLine() : end.getLine() + 1;
     }
 
-    /** Returns an entry for the lines from the node {@code from}, such as a key, to the end of {@code to}. */
+    /** Returns an entry for the lines from a node, such as a key, to the end of another. */
     public static Entry entry(SourceFile file, Node from, Node to) {
         int first = line(from);
         int last = Math.max(first, lastLine(to));
@@ -163,7 +165,7 @@ public final class Yaml {
         return file.entry(first, last, column(from), text.toString());
     }
 
-    /** Marks the line of a key that only opens a section as read, so that the report does not list it. */
+    /** Marks the line of a section's key as processed. The report does not list such a line. */
     public static void section(SourceFile file, Node key) {
         file.markProcessed(line(key), line(key));
     }

@@ -47,7 +47,7 @@ public final class Draft {
         }
     }
 
-    /** Writes a default of another proxy, unless the key was set or Millrace has the same default. */
+    /** Writes a default of another proxy. Does nothing if the key was set or Millrace has the same default. */
     public void setDefault(String key, String text, String proxy, String setting) {
         if (root.find(key) == null && !same.contains(key) && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
@@ -55,7 +55,7 @@ public final class Draft {
         }
     }
 
-    /** Writes a default of Traffic Server, unless the key was set or Millrace has the same default. */
+    /** Writes a default of Traffic Server. Does nothing if the key was set or Millrace has the same default. */
     public void setDefault(String key, String text, String record) {
         setDefault(key, text, "Traffic Server", record);
     }
@@ -121,7 +121,7 @@ public final class Draft {
         return part == null || (!part.node.isElement() && !part.node.isLeaf()) ? null : part;
     }
 
-    /** Adds to the entry of every source line the keys that were written for the line. */
+    /** Adds the written keys to the entries of their source lines. */
     public void recordKeys() {
         root.recordKeys("");
     }

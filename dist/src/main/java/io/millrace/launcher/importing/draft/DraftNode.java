@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the configuration that an import builds: a scalar, a list of words, a section or a list. Has the source
- * lines from which it was made. Confined to one thread.
+ * A node of the configuration that an import builds. It is a scalar, a list of words, a section or a list. Has the
+ * source lines from which it was made. Confined to one thread.
  */
 public final class DraftNode {
     /** Target URL of rules that deny all clients, which is never used. */
@@ -75,7 +75,7 @@ public final class DraftNode {
         return node;
     }
 
-    /** Returns the elements of a list below this node; empty if the list does not exist. */
+    /** Returns the elements of a list below this node. Returns an empty result if the list does not exist. */
     public List<DraftNode> elements(String path) {
         DraftNode list = find(path);
         return list == null ? List.of() : list.elements;
@@ -139,7 +139,7 @@ public final class DraftNode {
     }
 
     /**
-     * Marks this node as optional: if it is invalid, it can be removed alone, because other nodes keep their meaning.
+     * Marks this node as optional. If it is invalid, it can be removed alone, because other nodes keep their meaning.
      */
     public DraftNode optional() {
         optional = true;
@@ -260,7 +260,7 @@ public final class DraftNode {
         return all;
     }
 
-    /** Adds the path of this node and of all nodes below to the entries of their source lines. */
+    /** Adds the paths of this node and its descendants to the entries of their source lines. */
     void recordKeys(String path) {
         sources.forEach(source -> source.became(path));
         fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));

@@ -79,7 +79,7 @@ public final class Entry {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
     }
 
-    /** Returns all notes as one text, for a comment in the configuration; null if there are none. */
+    /** Returns all notes as one text, for a comment in the configuration. Returns null if there are none. */
     @Nullable
     public String remark() {
         Set<String> all = new LinkedHashSet<>(missing);

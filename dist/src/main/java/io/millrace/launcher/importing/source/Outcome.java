@@ -8,7 +8,7 @@ public enum Outcome {
     MAPPED("mapped"),
     /** The line sets Millrace's default, so no key was written. */
     SAME_AS_DEFAULT("our default"),
-    /** The line has no effect in the other proxy, or concerns a feature that needs no setting in Millrace. */
+    /** The line has no effect in the other proxy, or needs no setting in Millrace. */
     NO_EFFECT("no effect"),
     /**
      * The line, or a part that the note names, has no equivalent. Other parts of the line may have been converted to

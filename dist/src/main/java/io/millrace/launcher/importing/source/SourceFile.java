@@ -50,7 +50,7 @@ public final class SourceFile {
     }
 
     /**
-     * Marks lines as processed without creating an entry, such as the key of a section or a comment.
+     * Marks lines as processed without creating an entry. Examples are the key of a section and a comment.
      */
     public void markProcessed(int from, int to) {
         for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {

@@ -90,7 +90,7 @@ public final class Directive {
         markHandled().note(note);
     }
 
-    /** Marks the directive, or a part of it that the reason names, as having no equivalent. */
+    /** Marks the directive, or a part of it, as having no equivalent. */
     public void notMapped(String why) {
         markHandled().notMapped(why);
     }

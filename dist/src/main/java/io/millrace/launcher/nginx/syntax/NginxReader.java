@@ -152,7 +152,7 @@ public final class NginxReader {
         }
     }
 
-    /** Returns the files that match a pattern, in the order of their names, as nginx does. */
+    /** Returns the files that match a pattern, in the order of their names. */
     private List<Path> find(String pattern) {
         for (String candidate : candidates(pattern)) {
             List<Path> found = glob(candidate);

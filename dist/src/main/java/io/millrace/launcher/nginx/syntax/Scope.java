@@ -49,7 +49,7 @@ public final class Scope {
         return found;
     }
 
-    /** Returns the last directive with a name in the innermost block that has one; null if none has. */
+    /** Returns the last directive with a name in the innermost block that has one. Returns null if none has. */
     @Nullable
     public Directive last(String name) {
         List<Directive> all = all(name);

@@ -87,7 +87,7 @@ final class VclLexer {
         return false;
     }
 
-    /** Marks the lines of a comment as processed, except a line on which a token ends. */
+    /** Marks the lines of a comment as processed. A line on which a token ends is excepted. */
     private void comment(int from) {
         for (int i = from; i <= line; i++) {
             boolean last = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
