@@ -19,7 +19,7 @@ class TrainingRunTest {
 
     @Test
     void runsTheWorkloadOfAWarmUpAndLeavesNoFiles() {
-        Path own = directory.resolve("rehearsal");
+        Path own = directory.resolve("training");
         WarmUpReport report = TrainingRun.perform(own, Duration.ofSeconds(3));
         assertNotEquals(WarmUpReport.Outcome.FAILED, report.outcome(), report::toString);
         assertFalse(Files.exists(own));

@@ -198,7 +198,7 @@ class InitCommandTest {
                 "--site=a.example --http=80x --accept-terms --yes    | is not an address such as :8080",
                 "--site=a.example --cache-size=9 --accept-terms --yes | has no unit",
                 "--site=a.example --certificate=/none.pem --yes      | /none.pem: no such file",
-                "--site=a.example --key=/none.pem --yes              | --key goes with --certificate",
+                "--site=a.example --key=/none.pem --yes              | --key needs --certificate",
                 "--site=a.example --accept-terms --email=me --yes    | is not an e-mail address"
             })
     void aWrongOptionIsRefused(String words, String said) {
