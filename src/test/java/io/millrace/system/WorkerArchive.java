@@ -31,7 +31,7 @@ final class WorkerArchive {
     static Path recordedBy(MillraceProcess proxy, Path home) {
         AtomicReference<ProcessHandle> begun = new AtomicReference<>();
         await("a recording begins, or is done").atMost(BEGUN_WITHIN).until(() -> {
-            rehearsal(proxy).ifPresent(begun::set);
+            training(proxy).ifPresent(begun::set);
             return begun.get() != null || !in(home).isEmpty();
         });
         try {
@@ -69,11 +69,11 @@ final class WorkerArchive {
         Files.move(written, written.resolveSibling(name.substring(1, name.lastIndexOf('.'))));
     }
 
-    private static Optional<ProcessHandle> rehearsal(MillraceProcess proxy) {
+    private static Optional<ProcessHandle> training(MillraceProcess proxy) {
         return ProcessHandle.of(proxy.pid())
                 .orElseThrow()
                 .descendants()
-                .filter(process -> commandLine(process).contains("io.millrace.worker.Rehearsal"))
+                .filter(process -> commandLine(process).contains("io.millrace.worker.TrainingRun"))
                 .findAny();
     }
 

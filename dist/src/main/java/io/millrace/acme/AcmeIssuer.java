@@ -40,17 +40,22 @@ import org.shredzone.acme4j.util.KeyPairUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders certificates with the ACME library acme4j. Thread-safe. Blocks. */
+/** The ACME client of the library acme4j as a certificate issuer. Thread-safe. Its methods block. */
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
+    /** Limit of each wait for the issuer. It applies to the validation of a name and to the certificate. */
     private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
+    /** Limit of the examined causes of an exception. A chain of causes may be cyclic. */
     private static final int CAUSES_MAX = 16;
+
     private static final int REASON_LENGTH_MAX = 1000;
-    private static final long ADVICE_SECONDS = 6 * 3600;
+    /** Shortest time between two requests for the renewal information of a certificate, in seconds. */
+    private static final long RENEWAL_INFO_INTERVAL_SECONDS = 6 * 3600;
+
     private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
     /**
-     * Errors after which an order is repeated without naming the replaced certificate. The second one occurs for a
-     * certificate of another issuer key.
+     * Errors after which an order is repeated without naming the replaced certificate. Issuers return "malformed" if
+     * another issuer key signed that certificate.
      */
     private static final Set<String> REPLACEMENT_REFUSED =
             Set.of("urn:ietf:params:acme:error:alreadyReplaced", "urn:ietf:params:acme:error:malformed");
@@ -124,7 +129,10 @@ final class AcmeIssuer implements CertificateIssuer {
         return new IssuanceException(singleLine(text(cause)) + clockHint(cause), ordered, retrySeconds, cause);
     }
 
-    /** Returns a remark if the issuer's certificate is not valid by the clock of this machine; else an empty text. */
+    /**
+     * Returns a remark for a failure by an invalid certificate of the issuer. Returns an empty text for other failures.
+     * The clock of this machine may be wrong then.
+     */
     static String clockHint(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; cause != null && i < CAUSES_MAX; i++) {
@@ -143,15 +151,15 @@ final class AcmeIssuer implements CertificateIssuer {
         return shown.length() <= REASON_LENGTH_MAX ? shown : shown.substring(0, REASON_LENGTH_MAX) + "...";
     }
 
-    /** The reason of a failure without class names. Includes the message of the cause where needed. */
+    /** Returns the messages of an exception and its causes, without class names and repetitions. */
     private static String text(Throwable failure) {
         Throwable cause = failure.getCause();
-        String own = failure.getMessage();
-        if (cause == null || cause == failure || (own != null && failure instanceof AcmeServerException)) {
-            return own == null ? failure.getClass().getSimpleName() : own;
+        String message = failure.getMessage();
+        if (cause == null || cause == failure || (message != null && failure instanceof AcmeServerException)) {
+            return message == null ? failure.getClass().getSimpleName() : message;
         }
-        String below = text(cause);
-        return own == null || own.contains(below) ? below : own + ": " + below;
+        String causeText = text(cause);
+        return message == null || message.contains(causeText) ? causeText : message + ": " + causeText;
     }
 
     private Order order(Login login, String name, @Nullable String previousPem) throws AcmeException, IOException {
@@ -167,7 +175,7 @@ final class AcmeIssuer implements CertificateIssuer {
             if (previous == null || !REPLACEMENT_REFUSED.contains(e.getType().toString())) {
                 throw e;
             }
-            // The replacement certificate was lost before it was stored, or the issuer no longer recognises the
+            // Either an earlier replacement was lost before it was stored, or the issuer does not know the previous
             // certificate.
             return builder(login, name, null).create();
         }
@@ -195,7 +203,7 @@ final class AcmeIssuer implements CertificateIssuer {
 
     private void authorize(Authorization authorization, String name)
             throws AcmeException, IOException, InterruptedException {
-        ChallengeFiles.Ready ready = challenges.prepare(authorization, name);
+        ChallengeFiles.PublishedChallenge ready = challenges.prepare(authorization, name);
         try {
             Challenge challenge = ready.challenge();
             challenge.trigger();
@@ -227,7 +235,7 @@ final class AcmeIssuer implements CertificateIssuer {
     }
 
     @Override
-    public @Nullable Advice advice(Issuer issuer, String pem) {
+    public @Nullable SuggestedRenewal suggestedRenewal(Issuer issuer, String pem) {
         long nowSeconds = clockMillis.getAsLong() / 1000;
         try {
             Login login = session(issuer).login();
@@ -235,12 +243,12 @@ final class AcmeIssuer implements CertificateIssuer {
                 return null;
             }
             RenewalInfo info = login.bindRenewalInfo(leaf(pem));
-            long again = info.fetch().map(Instant::getEpochSecond).orElse(0L);
-            return new Advice(
+            long nextRequestSeconds = info.fetch().map(Instant::getEpochSecond).orElse(0L);
+            return new SuggestedRenewal(
                     new RenewalTime.Window(
                             info.getSuggestedWindowStart().getEpochSecond(),
                             info.getSuggestedWindowEnd().getEpochSecond()),
-                    Math.max(again, nowSeconds + ADVICE_SECONDS));
+                    Math.max(nextRequestSeconds, nowSeconds + RENEWAL_INFO_INTERVAL_SECONDS));
         } catch (AcmeException | IOException | RuntimeException e) {
             LOG.debug("ACME: no renewal information from {}", issuer.directory(), e);
             return null;

@@ -33,21 +33,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ACME service of the launcher: keeps the certificates of the configured names valid, and orders certificates on
- * demand, during TLS handshakes.
+ * The ACME service of the launcher. It keeps the certificates of the configured names valid. It also orders
+ * certificates on demand, during TLS handshakes.
  *
  * <p>Thread-safe. One thread makes all decisions. A small pool of threads runs the orders of different names in
  * parallel.
  */
 public final class AcmeService implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeService.class);
+    /** Interval of the steps while an order is in progress or on-demand certificates are configured. */
     private static final long TICK_MILLIS = 200;
+
     private static final long IDLE_TICK_MILLIS = 1000;
+    /** Limit of orders in progress. */
     private static final int ORDERS_MAX = 4;
+    /** Limit of requests to the operator's ask service in progress. */
     private static final int ASKS_MAX = 8;
+    /** Delay before the next attempt while another launcher works on the name. */
     private static final long BUSY_SECONDS = 2;
+    /** Delay before the next attempt after an unexpected exception. */
     private static final long FAULT_SECONDS = 60;
+    /** Delay after the ask service refused a renewal, or after a deletion failed. */
     private static final long REFUSED_RENEWAL_SECONDS = Duration.ofDays(1).toSeconds();
+    /** Delay before the next attempt of a renewal that the ask service did not answer. */
     private static final long UNANSWERED_RENEWAL_SECONDS = Duration.ofMinutes(5).toSeconds();
 
     /** Creates the ACME client of a configuration. */
@@ -64,7 +72,8 @@ public final class AcmeService implements AutoCloseable {
     private final Executor orders;
     private final Random random = new Random();
     private final AtomicBoolean started = new AtomicBoolean();
-    private final Queue<Runnable> finished = new ConcurrentLinkedQueue<>();
+    /** Tasks of other threads for the ACME thread. Bounded by the limits of orders and requests in progress. */
+    private final Queue<Runnable> acmeThreadTasks = new ConcurrentLinkedQueue<>();
 
     private volatile EventSink events = EventSink.NONE;
 
@@ -73,10 +82,14 @@ public final class AcmeService implements AutoCloseable {
     private @Nullable NameIssuance issuance;
     private @Nullable OnDemandNames onDemand;
     private final NameSchedule schedule = new NameSchedule();
+    /** Names that are ordered before those whose renewal is due. */
     private final Set<String> urgent = new LinkedHashSet<>();
+    /** Results of the orders that {@link #renew} started, by name. */
     private final Map<String, CompletableFuture<AcmeRecord>> forced = new HashMap<>();
+    /** Second of the last search for due names that found none, in seconds since 1970. */
     private long checkedSeconds;
-    private @Nullable String complaint;
+    /** Last logged failure of the storage; null while the storage can be used. */
+    private @Nullable String storageFailure;
 
     /** @param settings returns the settings in force, with a storage directory; null if ACME is not configured */
     public AcmeService(Supplier<@Nullable AcmeConfig> settings, LongSupplier clockMillis) {
@@ -98,7 +111,7 @@ public final class AcmeService implements AutoCloseable {
         this.orders = orders == null ? ordering : orders;
     }
 
-    /** A pool whose idle threads end. Callers limit the number of tasks. */
+    /** Returns a thread pool whose idle threads end. Callers limit the number of queued tasks. */
     private static ExecutorService pool(int threads, String name) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 threads,
@@ -151,9 +164,9 @@ public final class AcmeService implements AutoCloseable {
                 AcmeConfig now = configure();
                 if (now == null) {
                     result.completeExceptionally(new IllegalArgumentException(
-                            complaint == null
+                            storageFailure == null
                                     ? "tls.acme is not configured"
-                                    : "tls.acme.storage cannot be used: " + complaint));
+                                    : "tls.acme.storage cannot be used: " + storageFailure));
                 } else if (!schedule.hasCertificate(name) && !now.names().contains(name)) {
                     result.completeExceptionally(new IllegalArgumentException(
                             name + " has no automatic certificate; add it to tls.acme.names"));
@@ -194,7 +207,7 @@ public final class AcmeService implements AutoCloseable {
     /** Performs one step of the service: starts the orders that are due. Called on the ACME thread, and by tests. */
     void tick() {
         AcmeConfig now = configure();
-        finish();
+        runAcmeThreadTasks();
         NameIssuance current = issuance;
         if (now == null || current == null) {
             return;
@@ -217,20 +230,20 @@ public final class AcmeService implements AutoCloseable {
                 schedule.dueOnDemand(now.names(), nowSeconds).forEach(onDemand::ask);
             }
             if (schedule.runningCount() == 0) {
-                advise(current, now, nowSeconds);
+                requestRenewalInfo(current, now, nowSeconds);
                 forget(current, now, nowSeconds);
             }
         }
-        finish();
+        runAcmeThreadTasks();
     }
 
-    private void finish() {
-        for (Runnable each = finished.poll(); each != null; each = finished.poll()) {
+    private void runAcmeThreadTasks() {
+        for (Runnable each = acmeThreadTasks.poll(); each != null; each = acmeThreadTasks.poll()) {
             each.run();
         }
     }
 
-    /** Runs a task for a name on the order threads, then runs the returned task on the ACME thread. */
+    /** Runs a task for a name on the order threads. Then runs the task that it returns on the ACME thread. */
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {
@@ -242,7 +255,7 @@ public final class AcmeService implements AutoCloseable {
                     LOG.error("ACME: an error occurred while processing {}; it will be retried", name, e);
                 } finally {
                     Runnable last = then;
-                    finished.add(() -> {
+                    acmeThreadTasks.add(() -> {
                         schedule.end(name);
                         last.run();
                     });
@@ -259,9 +272,9 @@ public final class AcmeService implements AutoCloseable {
         schedule.pause(name, nowSeconds + BUSY_SECONDS);
         run(name, () -> {
             try {
-                NameIssuance.Ordered made =
+                NameIssuance.Ordered outcome =
                         current.order(known, nowSeconds, wanted != null).orElse(null);
-                return () -> ordered(current, name, made, wanted);
+                return () -> ordered(current, name, outcome, wanted);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return () -> {};
@@ -283,13 +296,13 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** @param made result of the order; null while another launcher works on the name */
+    /** @param outcome result of the order; null while another launcher works on the name */
     private void ordered(
             NameIssuance by,
             String name,
-            NameIssuance.@Nullable Ordered made,
+            NameIssuance.@Nullable Ordered outcome,
             @Nullable CompletableFuture<AcmeRecord> wanted) {
-        if (made == null) {
+        if (outcome == null) {
             if (wanted != null || (onDemand != null && onDemand.isPending(name))) {
                 urgent.add(name);
             }
@@ -297,11 +310,11 @@ public final class AcmeService implements AutoCloseable {
         }
         schedule.resume(name);
         if (by == issuance) {
-            schedule.put(made.kept());
+            schedule.put(outcome.kept());
         }
         if (wanted != null) {
             forced.remove(name, wanted);
-            wanted.complete(made.result());
+            wanted.complete(outcome.result());
         }
         if (onDemand != null && !urgent.contains(name)) {
             onDemand.decided(name);
@@ -309,13 +322,13 @@ public final class AcmeService implements AutoCloseable {
     }
 
     /** Requests renewal information (ARI) for one certificate. */
-    private void advise(NameIssuance current, AcmeConfig now, long nowSeconds) {
+    private void requestRenewalInfo(NameIssuance current, AcmeConfig now, long nowSeconds) {
         AcmeRecord record = schedule.withDueRenewalInfo(now.names(), now.onDemand() != null, nowSeconds);
         if (record == null) {
             return;
         }
         run(record.name(), () -> {
-            NameIssuance.Advised advised = current.advise(record, nowSeconds);
+            NameIssuance.RenewalInfoResult advised = current.requestRenewalInfo(record, nowSeconds);
             return () -> {
                 if (current == issuance) {
                     schedule.put(advised.record());
@@ -342,7 +355,7 @@ public final class AcmeService implements AutoCloseable {
         });
     }
 
-    /** Handles the answer of the operator's ask service for a name. */
+    /** Handles the answer of the ask service: whether a name may have a certificate. */
     private void answered(String name, AskClient.Answer answer) {
         if (answer == AskClient.Answer.YES) {
             urgent.add(name);
@@ -376,18 +389,22 @@ public final class AcmeService implements AutoCloseable {
             onDemand = wanted == null
                     ? null
                     : new OnDemandNames(
-                            storage, new AskClient(wanted.ask(), next.caFile()), asking, finished::add, this::answered);
+                            storage,
+                            new AskClient(wanted.ask(), next.caFile()),
+                            asking,
+                            acmeThreadTasks::add,
+                            this::answered);
             checkedSeconds = 0;
-            complaint = null;
+            storageFailure = null;
             config = next;
             return next;
         } catch (IOException e) {
-            if (!e.toString().equals(complaint)) {
-                complaint = e.toString();
+            if (!e.toString().equals(storageFailure)) {
+                storageFailure = e.toString();
                 LOG.error(
                         "ACME: tls.acme.storage {} cannot be used: {}; the loaded certificates stay in use",
                         root,
-                        complaint);
+                        storageFailure);
             }
             return null;
         }

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The client of the operator's ask service, which permits certificates for names. Thread-safe. Blocks. */
+/**
+ * The client of the ask service. This service of the operator decides which names may have certificates on demand.
+ * Thread-safe. Its methods block.
+ */
 final class AskClient {
     private static final Logger LOG = LoggerFactory.getLogger(AskClient.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -43,14 +46,14 @@ final class AskClient {
         client = builder.build();
     }
 
-    /** Queries the service about a name. YES for status 200 only. */
+    /** Queries the service about a name. Only the status 200 is a permission. */
     Answer permits(String name) {
         String query = "domain=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
         URI uri = URI.create(url + (url.indexOf('?') < 0 ? "?" : "&") + query);
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(TIMEOUT).build();
         try {
             HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
-            // The timeout covers the response head only, and the body is not needed.
+            // The body is not read: it is not needed, and the timeout does not cover it.
             response.body().close();
             return answer(name, response.statusCode());
         } catch (IOException e) {

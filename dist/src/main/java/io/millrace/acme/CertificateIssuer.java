@@ -3,7 +3,7 @@ package io.millrace.acme;
 import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import org.jspecify.annotations.Nullable;
 
-/** Orders certificates from issuers. Thread-safe. Blocks. */
+/** A client of certificate issuers. Thread-safe. Its methods block. */
 interface CertificateIssuer {
     /**
      * An issued certificate.
@@ -18,7 +18,7 @@ interface CertificateIssuer {
      *
      * @param askAgainSeconds time of the next request, in seconds since 1970
      */
-    record Advice(RenewalTime.Window window, long askAgainSeconds) {}
+    record SuggestedRenewal(RenewalTime.Window window, long askAgainSeconds) {}
 
     /**
      * Orders a certificate and waits for it.
@@ -29,7 +29,7 @@ interface CertificateIssuer {
     Issued issue(Issuer issuer, String name, @Nullable String previousPem)
             throws IssuanceException, InterruptedException;
 
-    /** Requests the renewal information of a certificate; null if the issuer returns none. */
+    /** Requests the renewal information of a certificate. Returns null if the issuer has none or does not answer. */
     @Nullable
-    Advice advice(Issuer issuer, String pem);
+    SuggestedRenewal suggestedRenewal(Issuer issuer, String pem);
 }

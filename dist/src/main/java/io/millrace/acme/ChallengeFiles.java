@@ -17,22 +17,22 @@ import org.shredzone.acme4j.toolbox.AcmeUtils;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
 /**
- * Publishes the answers to challenges, for workers (HTTP-01, TLS-ALPN-01) or name servers (DNS-01). Thread-safe.
- * Blocks.
+ * Publishes the responses to the issuer's challenges. Workers serve those of HTTP-01 and TLS-ALPN-01, name servers
+ * those of DNS-01. Thread-safe. Its methods block.
  */
 final class ChallengeFiles {
-    /** Removes the answer to one challenge. */
+    /** Removes the published response to one challenge. */
     @FunctionalInterface
     interface Removal {
         void remove() throws IOException, InterruptedException;
     }
 
     /**
-     * A challenge whose answer is published.
+     * A challenge whose response is published.
      *
-     * @param removal to be run when the issuer has decided
+     * @param removal removes the response; to be called when the issuer has accepted or refused it
      */
-    record Ready(Challenge challenge, Removal removal) {}
+    record PublishedChallenge(Challenge challenge, Removal removal) {}
 
     private final AcmeConfig config;
     private final AcmeStorage storage;
@@ -43,13 +43,13 @@ final class ChallengeFiles {
     }
 
     /**
-     * Publishes the answer to a challenge.
+     * Publishes the response to the challenge of the configured type.
      *
-     * @param ordered name of the order
-     * @throws IOException if the answer cannot be published, or if the issuer does not offer the configured challenge
+     * @param ordered name for which the certificate is ordered
+     * @throws IOException if the response cannot be published, or if the issuer does not offer the configured challenge
      *     type
      */
-    Ready prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
+    PublishedChallenge prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
         String domain = authorization.getIdentifier().getDomain();
         if (!domain.equals(ordered.startsWith("*.") ? ordered.substring(2) : ordered)) {
             throw new IOException(
@@ -74,13 +74,13 @@ final class ChallengeFiles {
                         + authorization.getIdentifier().getDomain() + "; choose another tls.acme.challenge"));
     }
 
-    private Ready http(Http01Challenge challenge) throws IOException {
+    private PublishedChallenge http(Http01Challenge challenge) throws IOException {
         String path = "challenges/http-01/" + challenge.getToken();
         storage.put(path, challenge.getAuthorization());
-        return new Ready(challenge, () -> storage.delete(path));
+        return new PublishedChallenge(challenge, () -> storage.delete(path));
     }
 
-    private Ready alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
+    private PublishedChallenge alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
         // acme4j can sign this certificate only with RSA.
         KeyPair key = KeyPairUtils.createKeyPair(2048);
         X509Certificate certificate = challenge.createCertificate(key, name);
@@ -92,10 +92,10 @@ final class ChallengeFiles {
         }
         String path = "challenges/tls-alpn-01/" + name.getDomain();
         storage.put(path, text + IssuerSession.pem(key));
-        return new Ready(challenge, () -> storage.delete(path));
+        return new PublishedChallenge(challenge, () -> storage.delete(path));
     }
 
-    private Ready dns(Dns01Challenge challenge, Identifier name) throws IOException, InterruptedException {
+    private PublishedChallenge dns(Dns01Challenge challenge, Identifier name) throws IOException, InterruptedException {
         Path program = config.dnsHook();
         if (program == null) {
             throw new IOException("tls.acme.dns_hook is not set, but dns-01 needs it");
@@ -104,6 +104,6 @@ final class ChallengeFiles {
         String record = challenge.getRRName(name);
         String value = challenge.getDigest();
         hook.present(record, value);
-        return new Ready(challenge, () -> hook.cleanUp(record, value));
+        return new PublishedChallenge(challenge, () -> hook.cleanUp(record, value));
     }
 }

@@ -33,6 +33,7 @@ final class DirectoryStorage implements AcmeStorage {
     private static final List<String> DIRECTORIES = List.of(
             "accounts", "certificates", "challenges/http-01", "challenges/tls-alpn-01", "records", "requests", "locks");
 
+    /** Age at which a response to a challenge is deleted. */
     private static final Duration CHALLENGE_AGE_MAX = Duration.ofDays(1);
 
     private final Path root;
@@ -50,7 +51,7 @@ final class DirectoryStorage implements AcmeStorage {
         return storage;
     }
 
-    /** Deletes old answers to challenges, which a killed launcher has left. */
+    /** Deletes responses to challenges that a killed launcher has left. */
     private void deleteOld(String directory) throws IOException {
         Instant old = Instant.now().minus(CHALLENGE_AGE_MAX);
         for (String name : list(directory)) {
@@ -67,7 +68,7 @@ final class DirectoryStorage implements AcmeStorage {
         }
     }
 
-    /** Resolves a path. Issuers and clients supply parts of paths, so paths that leave the storage are rejected. */
+    /** Resolves a path below the storage. Issuers and clients supply parts of paths, so others are rejected. */
     private Path file(String path) throws IOException {
         for (String part : path.split("/", -1)) {
             if (part.isEmpty() || part.startsWith(".") || part.indexOf('\0') >= 0) {
@@ -125,7 +126,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public Optional<Lease> lease(String name) throws IOException {
         Path file = file("locks/" + name + ".lock");
-        // A storage that was emptied at run time is filled again; a missing storage directory is not created again.
+        // Subdirectories that were deleted at run time are created again. A missing storage directory is not created.
         if (Files.isDirectory(root)) {
             makeDirectories(root);
         }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The operator's program that sets TXT records. Blocks while the program runs.
+ * The operator's program that sets and removes the TXT records of DNS-01. Methods block until the program ends.
  *
  * @param program executable file
  * @param timeoutNanos time after which the program is killed
@@ -17,15 +17,15 @@ import java.util.concurrent.TimeUnit;
 record DnsHook(Path program, long timeoutNanos) {
     private static final int OUTPUT_MAX = 500;
 
-    /** Sets a record, and returns when the name servers have it. Removes the record after a failure. */
+    /** Sets a record. The program ends when the name servers have the record. Removes the record after a failure. */
     void present(String record, String value) throws IOException, InterruptedException {
         try {
             run("present", record, value);
         } catch (IOException e) {
             try {
                 cleanUp(record, value);
-            } catch (IOException again) {
-                e.addSuppressed(again);
+            } catch (IOException removalFailure) {
+                e.addSuppressed(removalFailure);
             }
             throw e;
         }
@@ -55,7 +55,7 @@ record DnsHook(Path program, long timeoutNanos) {
             }
             if (process.exitValue() != 0) {
                 throw new IOException(
-                        program + " " + verb + " ended with " + process.exitValue() + ": " + lastOutput(output));
+                        program + " " + verb + " ended with " + process.exitValue() + ": " + outputStart(output));
             }
         } finally {
             Files.deleteIfExists(output);
@@ -63,7 +63,7 @@ record DnsHook(Path program, long timeoutNanos) {
     }
 
     /** The beginning of the program's output. */
-    private static String lastOutput(Path output) throws IOException {
+    private static String outputStart(Path output) throws IOException {
         try (InputStream in = Files.newInputStream(output)) {
             return new String(in.readNBytes(OUTPUT_MAX), StandardCharsets.ISO_8859_1).strip();
         }

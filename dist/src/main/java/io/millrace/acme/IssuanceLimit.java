@@ -20,14 +20,14 @@ final class IssuanceLimit {
         return recent.size() < max ? nowSeconds : recent.get(recent.size() - max) + HOUR_SECONDS;
     }
 
-    /** Returns the orders with a new one, without those older than an hour. */
+    /** Adds an order at {@code nowSeconds}. Returns the start times of all orders within the last hour. */
     static List<Long> with(List<Long> orders, long nowSeconds) {
         List<Long> next = new ArrayList<>(recent(orders, nowSeconds));
         next.add(nowSeconds);
         return next;
     }
 
-    /** Orders within the last hour. Future times result from a clock that was set back, and are ignored. */
+    /** Returns the start times within the last hour. Ignores future times, which exist after a clock was set back. */
     private static List<Long> recent(List<Long> orders, long nowSeconds) {
         return orders.stream()
                 .filter(each -> each > nowSeconds - HOUR_SECONDS && each <= nowSeconds)

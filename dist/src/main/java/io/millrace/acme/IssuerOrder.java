@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The order in which issuers are tried. Stateless. */
+/** Computes the order in which issuers are tried. Stateless. */
 final class IssuerOrder {
     private IssuerOrder() {}
 
     /**
-     * Returns the issuers in the configured order, except that paused ones come last.
+     * Returns the issuers in the configured order, with those in a pause after the others.
      *
      * @param pausedUntil end of the pause for each directory URL, in seconds since 1970
      */

@@ -28,7 +28,9 @@ import org.shredzone.acme4j.util.KeyPairUtils;
 
 /** The account at one issuer, created on first use. Thread-safe. */
 final class IssuerSession {
+    /** Attempts to acquire the lease of the account, {@link #LEASE_PAUSE_MILLIS} apart. */
     private static final int LEASE_TRIES = 60;
+
     private static final long LEASE_PAUSE_MILLIS = 500;
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -84,8 +86,8 @@ final class IssuerSession {
     }
 
     /**
-     * Opens the account under a lease, since launchers that share the storage share the account: only one of them
-     * creates it.
+     * Opens the account. Holds the lease of the account meanwhile, so that only one of the launchers that share the
+     * storage creates the account.
      */
     private Login open() throws AcmeException, IOException, InterruptedException {
         for (int i = 0; i < LEASE_TRIES; i++) {
@@ -125,8 +127,8 @@ final class IssuerSession {
     }
 
     /**
-     * File name of the account: host of the directory URL, and a digest that distinguishes directories, contacts and
-     * EAB keys of the same host.
+     * Returns the file name of the account. It consists of the host of the directory URL, and a digest of the URL, the
+     * e-mail address and the key identifier of external account binding (EAB).
      */
     private String accountName() {
         String identity = issuer.directory() + " " + config.email() + " " + issuer.eabKeyId();
@@ -149,7 +151,7 @@ final class IssuerSession {
         return made;
     }
 
-    /** Drops the account, because the issuer does not know it any more: the next use creates a new one. */
+    /** Drops the account, which the issuer no longer knows. The next use creates an account with the same key. */
     void forget() throws IOException {
         lock.lock();
         try {
@@ -160,6 +162,7 @@ final class IssuerSession {
         }
     }
 
+    /** Returns a private key as PEM text. */
     static String pem(KeyPair key) throws IOException {
         StringWriter text = new StringWriter();
         KeyPairUtils.writeKeyPair(key, text);

@@ -1,7 +1,7 @@
 package io.millrace.acme;
 
-import io.millrace.acme.CertificateIssuer.Advice;
 import io.millrace.acme.CertificateIssuer.Issued;
+import io.millrace.acme.CertificateIssuer.SuggestedRenewal;
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.AcmeConfig;
@@ -25,21 +25,24 @@ import org.slf4j.LoggerFactory;
 final class NameIssuance {
     private static final Logger LOG = LoggerFactory.getLogger(NameIssuance.class);
 
-    /** Limit of a pause that an issuer requests, in seconds: a wrong value must not outlast the certificate. */
+    /** Limit of a pause that an issuer requests, in seconds. With a longer pause the certificate might expire. */
     private static final long PAUSE_SECONDS_MAX = 86_400;
 
     /** Pause after a response without renewal information, in seconds. */
     private static final long NO_ADVICE_SECONDS = 3600;
 
-    private record Unsaved(Issued issued, Issuer issuer) {}
+    /** A certificate that could not be stored yet. */
+    private record UnsavedCertificate(Issued issued, Issuer issuer) {}
 
     private final AcmeConfig config;
     private final AcmeStorage storage;
     private final CertificateIssuer client;
     private final DoubleSupplier random;
     private final EventSink events;
+    /** Ends of the issuers' pauses in seconds since 1970, by directory URL. */
     private final Map<String, Long> pausedUntil = new ConcurrentHashMap<>();
-    private final Map<String, Unsaved> unsaved = new ConcurrentHashMap<>();
+
+    private final Map<String, UnsavedCertificate> unsaved = new ConcurrentHashMap<>();
 
     /**
      * @param random supplies numbers from 0 to 1
@@ -55,7 +58,7 @@ final class NameIssuance {
     }
 
     /**
-     * Orders a certificate, unless another launcher has done so or limits forbid it.
+     * Orders a certificate if the renewal is due or forced. Another launcher may have ordered it meanwhile.
      *
      * @param known this launcher's record of the name
      * @param forced whether to order although the renewal is not due
@@ -80,8 +83,10 @@ final class NameIssuance {
             if (!forced && !lost && !current.isDue(nowSeconds)) {
                 return Optional.of(new Ordered(current, current, nowSeconds));
             }
-            Unsaved left = unsaved.get(name);
-            AcmeRecord result = left == null ? orderWhileLeased(current, nowSeconds) : save(current, left, nowSeconds);
+            UnsavedCertificate unsavedCertificate = unsaved.get(name);
+            AcmeRecord result = unsavedCertificate == null
+                    ? orderWhileLeased(current, nowSeconds)
+                    : save(current, unsavedCertificate, nowSeconds);
             Ordered ordered = new Ordered(result, current, nowSeconds);
             if (!ordered.kept().equals(result)) {
                 tryWrite(ordered.kept());
@@ -99,7 +104,7 @@ final class NameIssuance {
      * @param kept record in force from now on
      */
     record Ordered(AcmeRecord result, AcmeRecord kept) {
-        /** A failure before the renewal is due is reported only to the caller: the current certificate stays valid. */
+        /** Ignores a failure before the renewal is due, except for the caller. The current certificate stays valid. */
         Ordered(AcmeRecord result, AcmeRecord before, long nowSeconds) {
             this(
                     result,
@@ -111,7 +116,7 @@ final class NameIssuance {
         }
     }
 
-    /** Returns the newer of the stored record, which another launcher may have written, and the known one. */
+    /** Returns the stored record if it is newer than {@code known}. Another launcher may have written it. */
     private AcmeRecord latest(AcmeRecord known) throws IOException {
         AcmeRecord stored = read(known.name()).orElse(known);
         return stored.changedSeconds() >= known.changedSeconds() ? stored : known;
@@ -131,17 +136,17 @@ final class NameIssuance {
                 break;
             }
             AcmeRecord counted = withOrders(record, IssuanceLimit.with(record.orders(), nowSeconds));
-            // The record is written before the order: without a working storage nothing is ordered.
+            // The record is written before the order, so that no certificate is ordered while the storage is broken.
             write(counted);
             try {
                 Issued issued =
                         client.issue(issuer, record.name(), issuer.directory().equals(record.issuer()) ? pem : null);
                 pausedUntil.remove(issuer.directory());
-                return save(counted, new Unsaved(issued, issuer), nowSeconds);
+                return save(counted, new UnsavedCertificate(issued, issuer), nowSeconds);
             } catch (IssuanceException e) {
                 reasons.add(issuer.directory() + ": " + e.getMessage());
                 long retry = Math.min(e.retrySeconds(), nowSeconds + PAUSE_SECONDS_MAX);
-                // The earliest retry time of all issuers applies, so that a pause of one does not delay the others.
+                // The earliest retry time applies, so that a pause of one issuer does not delay orders from the others.
                 notBefore = Math.min(notBefore, retry);
                 if (e.isOrdered()) {
                     record = counted;
@@ -153,7 +158,7 @@ final class NameIssuance {
         return failed(record, String.join("; ", reasons), nowSeconds, notBefore);
     }
 
-    /** The certificate to be replaced; null if there is none or it cannot be read. */
+    /** Returns the stored certificate of a name. Returns null if there is none or it cannot be read. */
     private @Nullable String held(String name) {
         try {
             return storage.get(certificate(name)).orElse(null);
@@ -164,7 +169,7 @@ final class NameIssuance {
     }
 
     /** Stores a certificate. If the storage fails, keeps the certificate in memory for the next attempt. */
-    private AcmeRecord save(AcmeRecord before, Unsaved made, long nowSeconds) {
+    private AcmeRecord save(AcmeRecord before, UnsavedCertificate made, long nowSeconds) {
         String name = before.name();
         Issued issued = made.issued();
         try {
@@ -201,37 +206,35 @@ final class NameIssuance {
     }
 
     /**
-     * Requests renewal information from the issuer.
-     *
-     * @return the record with the renewal time, and the time of the next request in seconds since 1970
+     * Requests renewal information from the issuer, and stores the suggested renewal time in the record.
      */
-    Advised advise(AcmeRecord known, long nowSeconds) {
-        Advised none = new Advised(known, nowSeconds + NO_ADVICE_SECONDS);
+    RenewalInfoResult requestRenewalInfo(AcmeRecord known, long nowSeconds) {
+        RenewalInfoResult none = new RenewalInfoResult(known, nowSeconds + NO_ADVICE_SECONDS);
         try (AcmeStorage.Lease lease =
                 storage.lease(AcmeFiles.fileName(known.name())).orElse(null)) {
-            return lease == null ? none : adviseWhileLeased(latest(known), nowSeconds);
+            return lease == null ? none : requestRenewalInfoWhileLeased(latest(known), nowSeconds);
         } catch (IOException e) {
             LOG.warn("ACME: the certificate of {} cannot be read: {}", known.name(), e.toString());
             return none;
         }
     }
 
-    private Advised adviseWhileLeased(AcmeRecord current, long nowSeconds) throws IOException {
+    private RenewalInfoResult requestRenewalInfoWhileLeased(AcmeRecord current, long nowSeconds) throws IOException {
         Issuer issuer = config.issuers().stream()
                 .filter(each -> each.directory().equals(current.issuer()))
                 .findFirst()
                 .orElse(null);
         String pem =
                 issuer == null ? null : storage.get(certificate(current.name())).orElse(null);
-        Advice advice = pem == null || issuer == null ? null : client.advice(issuer, pem);
-        if (advice == null) {
-            return new Advised(current, nowSeconds + NO_ADVICE_SECONDS);
+        SuggestedRenewal suggestedRenewal = pem == null || issuer == null ? null : client.suggestedRenewal(issuer, pem);
+        if (suggestedRenewal == null) {
+            return new RenewalInfoResult(current, nowSeconds + NO_ADVICE_SECONDS);
         }
-        RenewalTime.Window window = advice.window();
-        boolean chosen =
+        RenewalTime.Window window = suggestedRenewal.window();
+        boolean inWindow =
                 current.renewalSeconds() >= window.startSeconds() && current.renewalSeconds() <= window.endSeconds();
-        if (chosen) {
-            return new Advised(current, advice.askAgainSeconds());
+        if (inWindow) {
+            return new RenewalInfoResult(current, suggestedRenewal.askAgainSeconds());
         }
         long renewal =
                 RenewalTime.byWindow(window, random.getAsDouble(), current.issuedSeconds(), current.expirySeconds());
@@ -241,7 +244,7 @@ final class NameIssuance {
                 current.name(),
                 Instant.ofEpochSecond(renewal));
         tryWrite(next);
-        return new Advised(next, advice.askAgainSeconds());
+        return new RenewalInfoResult(next, suggestedRenewal.askAgainSeconds());
     }
 
     /**
@@ -265,8 +268,12 @@ final class NameIssuance {
         }
     }
 
-    /** The outcome of a request for renewal information. */
-    record Advised(AcmeRecord record, long askAgainSeconds) {}
+    /**
+     * The outcome of a request for renewal information.
+     *
+     * @param askAgainSeconds time of the next request, in seconds since 1970
+     */
+    record RenewalInfoResult(AcmeRecord record, long askAgainSeconds) {}
 
     private AcmeRecord storageFailed(AcmeRecord record, long nowSeconds, IOException e) {
         return failed(record, "the storage cannot be used: " + e, nowSeconds, 0);

@@ -14,23 +14,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The schedule of the ACME client: the records of all names, and the next task of each. Times are in seconds since
- * 1970.
+ * The schedule of the ACME client. It has the records of all names and the times of their next tasks. Times are in
+ * seconds since 1970.
  *
  * <p>Not thread-safe; confined to the ACME thread.
  */
 final class NameSchedule {
-    /** Time after the expiry of a certificate at which its files are deleted. */
+    /** Time from the expiry of a certificate to the deletion of its files. */
     private static final long RETAINED_SECONDS = Duration.ofDays(30).toSeconds();
 
     private final Map<String, AcmeRecord> records = new HashMap<>();
     /** Times of the next requests for renewal information (RFC 9773). */
     private final Map<String, Long> renewalInfoSeconds = new HashMap<>();
 
+    /** Ends of the suspensions of names. */
     private final Map<String, Long> pausedUntil = new HashMap<>();
+
     private final Set<String> running = new HashSet<>();
 
-    /** Loads the records of a storage in place of the present ones. A deleted certificate counts as missing. Blocks. */
+    /**
+     * Replaces all records by those of a storage. A record without a certificate file is replaced by an empty one.
+     * Blocks.
+     */
     void load(AcmeFiles files) throws IOException {
         List<AcmeRecord> all = AcmeRecord.all(files);
         records.clear();
@@ -48,7 +53,7 @@ final class NameSchedule {
         return records.getOrDefault(name, AcmeRecord.of(name));
     }
 
-    /** Replaces a record. The renewal information of the new certificate is due at once. */
+    /** Adds or replaces a record. The renewal information of its certificate is due at once. */
     void put(AcmeRecord record) {
         records.put(record.name(), record);
         renewalInfoSeconds.remove(record.name());
@@ -96,7 +101,7 @@ final class NameSchedule {
         return !running.contains(name) && pausedUntil.getOrDefault(name, 0L) <= nowSeconds;
     }
 
-    /** Returns up to {@code max} of the names for which a certificate is to be ordered now. */
+    /** Returns names for which a certificate is to be ordered now, at most {@code max}. */
     List<String> due(List<String> names, long nowSeconds, int max) {
         List<String> due = new ArrayList<>();
         for (String name : names) {
@@ -134,7 +139,10 @@ final class NameSchedule {
         return null;
     }
 
-    /** Returns a certificate whose files are to be deleted: expired long ago and not configured; null for none. */
+    /**
+     * Returns a certificate that expired long ago and is not configured. Its files are to be deleted. Returns null for
+     * none.
+     */
     @Nullable
     AcmeRecord obsolete(List<String> configured, long nowSeconds) {
         for (AcmeRecord record : records.values()) {

@@ -14,23 +14,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The host names for which TLS handshakes wait for a certificate. Reads them from the storage, and asks the operator's
- * service whether they may have a certificate.
+ * The host names for which TLS handshakes wait for a certificate. Workers write a request file for each name into the
+ * storage. This class reads these files, and asks the operator's service whether the names may have a certificate.
  *
  * <p>Not thread-safe; confined to the ACME thread. The queries run on a separate executor.
  */
 final class OnDemandNames {
     private static final Logger LOG = LoggerFactory.getLogger(OnDemandNames.class);
 
-    /** Limit of names that are queried or ordered at the same time; further names are refused. */
+    /** Limit of names that are queried or ordered at the same time. Further names are refused. */
     private static final int ASKED_MAX = 1000;
 
     private final AcmeStorage storage;
     private final AskClient ask;
-    private final Executor asking;
+    private final Executor askExecutor;
     private final Consumer<Runnable> acmeThread;
     private final BiConsumer<String, AskClient.Answer> answered;
-    private final Set<String> asked = new HashSet<>();
+    private final Set<String> namesInProgress = new HashSet<>();
+    /** True if the last attempt to list the request files failed; prevents repeated log messages. */
     private boolean unreadable;
 
     /**
@@ -40,18 +41,22 @@ final class OnDemandNames {
     OnDemandNames(
             AcmeStorage storage,
             AskClient ask,
-            Executor asking,
+            Executor askExecutor,
             Consumer<Runnable> acmeThread,
             BiConsumer<String, AskClient.Answer> answered) {
         this.storage = storage;
         this.ask = ask;
-        this.asking = asking;
+        this.askExecutor = askExecutor;
         this.acmeThread = acmeThread;
         this.answered = answered;
     }
 
-    /** Reads the waiting names, and queries the new ones. */
-    void poll(Predicate<String> held) {
+    /**
+     * Reads the request files, and queries the ask service about new names.
+     *
+     * @param hasCertificate returns true for a name that has a certificate
+     */
+    void poll(Predicate<String> hasCertificate) {
         List<String> names;
         try {
             names = storage.list("requests");
@@ -64,10 +69,10 @@ final class OnDemandNames {
             return;
         }
         for (String name : names) {
-            if (asked.contains(name)) {
+            if (namesInProgress.contains(name)) {
                 continue;
             }
-            if (!AcmeConfig.isIssuable(name) || held.test(name) || !ask(name)) {
+            if (!AcmeConfig.isIssuable(name) || hasCertificate.test(name) || !ask(name)) {
                 decided(name);
             }
         }
@@ -75,12 +80,12 @@ final class OnDemandNames {
 
     /** Starts the query of a name, unless it is in progress. Returns false if the limit is reached. */
     boolean ask(String name) {
-        if (asked.size() >= ASKED_MAX && !asked.contains(name)) {
+        if (namesInProgress.size() >= ASKED_MAX && !namesInProgress.contains(name)) {
             return false;
         }
-        if (asked.add(name)) {
+        if (namesInProgress.add(name)) {
             try {
-                asking.execute(() -> query(name));
+                askExecutor.execute(() -> query(name));
             } catch (RejectedExecutionException e) {
                 LOG.debug("stopping", e);
             }
@@ -90,7 +95,7 @@ final class OnDemandNames {
 
     /** Returns true if the query or the order of a name is in progress. */
     boolean isPending(String name) {
-        return asked.contains(name);
+        return namesInProgress.contains(name);
     }
 
     private void query(String name) {
@@ -103,9 +108,9 @@ final class OnDemandNames {
         }
     }
 
-    /** Ends the wait of the handshakes for a name, by deleting its request. */
+    /** Deletes the request file of a name, which ends the wait of the handshakes. */
     void decided(String name) {
-        asked.remove(name);
+        namesInProgress.remove(name);
         try {
             storage.delete("requests/" + name);
         } catch (IOException e) {

@@ -5,6 +5,7 @@ final class RenewalTime {
     /** A window of ACME Renewal Information (RFC 9773 section 4.2), in seconds since 1970. */
     record Window(long startSeconds, long endSeconds) {}
 
+    /** Shortest time between the issuance and the renewal. */
     private static final long QUIET_SECONDS = 3600;
 
     private RenewalTime() {}
@@ -15,10 +16,10 @@ final class RenewalTime {
     }
 
     /**
-     * Returns a time in the issuer's window. A window in the past means now, but at least one hour after the issuance:
-     * a faulty issuer must not cause an endless series of orders.
+     * Returns a time in the issuer's window, which may be in the past. The time is at least one hour after the
+     * issuance, so that a faulty issuer cannot cause an endless series of orders.
      *
-     * @param fraction position in the window, from 0 to 1, random so that clients spread
+     * @param fraction random position in the window from 0 to 1, which spreads the renewals of many clients
      */
     static long byWindow(Window window, double fraction, long issuedSeconds, long expirySeconds) {
         long length = Math.max(0, window.endSeconds() - window.startSeconds());
@@ -26,7 +27,7 @@ final class RenewalTime {
         return Math.min(Math.max(wanted, issuedSeconds + QUIET_SECONDS), latest(issuedSeconds, expirySeconds));
     }
 
-    /** Latest renewal time: a tenth of the lifetime before the expiry. Later windows are not trusted. */
+    /** Returns the latest renewal time, a tenth of the lifetime before the expiry. Limits windows that end too late. */
     private static long latest(long issuedSeconds, long expirySeconds) {
         return expirySeconds - Math.max(0, expirySeconds - issuedSeconds) / 10;
     }

@@ -2,14 +2,14 @@ package io.millrace.acme;
 
 import java.util.concurrent.TimeUnit;
 
-/** The delay after failed orders: doubled after each failure, from one minute to six hours. Stateless. */
+/** Computes the delay after failed orders. Doubled after each failure, from one minute to six hours. Stateless. */
 final class RetryDelay {
     private static final long FIRST_SECONDS = 60;
     private static final long MAX_SECONDS = TimeUnit.HOURS.toSeconds(6);
 
     private RetryDelay() {}
 
-    /** Returns the delay after this number of consecutive failures, which is at least one. */
+    /** Returns the delay in seconds after {@code failures} consecutive failures. */
     static long seconds(int failures) {
         int doubled = Math.min(Math.max(failures, 1) - 1, 20);
         return Math.min(FIRST_SECONDS << doubled, MAX_SECONDS);

@@ -11,7 +11,7 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A trust store with the CA certificates of a PEM file. Stateless. */
+/** Creates TLS contexts that trust the CA certificates of a PEM file. Stateless. */
 final class TrustedCa {
     private TrustedCa() {}
 

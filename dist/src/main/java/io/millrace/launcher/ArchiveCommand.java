@@ -2,8 +2,8 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.ArchiveRecorder;
 import io.millrace.launcher.process.LauncherContext;
-import io.millrace.launcher.process.RehearsalRun;
 import io.millrace.launcher.process.WorkerCommand;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
@@ -20,7 +20,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The command {@code millrace archive}: records the class archive of workers now, instead of at the first start. */
+/**
+ * The command {@code millrace archive}: records the class archive (AppCDS) of workers. Without this command the
+ * launcher records the archive after its first start.
+ */
 @Command(
         name = "archive",
         description = "Records the class archive, which lets workers start faster.",
@@ -60,7 +63,7 @@ final class ArchiveCommand implements Callable<Integer> {
         try {
             return record(home, lib, directory);
         } finally {
-            RehearsalRun.remove(directory);
+            ArchiveRecorder.remove(directory);
         }
     }
 

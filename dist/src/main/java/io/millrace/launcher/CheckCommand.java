@@ -19,8 +19,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code millrace check FILE}: prints every problem of a configuration, without a running proxy. The
- * default file is that of {@code run}.
+ * The command {@code millrace check FILE}: prints every problem of a configuration file. Needs no running proxy.
+ * Searches the file at the same places as {@code millrace run}.
  */
 @Command(
         name = "check",

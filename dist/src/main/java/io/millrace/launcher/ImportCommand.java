@@ -47,7 +47,7 @@ final class ImportCommand implements Runnable {
                         + String.join(", ", spec.subcommands().keySet()));
     }
 
-    /** Options and report of every import. */
+    /** The base class of the subcommands: their common options, and the output of the result. */
     @Command(
             mixinStandardHelpOptions = true,
             exitCodeListHeading = "%nExit codes:%n",
@@ -97,24 +97,24 @@ final class ImportCommand implements Runnable {
         }
 
         private void report(ImportResult result, @Nullable Path file) {
-            PrintWriter data = spec.commandLine().getOut();
-            PrintWriter talk = spec.commandLine().getErr();
+            PrintWriter stdout = spec.commandLine().getOut();
+            PrintWriter stderr = spec.commandLine().getErr();
             String yaml = result.yaml();
             if (json) {
-                data.println(ImportReport.json(result, file == null || yaml == null ? null : file.toString()));
+                stdout.println(ImportReport.json(result, file == null || yaml == null ? null : file.toString()));
             } else if (yaml == null) {
-                ImportReport.problems(result).forEach(talk::println);
+                ImportReport.problems(result).forEach(stderr::println);
             } else {
-                PrintWriter report = file == null ? talk : data;
+                PrintWriter report = file == null ? stderr : stdout;
                 ImportReport.table(result).forEach(report::println);
                 if (file == null) {
-                    data.print(yaml);
+                    stdout.print(yaml);
                 } else {
-                    data.println("wrote " + file);
+                    stdout.println("wrote " + file);
                 }
             }
-            data.flush();
-            talk.flush();
+            stdout.flush();
+            stderr.flush();
         }
 
         private int fail(String message) {

@@ -43,7 +43,7 @@ final class Launcher {
         this.out = out;
     }
 
-    /** Runs until a signal ends the launcher. Blocks. Returns the exit code of the process. */
+    /** Runs the launcher until a signal ends it. Blocks. Returns the exit code of the process. */
     int run() throws LaunchException, IOException {
         StopSignals signals = StopSignals.ofProcess();
         if (!options.demo()) {

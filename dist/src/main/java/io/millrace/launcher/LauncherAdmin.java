@@ -54,8 +54,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The public admin socket. The launcher answers requests about processes and configuration, and forwards the others to
- * the admin socket of the worker.
+ * The admin server of the launcher, at the public admin socket. It answers requests about processes and configuration,
+ * and forwards all others to the admin socket of the worker.
  *
  * <p>Thread-safe.
  */
@@ -79,7 +79,7 @@ final class LauncherAdmin implements AutoCloseable {
      */
     static LauncherAdmin start(
             ProxyConfig config,
-            LauncherContext workplace,
+            LauncherContext launcherContext,
             Supervisor supervisor,
             RunningConfig running,
             ConfigChanges changes,
@@ -87,10 +87,10 @@ final class LauncherAdmin implements AutoCloseable {
             EventLog events,
             History history)
             throws IOException, LaunchException {
-        Status status = new Status(supervisor, running, workplace, Instant.now());
+        Status status = new Status(supervisor, running, launcherContext, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);
         AdminServer.Builder builder = AdminServer.builder()
-                .unixSocket(workplace.adminSocket(config))
+                .unixSocket(launcherContext.adminSocket(config))
                 .metrics(new ConfigMetrics(running)::prometheusText)
                 .metrics(events::prometheusText)
                 .dashboard()
@@ -169,12 +169,12 @@ final class LauncherAdmin implements AutoCloseable {
                 : new InetSocketAddress(InetAddress.getByName(ip), address.port());
     }
 
-    /** Opens the dashboard for the time of the launcher. Returns its URL, with a code for one login within two minutes. */
+    /** Opens the dashboard until the launcher ends. Returns its URL, with a code for one login within two minutes. */
     CompletionStage<String> openDashboard() {
         return server.openDashboard();
     }
 
-    /** Returns the sampler of the workers' counters, not started. The caller closes it before this object. */
+    /** Creates the sampler of the workers' counters. The caller starts it, and closes it before this object. */
     Sampler sampler(History history) {
         return new Sampler(history, this::metrics, status::workerSocket, System::currentTimeMillis);
     }
@@ -199,20 +199,21 @@ final class LauncherAdmin implements AutoCloseable {
     }
 
     /** The part of the status that the launcher knows without a worker. Thread-safe. */
-    private record Status(Supervisor supervisor, RunningConfig running, LauncherContext workplace, Instant startedAt) {
+    private record Status(
+            Supervisor supervisor, RunningConfig running, LauncherContext launcherContext, Instant startedAt) {
 
         /** Admin socket of the worker; null while no worker serves. */
         @Nullable
         Path workerSocket() {
             WorkerStatus worker = supervisor.status();
             return worker.state() == WorkerState.READY || worker.state() == WorkerState.DRAINING
-                    ? workplace.state().control().workerAdmin(worker.generation())
+                    ? launcherContext.state().control().workerAdmin(worker.generation())
                     : null;
         }
 
         /**
-         * Admin socket for requests that change state; also null during a hand-over: the successor has read that state
-         * but does not serve yet.
+         * Admin socket for requests that change state. Null while no worker serves, and during a hand-over. The
+         * successor has already read the state then, and would miss the change.
          */
         @Nullable
         Path changeableWorkerSocket() {
@@ -238,7 +239,7 @@ final class LauncherAdmin implements AutoCloseable {
                             TimeUnit.NANOSECONDS.toSeconds(warmUp.limitNanos()));
         }
 
-        /** The status without a serving worker; all counters are 0. */
+        /** Returns the status while no worker serves; all counters are 0. */
         ProxyStatus withoutWorker() {
             ProxyConfig config = running.config();
             List<ProxyStatus.Listener> listeners = config.listeners().stream()

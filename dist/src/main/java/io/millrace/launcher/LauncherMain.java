@@ -17,7 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-/** Entry point of the product: {@code millrace run}, {@code millrace check} and others. */
+/** The main class of the command {@code millrace}, with the subcommands {@code run}, {@code check} and others. */
 @Command(
         name = "millrace",
         description = "A caching HTTP proxy.",

@@ -99,10 +99,10 @@ final class RunCommand implements Callable<Integer> {
         TlsSite site = domains.isEmpty() ? null : new TlsSite(domains, https, email, acceptsTerms);
         if (site != null && from.origin == null && !from.demo) {
             throw new LaunchException(
-                    "--domain goes with --origin URL; in a file set tls.acme.names instead", ExitCode.USAGE);
+                    "--domain needs --origin URL; in a configuration file set tls.acme.names instead", ExitCode.USAGE);
         }
         if (site == null && (acceptsTerms || email != null || !https.equals(TlsSite.HTTPS_DEFAULT))) {
-            throw new LaunchException("--https, --email and --accept-terms go with --domain NAME", ExitCode.USAGE);
+            throw new LaunchException("--https, --email and --accept-terms need --domain NAME", ExitCode.USAGE);
         }
         LaunchOptions options = new LaunchOptions(from.demo, from.origin, listen, from.config, state, set, site);
         return new Launcher(options, workerClass, System.out).run();

@@ -17,17 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports the state of the service to the service manager, according to sd_notify(3): datagrams of {@code NAME=value}
- * lines to the socket in {@code NOTIFY_SOCKET}. Sends a watchdog message every half of {@code WATCHDOG_USEC}, from the
- * event loop that supervises the workers, so that the manager detects a hang of that loop. Without the environment
- * variables nothing is sent.
+ * The sender of service states to systemd, according to sd_notify(3). It sends datagrams with {@code NAME=value} lines
+ * to the socket in {@code NOTIFY_SOCKET}; without this environment variable it sends nothing. If {@code WATCHDOG_USEC}
+ * is set, it also sends a watchdog message at half of that interval. The event loop that supervises the workers sends
+ * it, so systemd detects a hang of that loop.
  *
  * <p>Thread-safe.
  */
 final class ServiceNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
-    /** Time added to a deadline that is reported to the service manager. */
+    /** Time added to the drain time when the service manager is told a deadline. */
     private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final @Nullable Channel channel;
@@ -46,7 +46,7 @@ final class ServiceNotifier implements AutoCloseable {
             LOG.warn("NOTIFY_SOCKET is set, but the service manager cannot be notified without epoll");
             return new ServiceNotifier(null);
         }
-        // @name is a name in the abstract namespace, without a file (unix(7)).
+        // A leading @ marks a name in the abstract namespace of unix(7), which has no file.
         String path = socket.startsWith("@") ? "\0" + socket.substring(1) : socket;
         ChannelFuture connected = new Bootstrap()
                 .group(loop)
@@ -99,10 +99,7 @@ final class ServiceNotifier implements AutoCloseable {
         send("STATUS=" + status);
     }
 
-    /**
-     * Reports that the service stops. The service manager extends its timeout by the drain time of requests in
-     * progress.
-     */
+    /** Reports that the service stops. Asks the service manager to wait until requests in progress are drained. */
     void stopping(long drainNanos) {
         send("STOPPING=1\nSTATUS=waiting for requests in flight\nEXTEND_TIMEOUT_USEC="
                 + (TimeUnit.NANOSECONDS.toMicros(drainNanos) + GRACE_MICROS));

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {StoreCommand.Check.class, StoreCommand.Dump.class, StoreCommand.Stat.class})
 final class StoreCommand implements Runnable {
-    /** Exit code if the path is in use, is not a storage path, or cannot be read. */
+    /** Exit code for a path that is in use or is not a readable storage path. */
     private static final int UNREADABLE = 3;
 
     @Spec
@@ -36,8 +36,8 @@ final class StoreCommand implements Runnable {
         throw new ParameterException(spec.commandLine(), "the command is missing: check, dump or stat");
     }
 
-    /** The common part of the three subcommands: the path, and the handling of read errors. */
-    abstract static class OnPath implements Callable<Integer> {
+    /** The base class of the subcommands: the parameter PATH, and the handling of read errors. */
+    abstract static class PathCommand implements Callable<Integer> {
         @Spec
         @SuppressWarnings("NullAway.Init")
         private CommandSpec spec;
@@ -76,7 +76,7 @@ final class StoreCommand implements Runnable {
                 "2:wrong arguments",
                 "3:in use, or cannot be read"
             })
-    static final class Check extends OnPath {
+    static final class Check extends PathCommand {
         @Override
         int read(Path directory, boolean asJson, PrintWriter out) throws IOException {
             CheckReport report = StoreCheck.check(directory);
@@ -86,7 +86,7 @@ final class StoreCommand implements Runnable {
     }
 
     @Command(name = "dump", description = "Lists the records, one on each line.", mixinStandardHelpOptions = true)
-    static final class Dump extends OnPath {
+    static final class Dump extends PathCommand {
         @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
 
@@ -107,7 +107,7 @@ final class StoreCommand implements Runnable {
             name = "stat",
             description = "Counts segments, bytes and objects, without reading bodies.",
             mixinStandardHelpOptions = true)
-    static final class Stat extends OnPath {
+    static final class Stat extends PathCommand {
         @Override
         int read(Path directory, boolean asJson, PrintWriter out) throws IOException {
             StoreStat stat = StoreStat.of(directory);

@@ -11,8 +11,8 @@ import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
+import io.millrace.launcher.process.ArchiveRecorder;
 import io.millrace.launcher.process.LauncherContext;
-import io.millrace.launcher.process.RehearsalRun;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerStatus;
@@ -61,13 +61,16 @@ final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
     /**
-     * Time limit for the reply of a worker of an earlier launcher. The drain timeout is added. The supervisor kills a
-     * hung worker earlier.
+     * Limit of the wait for a worker of an earlier launcher. Its drain timeout is added. The supervisor kills a worker
+     * that does not respond before this limit.
      */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Delay between the start of serving and the recording of the class archive. The first requests have priority. */
-    private static final long REHEARSAL_DELAY_MILLIS = 1000;
+    /**
+     * Delay from the start of serving to the recording of the class archive. The recording would slow the first
+     * requests.
+     */
+    private static final long RECORDING_DELAY_MILLIS = 1000;
 
     private final EventLoopGroup group;
     private final EventLoop loop;
@@ -75,15 +78,15 @@ final class Supervision implements AutoCloseable {
     private final ControlServer server;
     private final RunningConfig config;
     private final ConfigChanges changes;
-    private final ProxyConfig first;
+    private final ProxyConfig firstConfig;
 
     /** Completes when the adoption has ended and a configuration is in force. */
-    private final CompletableFuture<Void> begun = new CompletableFuture<>();
+    private final CompletableFuture<Void> startCompleted = new CompletableFuture<>();
 
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
     private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
     private final AtomicBoolean stopping = new AtomicBoolean();
-    private final RehearsalRun rehearsal;
+    private final ArchiveRecorder archiveRecorder;
     private final ServiceNotifier service;
     private final AcmeService acme;
     private final EventLog events;
@@ -91,28 +94,29 @@ final class Supervision implements AutoCloseable {
     private @Nullable LauncherAdmin admin;
     private @Nullable Sampler sampler;
 
-    private Supervision(ConfigReader reader, ProxyConfig first, LauncherContext workplace) {
-        this.first = first;
+    private Supervision(ConfigReader reader, ProxyConfig firstConfig, LauncherContext launcherContext) {
+        this.firstConfig = firstConfig;
         ControlTransport transport = ControlTransport.available();
         group = transport.newEventLoopGroup("launcher");
         loop = group.next();
         supervisor = new Supervisor(
                 loop,
-                workplace.state().control(),
-                TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
+                launcherContext.state().control(),
+                TimeUnit.MILLISECONDS.toNanos(firstConfig.worker().heartbeatTimeoutMillis()),
                 this::workerIsReady);
         supervisor.onWarmUp(this::warmUpChanged);
-        Path state = workplace.state().state();
+        Path state = launcherContext.state().state();
         events = EventLog.open(state.resolve("events.jsonl"));
-        history = History.open(state.resolve("history.ring"), first.values().get(AdminKeys.HISTORY));
+        history =
+                History.open(state.resolve("history.ring"), firstConfig.values().get(AdminKeys.HISTORY));
         supervisor.events(events);
-        server = new ControlServer(loop, transport, workplace.state().control(), supervisor.peers());
-        config = new RunningConfig(reader, workplace, supervisor);
+        server = new ControlServer(loop, transport, launcherContext.state().control(), supervisor.peers());
+        config = new RunningConfig(reader, launcherContext, supervisor);
         config.events(events);
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
-        rehearsal = new RehearsalRun(workplace.state().control().rehearsal());
-        acme = new AcmeService(() -> acmeSettings(workplace), System::currentTimeMillis);
+        archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
+        acme = new AcmeService(() -> acmeSettings(launcherContext), System::currentTimeMillis);
         acme.events(events);
         service = ServiceNotifier.of(System.getenv(), ProcessHandle.current().pid(), loop);
     }
@@ -122,20 +126,21 @@ final class Supervision implements AutoCloseable {
      * is sent to the worker as soon as the worker is known.
      */
     static Supervision start(
-            ConfigReader reader, ConfigReader.Reading reading, LauncherContext workplace, StopSignals signals)
+            ConfigReader reader, ConfigReader.Reading reading, LauncherContext launcherContext, StopSignals signals)
             throws LaunchException, IOException {
-        ProxyConfig first = reading.config();
-        Supervision supervision = new Supervision(reader, first, workplace);
+        ProxyConfig firstConfig = reading.config();
+        Supervision supervision = new Supervision(reader, firstConfig, launcherContext);
         try {
             supervision.server.open();
-            signals.hear(supervision::stop);
+            signals.onSignal(supervision::stop);
             ProcessSignals.handle("HUP", supervision::reload);
-            ListeningSockets sockets = supervision.listen(first, workplace);
-            supervision.config.begin(reading, new WorkerPlan(reading.source(), workplace.starter(first), sockets));
+            ListeningSockets sockets = supervision.listen(firstConfig, launcherContext);
+            supervision.config.begin(
+                    reading, new WorkerPlan(reading.source(), launcherContext.starter(firstConfig), sockets));
             supervision.acme.prepare();
             LauncherAdmin opened = LauncherAdmin.start(
-                    first,
-                    workplace,
+                    firstConfig,
+                    launcherContext,
                     supervision.supervisor,
                     supervision.config,
                     supervision.changes,
@@ -149,55 +154,55 @@ final class Supervision implements AutoCloseable {
             Sampler sampler = opened.sampler(supervision.history);
             supervision.sampler = sampler;
             sampler.start();
-            // A pending stop runs first here; no worker is started then.
-            supervision.begun.complete(null);
+            // If a stop signal has arrived, this call runs the stop. No worker is started then.
+            supervision.startCompleted.complete(null);
             supervision.config.serve();
             return supervision;
         } catch (LaunchException | IOException e) {
-            supervision.stopWhatWasTakenOver();
+            supervision.stopAdoptedWorker();
             supervision.close();
             throw e;
         }
     }
 
-    /** ACME settings of the configuration in force; before the start, those of the first configuration. */
-    private @Nullable AcmeConfig acmeSettings(LauncherContext workplace) {
-        AcmeConfig settings = (config.hasBegun() ? config.config() : first).acme();
+    /** Returns the ACME settings in force; during the start, those of the first configuration. */
+    private @Nullable AcmeConfig acmeSettings(LauncherContext launcherContext) {
+        AcmeConfig settings = (config.hasBegun() ? config.config() : firstConfig).acme();
         return settings == null
                 ? null
-                : settings.storedIn(workplace.state().placement().acme());
+                : settings.storedIn(launcherContext.state().placement().acme());
     }
 
-    private @Nullable ListeningSockets listen(ProxyConfig first, LauncherContext workplace)
+    private @Nullable ListeningSockets listen(ProxyConfig firstConfig, LauncherContext launcherContext)
             throws LaunchException, IOException {
         Optional<WorkerIdentity.Survivor> survivor =
-                new WorkerIdentity(workplace.state().control().workerIdentity()).find();
+                new WorkerIdentity(launcherContext.state().control().workerIdentity()).find();
         InheritedSockets inherited =
                 InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
-        if (!inherited.isEmpty() && !LauncherContext.bindsSockets(first)) {
+        if (!inherited.isEmpty() && !LauncherContext.bindsSockets(firstConfig)) {
             throw new LaunchException("the service manager passed listening sockets (LISTEN_FDS), but workers bind for "
                     + "themselves with worker.transport: nio, or without epoll; stop its socket unit");
         }
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
-        Adoption.Left left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Left.NOTHING;
+        Adoption.Result left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Result.NOTHING;
         if (survivor.isEmpty() || left.found() == Adoption.Found.FINISHING) {
-            // No worker serves and none has crashed: this is a start after a stop. A drain mark of the operator does
-            // not apply to it.
-            Files.deleteIfExists(workplace.state().control().drainMark());
+            // The previous launcher was stopped, not killed. An operator's request to drain applied only until that
+            // stop.
+            Files.deleteIfExists(launcherContext.state().control().drainMark());
         }
-        Map<String, InetSocketAddress> addresses = LauncherContext.addresses(first);
-        if (LauncherContext.bindsSockets(first)) {
+        Map<String, InetSocketAddress> addresses = LauncherContext.addresses(firstConfig);
+        if (LauncherContext.bindsSockets(firstConfig)) {
             if (left.servesOnItsOwn()) {
                 LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
-                answer(
-                        supervisor.dismiss(first.timeouts().drainNanos()),
-                        first.timeouts().drainNanos(),
+                awaitWorker(
+                        supervisor.dismiss(firstConfig.timeouts().drainNanos()),
+                        firstConfig.timeouts().drainNanos(),
                         pid);
             }
-            int perAddress = LauncherContext.socketsPerAddress(first);
+            int perAddress = LauncherContext.socketsPerAddress(firstConfig);
             return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
         }
-        // Workers bind their own sockets from now on; the returned sockets would occupy the addresses.
+        // Workers bind their own sockets with this configuration. The inherited sockets would occupy the addresses.
         left.sockets().values().forEach(ListeningSockets::closeAll);
         for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
             ListeningSockets.checkFree(
@@ -206,10 +211,10 @@ final class Supervision implements AutoCloseable {
         return null;
     }
 
-    private Adoption.Left takeOver(WorkerIdentity.Survivor survivor) throws LaunchException {
+    private Adoption.Result takeOver(WorkerIdentity.Survivor survivor) throws LaunchException {
         long pid = survivor.process().pid();
         LOG.info("worker {} of an earlier launcher is running; this launcher takes over its sockets", pid);
-        Adoption.Left left = answer(supervisor.adopt(survivor), 0, pid);
+        Adoption.Result left = awaitWorker(supervisor.adopt(survivor), 0, pid);
         if (left.found() == Adoption.Found.FINISHING) {
             LOG.info("worker {} of an earlier launcher is already stopping and finishes its requests in progress", pid);
         }
@@ -217,12 +222,14 @@ final class Supervision implements AutoCloseable {
     }
 
     /**
-     * Waits for a reply of the adopted worker. The supervisor kills a worker that does not reply, and a killed worker
-     * exits, unless the kernel blocks it.
+     * Waits for a reply of the adopted worker. The supervisor kills a worker that does not reply. So the wait fails
+     * only if the kernel blocks the exit of the killed worker.
      */
-    private static <T> T answer(CompletableFuture<T> answer, long drainNanos, long pid) throws LaunchException {
+    private static <T> T awaitWorker(CompletableFuture<T> awaitWorker, long drainNanos, long pid)
+            throws LaunchException {
         try {
-            return answer.orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
+            return awaitWorker
+                    .orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
                     .join();
         } catch (CompletionException e) {
             throw new LaunchException("worker " + pid
@@ -230,7 +237,9 @@ final class Supervision implements AutoCloseable {
         }
     }
 
-    /** Restores files that are deleted from the state directory. The caller closes the lock after this object. */
+    /**
+     * Starts to restore files that are deleted from the state directory. The caller closes the lock after this object.
+     */
     void watch(StateDirectory state, FileMode mode, InstanceLock lock) {
         new StateWatch(state, mode, lock, server, supervisor::writeIdentity).start(loop);
     }
@@ -259,10 +268,10 @@ final class Supervision implements AutoCloseable {
     private void workerIsReady(WorkerStatus worker) {
         firstReady.complete(worker);
         service.ready(statusOf(worker));
-        // The issuer's challenges are answered by workers.
+        // Certificates can be ordered from now on, because workers answer the issuer's challenges.
         acme.start();
-        // A class archive is recorded at every start, since the new worker may run on another JDK.
-        group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+        // This is repeated for every worker, since a new worker may run on another JDK, which needs its own archive.
+        group.schedule(() -> archiveRecorder.start(config.command()), RECORDING_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private void event(EventKind kind, String text) {
@@ -273,12 +282,12 @@ final class Supervision implements AutoCloseable {
                 text));
     }
 
-    /** Stops the adopted worker, if a stop signal arrived before the start of this launcher failed. */
-    private void stopWhatWasTakenOver() {
+    /** Stops the adopted worker if a stop signal has arrived. Called when the start of this launcher has failed. */
+    private void stopAdoptedWorker() {
         if (stopping.get()) {
-            long patience = first.timeouts().drainNanos() + TAKEOVER_NANOS;
+            long patience = firstConfig.timeouts().drainNanos() + TAKEOVER_NANOS;
             supervisor
-                    .stop(first.timeouts().drainNanos())
+                    .stop(firstConfig.timeouts().drainNanos())
                     .completeOnTimeout(null, patience, TimeUnit.NANOSECONDS)
                     .join();
         }
@@ -307,13 +316,17 @@ final class Supervision implements AutoCloseable {
         }
         LOG.info("stopping: waiting for requests in progress; a second signal stops immediately");
         event(EventKind.STOP, "stopped by a signal");
-        service.stopping(begun.isDone() ? config.drainNanos() : first.timeouts().drainNanos());
-        begun.thenCompose(nothing -> supervisor.stop(config.drainNanos()))
+        service.stopping(
+                startCompleted.isDone()
+                        ? config.drainNanos()
+                        : firstConfig.timeouts().drainNanos());
+        startCompleted
+                .thenCompose(nothing -> supervisor.stop(config.drainNanos()))
                 .thenRun(() -> exitCode.complete(ExitCode.OK));
     }
 
     private void reload() {
-        begun.thenRun(this::reloadNow);
+        startCompleted.thenRun(this::reloadNow);
     }
 
     private void reloadNow() {
@@ -342,7 +355,7 @@ final class Supervision implements AutoCloseable {
     @Override
     public void close() {
         acme.close();
-        rehearsal.close();
+        archiveRecorder.close();
         service.close();
         changes.close();
         if (sampler != null) {

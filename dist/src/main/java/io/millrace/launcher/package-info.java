@@ -1,6 +1,6 @@
 /**
- * The launcher: a small process that binds the listening sockets, keeps one worker running, and serves the admin
- * socket. It never accepts connections of clients: while no worker runs, they wait in the kernel's accept queue.
+ * The launcher: a small process that keeps one worker process running. It binds the listening sockets and serves the
+ * admin socket. It never accepts client connections. While no worker runs, these wait in the kernel's accept queue.
  */
 @NullMarked
 package io.millrace.launcher;

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker's connection to its launcher. After the launcher's death the worker serves, and the link tries to connect
- * to a new launcher until it succeeds.
+ * The worker's connection to the launcher over the control socket. After the death of the launcher, the link tries to
+ * connect until a new launcher accepts.
  *
  * <p>Thread-safe: {@link #send} may be called on any thread; the listener is called on the event loop.
  */
@@ -48,7 +48,7 @@ final class ControlLink {
         this.listener = listener;
     }
 
-    /** Connects, without retries. */
+    /** Connects to the launcher once. The result tells whether this succeeded. */
     ChannelFuture connect() {
         return new Bootstrap()
                 .group(loop)
@@ -75,7 +75,7 @@ final class ControlLink {
         });
     }
 
-    /** Sends {@code message}. Without a launcher, drops the message and returns false. */
+    /** Sends a message. If no launcher is connected, drops the message and returns false. */
     boolean send(ControlMessage message) {
         @Nullable Channel current = channel;
         if (current != null) {

@@ -17,14 +17,17 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** The worker's side of the descriptor socket. Epoll only. Thread-safe: stateless. */
+/**
+ * The worker's side of the descriptor socket. Over this socket, launcher and worker send each other listening sockets.
+ * Needs epoll. Stateless.
+ */
 final class DescriptorExchange {
     private DescriptorExchange() {}
 
     /**
      * Fetches {@code count} descriptors from the launcher.
      *
-     * @return completes with all descriptors, owned by the caller; on failure, received descriptors are closed
+     * @return completes with all descriptors, which the caller owns. After a failure, received descriptors are closed
      */
     static CompletionStage<List<FileDescriptor>> fetch(EventLoopGroup loop, ControlPaths paths, int count) {
         CompletableFuture<List<FileDescriptor>> fetched = new CompletableFuture<>();
@@ -42,8 +45,8 @@ final class DescriptorExchange {
         return fetched;
     }
 
-    /** Sends {@code descriptors} to a launcher that has requested them; borrows them. */
-    static void give(EventLoopGroup loop, ControlPaths paths, List<Integer> descriptors) {
+    /** Sends descriptors to a launcher that has requested them. The caller still owns them. */
+    static void send(EventLoopGroup loop, ControlPaths paths, List<Integer> descriptors) {
         new Bootstrap()
                 .group(loop)
                 .channel(ControlTransport.EPOLL.channelType())

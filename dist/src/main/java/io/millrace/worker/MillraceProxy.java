@@ -18,7 +18,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The implementation of {@link ServedProxy} by a {@link ProxyServer}. Same threads as the interface. */
+/**
+ * The {@link ServedProxy} of the product, which delegates to a {@link ProxyServer}. Called on the threads of the
+ * interface.
+ */
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
@@ -29,7 +32,7 @@ final class MillraceProxy implements ServedProxy {
     private final ProxyServer proxy;
     private final Relay relay;
 
-    /** Passes events on as soon as there is a receiver. */
+    /** The forwarder of events to a receiver that is set later. Drops events before that. */
     private static final class Relay implements EventSink {
         private volatile EventSink target = EventSink.NONE;
 
@@ -53,7 +56,7 @@ final class MillraceProxy implements ServedProxy {
             throws IOException {
         ProxyServerBuilder builder =
                 ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
-        // Files beside the socket are shared by all workers of this launcher.
+        // These files are in the directory of the socket, because all workers of this launcher share them.
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
@@ -88,7 +91,8 @@ final class MillraceProxy implements ServedProxy {
             return new SettingChange(path, "applied", "");
         }
         ConfigKey<?> key = ConfigCatalog.find(path);
-        // A setting that needs a new launcher must not cause the rejection of the others.
+        // A setting that needs a restart of the launcher is not rejected, because a rejection would stop the whole
+        // change.
         return key != null && key.apply() == ConfigKey.Apply.RELAUNCH
                 ? new SettingChange(path, "relaunch", "")
                 : new SettingChange(path, "rejected", "the setting takes effect only in a new worker");

@@ -13,18 +13,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The proxy, as seen by the worker. Methods are called on the worker's command thread, {@link #beat} on its control
- * loop.
+ * The operations of the proxy that the worker process needs. Methods are called on the worker's command thread, except
+ * {@link #beat}, which is called on its control loop.
  */
 interface ServedProxy extends AutoCloseable {
 
-    /** Builds a proxy that is not serving yet. */
+    /** Creates the proxy of a configuration. */
     interface Factory {
         /**
+         * Builds a proxy that does not serve yet.
+         *
          * @param configFile path shown in the status; null if the configuration came from the command line
-         * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: the proxy binds
-         *     its own sockets
-         * @param adminSocket path of the admin API's socket for the launcher
+         * @param descriptors listening sockets by configured address, of which the proxy takes ownership; empty if the
+         *     proxy binds its own sockets
+         * @param adminSocket path of the admin socket, to which the launcher forwards requests
          * @param state directory for small files of the proxy
          */
         ServedProxy build(
@@ -36,38 +38,39 @@ interface ServedProxy extends AutoCloseable {
                 throws IOException;
     }
 
-    /** Starts the proxy; it accepts connections when this returns. */
+    /** Starts the proxy, which accepts connections when this method returns. */
     void start() throws IOException;
 
-    /** Applies the settings that can change at run time; returns the outcome of each changed setting. */
+    /** Applies the settings that can change at run time. Returns the outcome of each changed setting. */
     List<SettingChange> reload(ProxyConfig config);
 
-    /** Stops accepting before it returns; completes when no request is in flight or after {@code nanos}. */
+    /** Stops accepting connections. The result completes when no request is in progress, or after {@code nanos}. */
     CompletionStage<Void> drain(long nanos);
 
     /**
-     * Releases the store's volumes. The proxy continues to accept and answer, without writing to disk.
+     * Releases the store to the next worker. The proxy continues to accept connections and to answer, without writing
+     * to disk.
      *
      * @param successor receives changes of the store from now on
      */
     void release(Successor successor) throws IOException;
 
-    /** Opens the store again after {@link #release}; fails while another process holds it. */
+    /** Opens the store again after {@link #release}. Fails while another process has opened it. */
     void takeBack() throws IOException;
 
-    /** Applies a change that the predecessor has sent. Any thread. */
+    /** Applies a change of the store that the predecessor has sent. Calls {@code reply} on any thread. */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
 
     /**
-     * Delays the replies to purges until {@code closed} completes, because the predecessor still serves. Call before
-     * {@link #start}.
+     * Delays the replies to purges until {@code closed} completes. Until then the predecessor may still serve purged
+     * objects. Call before {@link #start}.
      */
     void predecessorClosed(CompletionStage<?> closed);
 
     /** Sets the receiver of events. Call before {@link #start}. */
     default void events(EventSink sink) {}
 
-    /** Runs {@code allLoopsAlive} when every event loop has responded. */
+    /** Checks all event loops, and runs {@code allLoopsAlive} when each of them has responded. */
     void beat(Runnable allLoopsAlive);
 
     void reopenLogs();

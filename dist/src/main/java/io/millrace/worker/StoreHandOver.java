@@ -10,42 +10,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The worker's side of the hand-over of a store, as predecessor or as successor.
+ * The hand-over of the store between two workers, on the side of the worker. It covers the roles of predecessor and
+ * successor.
  *
  * <p>Not thread-safe; confined to the worker's command thread.
  */
 final class StoreHandOver {
-    /** Time limit for opening the store again. A failed successor exits within this time, which releases its lease. */
+    /**
+     * Limit of the attempts to open the store again. A failed successor exits within this time, which releases the
+     * store.
+     */
     static final long TAKE_BACK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long RETRY_MILLIS = 100;
 
     private static final Logger LOG = LoggerFactory.getLogger(StoreHandOver.class);
 
-    private final PassedChanges.Link link;
+    private final StoreChangeSender.Link link;
     private final Executor commands;
     private final Runnable drain;
-    private final PassedChanges passed;
+    private final StoreChangeSender passed;
     private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
     private boolean released;
     private boolean takingBack;
     private boolean drains;
+    /** False for a successor until the launcher has confirmed that it is the current worker. */
     private boolean takenOver = true;
 
     /**
+     * Creates the state of a worker that has no predecessor.
+     *
      * @param link sends a message to the launcher; returns false if there is no launcher
      * @param commands executor of the worker's command thread
      * @param drain ends the worker if the store cannot be opened again
      */
-    StoreHandOver(PassedChanges.Link link, Executor commands, Runnable drain) {
+    StoreHandOver(StoreChangeSender.Link link, Executor commands, Runnable drain) {
         this.link = link;
         this.commands = commands;
         this.drain = drain;
-        passed = new PassedChanges(link);
+        passed = new StoreChangeSender(link);
     }
 
     /**
-     * Called before the worker serves.
+     * Prepares the start of serving. Called once, before the proxy starts.
      *
      * @param overlapping whether a predecessor still accepts connections
      * @return completes when the predecessor no longer accepts connections
@@ -58,7 +65,7 @@ final class StoreHandOver {
         return predecessorClosed;
     }
 
-    /** Executes a message for a serving worker. Returns false if the message is of another kind. */
+    /** Executes a message of the hand-over to a serving worker. Returns false for any other message. */
     boolean execute(ControlMessage message, ServedProxy proxy) {
         if (message instanceof ControlMessage.Release) {
             release(proxy);
@@ -80,12 +87,12 @@ final class StoreHandOver {
     }
 
     void made(ControlMessage.ChangeMade message) {
-        passed.made(message);
+        passed.onReply(message);
     }
 
     private void release(ServedProxy proxy) {
         if (takingBack) {
-            // The store is still released, because the retries have not succeeded yet.
+            // Opening the store again was in progress and has not succeeded yet, so the store is still released.
             takingBack = false;
         } else if (!released) {
             try {
@@ -129,15 +136,15 @@ final class StoreHandOver {
         }
     }
 
-    /** Records that the worker no longer accepts; its store is not opened again from now on. */
+    /** Records that the worker drains. From now on it does not open its store again. */
     void drains() {
         drains = true;
     }
 
     /**
-     * Handles the death of the launcher: a worker that has released its store opens it again.
+     * Handles the death of the launcher. A worker that has released its store opens it again.
      *
-     * @return whether this worker must exit: it is the successor, and has no report that the take-over is complete
+     * @return true if this worker must exit, because it is a successor whose take-over the launcher has not confirmed
      */
     boolean launcherGone(ServedProxy proxy) {
         passed.answerAll(new IOException("the launcher has exited, so the change cannot be sent to the new worker"));

@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up phase of one worker. Enforces the time limit, even if the warm-up hangs.
+ * The warm-up phase of a worker, before it serves. It enforces the time limit even if the warm-up hangs.
  *
  * <p>Not thread-safe; confined to the worker's command thread.
  */
 final class WarmUpPhase {
-    /** Time after the limit in which a warm-up must end by itself and release its resources. */
+    /** Time after the limit in which the warm-up may still end and release its resources. */
     static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpPhase.class);
@@ -36,8 +36,8 @@ final class WarmUpPhase {
     }
 
     /**
-     * Starts the warm-up. Runs {@code next} once when it has ended in any way, unless {@link #abandon} is called
-     * before.
+     * Starts the warm-up. Runs {@code next} once, when the warm-up has ended, failed or reached its limit, unless
+     * {@link #abandon} was called before.
      */
     void begin(ProxyConfig config, Runnable next) {
         long limitNanos = limitNanos(config);
@@ -51,38 +51,38 @@ final class WarmUpPhase {
         }
         running = started;
         then = next;
-        // close() waits for threads and may hang, so it runs on a separate thread.
+        // close() waits for threads and may hang, so it is called on a separate thread.
         CompletableFuture<String> ended = started.finished()
                 .toCompletableFuture()
                 .thenApplyAsync(
-                        how -> {
+                        description -> {
                             started.close();
-                            return how;
+                            return description;
                         },
-                        WarmUpPhase::onThreadOfItsOwn);
-        var unused = ended.whenCompleteAsync((how, failure) -> finish(started, how, failure), commands);
+                        WarmUpPhase::onNewThread);
+        var unused = ended.whenCompleteAsync((description, failure) -> finish(started, description, failure), commands);
         CompletableFuture.delayedExecutor(limitNanos + GRACE_NANOS, TimeUnit.NANOSECONDS, commands)
-                .execute(() -> cutOff(started, limitNanos));
+                .execute(() -> enforceLimit(started, limitNanos));
     }
 
-    private void finish(Warming ended, @Nullable String how, @Nullable Throwable failure) {
+    private void finish(Warming ended, @Nullable String description, @Nullable Throwable failure) {
         if (running != ended) {
             return;
         }
         if (failure == null) {
-            LOG.info("warm-up finished: {}", how);
+            LOG.info("warm-up finished: {}", description);
         } else {
             LOG.warn("the warm-up failed; the worker serves without a complete warm-up", failure);
         }
         end();
     }
 
-    private void cutOff(Warming late, long limitNanos) {
-        if (running == late) {
+    private void enforceLimit(Warming warming, long limitNanos) {
+        if (running == warming) {
             LOG.warn(
                     "the warm-up did not end within its limit of {} s; the worker serves without a complete warm-up",
                     TimeUnit.NANOSECONDS.toSeconds(limitNanos));
-            stop(late);
+            stop(warming);
             end();
         }
     }
@@ -103,13 +103,13 @@ final class WarmUpPhase {
     }
 
     private static void stop(Warming warming) {
-        onThreadOfItsOwn(() -> {
+        onNewThread(() -> {
             warming.stop();
             warming.close();
         });
     }
 
-    private static void onThreadOfItsOwn(Runnable task) {
+    private static void onNewThread(Runnable task) {
         Thread thread = new Thread(task, "worker-warm-up-end");
         thread.setDaemon(true);
         thread.start();

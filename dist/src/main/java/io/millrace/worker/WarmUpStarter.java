@@ -8,9 +8,9 @@ import io.millrace.worker.warmup.WarmUpReport;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Starts the workload of {@link WarmUp}, in a subdirectory of the private directory.
+ * The starter of the {@link WarmUp} of a worker. Temporary files are in the directory of the control socket.
  *
- * @param paths paths in the private directory
+ * @param paths paths in the directory of the control socket
  * @param generation number of the worker
  */
 public record WarmUpStarter(ControlPaths paths, long generation) implements Warming.Starter {
@@ -26,7 +26,7 @@ public record WarmUpStarter(ControlPaths paths, long generation) implements Warm
                 paths.warmUp(generation), config.worker().warmUpLimit(), config)));
     }
 
-    /** Removes the files of a killed warm-up. Blocks. */
+    /** Deletes the temporary files that a killed warm-up has left. Blocks. */
     public static void clear(ControlPaths paths, long generation) {
         WarmUp.clear(paths.warmUp(generation));
     }

@@ -4,12 +4,12 @@ import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.util.concurrent.CompletionStage;
 
-/** A running warm-up, on its own threads. Thread-safe. */
+/** A running warm-up, which has its own threads. Thread-safe. */
 interface Warming extends AutoCloseable {
 
     /** Starts warm-ups. */
     interface Starter {
-        /** Time limit of a warm-up; 0 for no warm-up. */
+        /** Returns the time limit of a warm-up in nanoseconds; 0 if there is no warm-up. */
         long limitNanos(ProxyConfig config);
 
         /** Starts a warm-up, and returns at once. */

@@ -29,16 +29,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs one worker process: connects to the launcher, fetches the sockets, starts the proxy, reports {@code Ready},
- * sends heartbeats, executes commands, drains and exits.
+ * The control logic of a worker process. It connects to the launcher, fetches the listening sockets, and starts the
+ * proxy. Then it sends heartbeats and executes commands until it is drained and exits.
  *
- * <p>Slow commands (building the proxy, reading certificates) run on the command thread, one after the other, so that
- * the control loop can send heartbeats. Fields are confined to the command thread, except where noted.
+ * <p>Commands run one after the other on the command thread, because some are slow, such as the start of the proxy.
+ * Heartbeats are sent by the control loop, a separate event loop. Fields are confined to the command thread, except
+ * where noted.
  */
 final class Worker implements ControlLink.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
-    /** Drain time of a worker whose launcher died before the take-over: for connections accepted just before. */
+    /**
+     * Drain time of a successor whose launcher died before the take-over. A few connections may already have been
+     * accepted.
+     */
     private static final long NOT_TAKEN_OVER_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final WorkerOptions options;
@@ -57,18 +61,22 @@ final class Worker implements ControlLink.Listener {
     private Map<String, List<Integer>> descriptors = Map.of();
     private final WarmUpPhase warmUp;
     private final StoreHandOver handOver;
-    /** The assigned configuration; null before the sockets are fetched, and after serving has begun. */
+    /**
+     * The assigned configuration. Null before the sockets are fetched, and after serving has begun.
+     */
     private @Nullable ConfigSource assigned;
 
+    /** The order to serve; null before it is received. */
     private ControlMessage.@Nullable Serve serve;
+
     private long drainNanos;
     private boolean draining;
     private byte @Nullable [] ticketKeys;
 
-    /** Whether the launcher that started this worker is connected. Written by command thread and control loop. */
+    /** True while the launcher that started this worker is connected. Written by command thread and control loop. */
     private volatile boolean hasOwnLauncher;
 
-    /** Written by the command thread when the proxy serves, read by the control loop. */
+    /** The proxy; null until it serves. Written by the command thread, read by the control loop. */
     private volatile @Nullable ServedProxy serving;
 
     Worker(WorkerOptions options, ServedProxy.Factory factory, Warming.Starter warming) {
@@ -95,7 +103,7 @@ final class Worker implements ControlLink.Listener {
         return code;
     }
 
-    /** Drains like the launcher's {@code Drain} message, when the worker process itself receives SIGTERM. */
+    /** Handles SIGTERM to the worker process: drains with the configured timeout. */
     void terminate() {
         commands.execute(this::drainAsConfigured);
     }
@@ -117,7 +125,7 @@ final class Worker implements ControlLink.Listener {
         });
     }
 
-    /** Sends an event to the launcher that started this worker. Any thread; after the launcher's end without effect. */
+    /** Sends an event to the launcher that started this worker. Drops it if that launcher has exited. Any thread. */
     private void report(Event event) {
         if (hasOwnLauncher) {
             link.send(new ControlMessage.Happened(event));
@@ -175,7 +183,7 @@ final class Worker implements ControlLink.Listener {
                 proxy.reopenLogs();
             }
         } else if (message instanceof ControlMessage.GiveBack) {
-            giveBack();
+            sendDescriptors();
         } else if (message instanceof ControlMessage.Drain drain) {
             drain(drain.deadlineNanos());
         }
@@ -226,7 +234,8 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void standBy() {
-        // The log arguments load the native libraries, the slowest part of the start, while the predecessor serves.
+        // The evaluation of the log arguments loads the native libraries. This is the slowest part of the start, and
+        // happens while the predecessor still serves.
         LOG.debug("standing by: epoll {}, OpenSSL {}", Epoll.isAvailable(), OpenSsl.isAvailable());
         link.send(new ControlMessage.Standby());
     }
@@ -310,20 +319,21 @@ final class Worker implements ControlLink.Listener {
         ConfigResult result = source.load();
         ProxyConfig config = result.config();
         if (config == null) {
-            // This should not occur, since the launcher has read the same text with the same loader.
+            // This does not happen, unless launcher and worker differ: the launcher has read the same text with the
+            // same loader.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();
         return options.placement().complete(config);
     }
 
-    private void giveBack() {
+    private void sendDescriptors() {
         if (serving == null || draining || transport != ControlTransport.EPOLL) {
             return;
         }
         List<Integer> all = new ArrayList<>();
         descriptors.values().forEach(all::addAll);
-        DescriptorExchange.give(loop, options.control(), all);
+        DescriptorExchange.send(loop, options.control(), all);
     }
 
     private void drain(long deadlineNanos) {
@@ -351,7 +361,7 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void fail(Throwable failure) {
-        // An I/O error names the file or address, so no stack trace is needed. The launcher logs the message too.
+        // The message of an I/O error contains the file or address, so no stack trace is needed.
         if (failure instanceof IOException) {
             LOG.error("the worker cannot serve: {}", failure.getMessage());
             LOG.debug("the worker cannot serve", failure);

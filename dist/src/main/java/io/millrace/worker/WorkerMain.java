@@ -4,7 +4,7 @@ import io.millrace.worker.control.ProcessLog;
 import io.millrace.worker.control.ProcessSignals;
 import io.millrace.worker.warmup.ThreadPriority;
 
-/** Entry point of the worker process. Only the launcher starts it. */
+/** The main class of the worker process, which only the launcher starts. */
 public final class WorkerMain {
     private WorkerMain() {}
 
@@ -18,7 +18,8 @@ public final class WorkerMain {
 
     static int run(String[] arguments, ServedProxy.Factory factory, Warming.Starter warming) {
         Worker worker = new Worker(WorkerOptions.parse(arguments), factory, warming);
-        // Ctrl-C and a closed terminal signal the whole process group; only the launcher reacts to them.
+        // Ctrl-C and the end of a terminal send these signals to all processes of the terminal. Only the launcher
+        // reacts.
         ProcessSignals.handle("INT", () -> {});
         ProcessSignals.handle("HUP", () -> {});
         ProcessSignals.handle("TERM", () -> worker.terminate());

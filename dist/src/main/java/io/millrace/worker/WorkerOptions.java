@@ -5,12 +5,13 @@ import io.millrace.worker.control.Placement;
 import java.nio.file.Path;
 
 /**
- * The command line arguments of a worker. All other information is sent over the control socket. Immutable.
+ * The command-line arguments of a worker process. The worker receives everything else over the control socket.
+ * Immutable.
  *
- * @param control paths of the private sockets
- * @param placement default paths of settings
+ * @param control paths of the sockets between launcher and worker
+ * @param placement default paths for settings without a path
  * @param generation number of the worker
- * @param beatIntervalNanos interval of heartbeats
+ * @param beatIntervalNanos interval of heartbeats in nanoseconds
  */
 record WorkerOptions(ControlPaths control, Placement placement, long generation, long beatIntervalNanos) {
     private static final int ARGUMENTS = 6;

@@ -75,9 +75,9 @@ class AcmeServiceTest {
         }
 
         @Override
-        public @Nullable Advice advice(Issuer issuer, String pem) {
+        public @Nullable SuggestedRenewal suggestedRenewal(Issuer issuer, String pem) {
             RenewalTime.Window now = window;
-            return now == null ? null : new Advice(now, seconds + 6 * 3600);
+            return now == null ? null : new SuggestedRenewal(now, seconds + 6 * 3600);
         }
     }
 

@@ -63,7 +63,7 @@ class AcmeSettingsTest {
             }
 
             @Override
-            public @Nullable Advice advice(AcmeConfig.Issuer issuer, String pem) {
+            public @Nullable SuggestedRenewal suggestedRenewal(AcmeConfig.Issuer issuer, String pem) {
                 return null;
             }
         };

@@ -73,7 +73,7 @@ class OnDemandTest {
             }
 
             @Override
-            public @Nullable Advice advice(AcmeConfig.Issuer by, String pem) {
+            public @Nullable SuggestedRenewal suggestedRenewal(AcmeConfig.Issuer by, String pem) {
                 return null;
             }
         };

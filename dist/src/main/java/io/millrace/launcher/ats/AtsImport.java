@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Converts a configuration directory of Traffic Server to a configuration of Millrace. Thread-safe: stateless. */
+/** The importer of a Traffic Server configuration directory. Stateless. */
 public final class AtsImport {
     private static final List<String> FILES = List.of(
             "records.yaml",
@@ -74,8 +74,8 @@ public final class AtsImport {
             "virtual_hosts.config");
 
     /**
-     * Limit of validation rounds. Each round removes all elements that the validator refuses; references to them are
-     * removed in the next round.
+     * Limit of validation rounds. Each round removes all elements that the validator refuses. The next round removes
+     * elements that refer to removed ones.
      */
     private static final int ROUNDS_MAX = 50;
 
@@ -103,12 +103,12 @@ public final class AtsImport {
                     List.of());
         }
         readAll(input);
-        input.files().values().forEach(SourceFile::sweep);
+        input.files().values().forEach(SourceFile::addUnprocessedLines);
         List<String> files = List.copyOf(input.files().keySet());
         if (!input.problems().isEmpty()) {
             return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
         }
-        settle(input);
+        removeRefusedElements(input);
         if (!input.problems().isEmpty()) {
             return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
         }
@@ -118,7 +118,7 @@ public final class AtsImport {
         List<String> warnings = new ArrayList<>(input.warnings());
         for (ConfigProblem problem : check(input, text)) {
             if (problem.severity() == Severity.ERROR) {
-                throw new IllegalStateException("is refused in the end: " + problem.text());
+                throw new IllegalStateException("the validator refuses the imported configuration: " + problem.text());
             }
             warnings.add(problem.text());
         }
@@ -159,12 +159,13 @@ public final class AtsImport {
         new SniImport(input, certificates).read(rules.all());
         rules.finish();
         PushFilter.write(input, rules.filters());
-        name(input);
+        reportUnusedFiles(input);
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 
     /**
-     * Imports the ports of CONNECT. Traffic Server also opens tunnels through rules, to the target of the host's rule.
+     * Imports the permitted ports of CONNECT. Reports that Traffic Server, but not Millrace, also applies remap rules
+     * to CONNECT.
      */
     private static void connectPorts(Input input, boolean forward, boolean rules) {
         Records.Rec ports = input.records().take("http.connect_ports");
@@ -178,7 +179,7 @@ public final class AtsImport {
         }
     }
 
-    private static void name(Input input) {
+    private static void reportUnusedFiles(Input input) {
         for (String later : Input.AFTER_VERSION_10) {
             input.name(later, "is a file of a version after 10 and is not read");
         }
@@ -205,10 +206,8 @@ public final class AtsImport {
         return lines;
     }
 
-    /**
-     * Removes the elements that the validator refuses until it accepts the rest, and marks their lines as not mapped.
-     */
-    private static void settle(Input input) {
+    /** Removes elements until the validator accepts the configuration, and marks their lines as not mapped. */
+    private static void removeRefusedElements(Input input) {
         for (int round = 0; round < ROUNDS_MAX; round++) {
             List<ConfigProblem> errors = check(input, input.draft().text(List.of(), List.of())).stream()
                     .filter(problem -> problem.severity() == Severity.ERROR)
@@ -231,11 +230,11 @@ public final class AtsImport {
         for (ConfigProblem error : errors) {
             Draft.Part part = input.draft().find(error.path());
             if (part == null) {
-                throw new IllegalStateException("cannot be taken out: " + error.text());
+                throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
             boolean guards = error.path().startsWith("access.filters") || isForClientCertificates(part);
             if (ForwardedParents.isGuard(error.path())) {
-                part.node().allSources().forEach(source -> ForwardedParents.close(input, source));
+                part.node().allSources().forEach(source -> ForwardedParents.disableForwarding(input, source));
             }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Imports cache.config: cache rules for single sites. */
+/** The importer of cache.config, whose lines set cache rules for some requests. Confined to one thread. */
 final class CacheConfigImport {
     private static final Map<String, String> ACTIONS = Map.of(
             "never-cache", "never_cache",
@@ -22,19 +22,19 @@ final class CacheConfigImport {
             "ignore-client-no-cache", "ignore_client_no_cache",
             "ignore-server-no-cache", "ignore_server_no_cache");
 
-    private static final String NOWHERE =
+    private static final String NO_MATCHING_TARGET =
             "Traffic Server matches the rule against the target URLs of remap rules, and no target matches";
 
     private final Input input;
-    /** True if the directory is of a version before 10. */
-    private final boolean old;
+    /** True for a directory of a version before 10. Its directive no-cache also covers no-store. */
+    private final boolean beforeVersion10;
 
     private final CacheRuleHosts hosts;
 
     CacheConfigImport(Input input, CacheRuleHosts hosts) {
         this.input = input;
         this.hosts = hosts;
-        old = !input.has("records.yaml");
+        beforeVersion10 = !input.has("records.yaml");
     }
 
     void read() {
@@ -49,7 +49,7 @@ final class CacheConfigImport {
 
     private void line(SourceFile file, Words words) {
         DraftNode rule = new DraftNode();
-        boolean decides = false;
+        boolean hasEffect = false;
         for (int i = 0; i < words.words().size(); i++) {
             String word = words.at(i);
             int equals = word.indexOf('=');
@@ -61,14 +61,15 @@ final class CacheConfigImport {
                     words.entry().notMapped(refused);
                     return;
                 }
-                decides |= List.of("action", "cache-responses-to-cookies", "pin-in-cache", "revalidate", "ttl-in-cache")
+                hasEffect |= List.of(
+                                "action", "cache-responses-to-cookies", "pin-in-cache", "revalidate", "ttl-in-cache")
                         .contains(name);
             } catch (BadValueException e) {
                 file.problem(words.entry().line(), words.columns().get(i), e.getMessage());
                 return;
             }
         }
-        if (!decides) {
+        if (!hasEffect) {
             file.problem(
                     words.entry(),
                     "has no effect of its own; it needs one of action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
@@ -77,10 +78,11 @@ final class CacheConfigImport {
         List<DraftNode> lines = hosts.of(rule, words.entry());
         if (lines.isEmpty() && CacheRuleHosts.isNeverCached(rule)) {
             words.entry()
-                    .note(NOWHERE + "; imported for clients' URLs, because the rule may be meant to prevent storing");
+                    .note(NO_MATCHING_TARGET
+                            + "; imported for clients' URLs, because the rule may be meant to prevent storing");
             lines = List.of(rule);
         } else if (lines.isEmpty()) {
-            words.entry().note(NOWHERE);
+            words.entry().note(NO_MATCHING_TARGET);
         }
         for (DraftNode line : lines) {
             DraftNode node = input.draft().element("cache_rules", words.entry());
@@ -88,7 +90,11 @@ final class CacheConfigImport {
         }
     }
 
-    /** @return why the rule cannot be expressed; null if it can */
+    /**
+     * Converts one {@code name=value} pair of a line.
+     *
+     * @return the reason why the rule has no equivalent; null if it has one
+     */
     private @Nullable String field(Entry entry, DraftNode rule, String name, String value) throws BadValueException {
         switch (name) {
             case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
@@ -116,10 +122,10 @@ final class CacheConfigImport {
                 if (action == null) {
                     return "the action '" + value + "' has no equivalent";
                 }
-                if (old && action.equals("ignore_server_no_cache")) {
+                if (beforeVersion10 && action.equals("ignore_server_no_cache")) {
                     return SpecialRecords.NO_STORE_TOO;
                 }
-                if (old && action.equals("ignore_no_cache")) {
+                if (beforeVersion10 && action.equals("ignore_no_cache")) {
                     entry.notMapped("of servers: " + SpecialRecords.NO_STORE_TOO);
                     action = "ignore_client_no_cache";
                 }

@@ -14,8 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts the conditions of a cache.config line from target URLs to client URLs. Traffic Server matches a line against
- * the target URL of a rule, cache rules match the client's URL.
+ * A converter of cache.config conditions from target URLs to client URLs. Traffic Server matches a line against the
+ * target URL of the remap rule, but Millrace matches cache rules against the client's URL.
  */
 final class CacheRuleHosts {
     private static final List<String> CONDITIONS =
@@ -35,7 +35,7 @@ final class CacheRuleHosts {
         this.forward = forward;
     }
 
-    /** Returns the cache rules for a line; empty if no rule maps to a matching URL. */
+    /** Returns the cache rules for a line. Returns an empty result if no rule maps to a matching URL. */
     List<DraftNode> of(DraftNode line, Entry entry) {
         if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
             entry.notMapped(
@@ -53,8 +53,8 @@ final class CacheRuleHosts {
             }
             if (!isNeverCached(line) && isWider(line, rule)) {
                 entry.notMapped(
-                        "for the rule of " + rule.entry().place()
-                                + ", which applies to every host without a rule of its own: write rules for the intended hosts");
+                        "not applied to the remap rule of " + rule.entry().place()
+                                + ", which matches every host that no other rule matches: write rules for the intended hosts");
             } else if (known.add(hosts(rule) + prefix)) {
                 lines.add(copy(line, rule, prefix));
             }
@@ -66,7 +66,8 @@ final class CacheRuleHosts {
     }
 
     /**
-     * Returns true if a rule for every host would also match hosts of other rules, to which the line does not apply.
+     * Returns true if the cache rule would apply to too many hosts. These are hosts of other remap rules that the line
+     * excludes.
      */
     private boolean isWider(DraftNode line, RemapRule rule) {
         return rule.fromHost().isEmpty()
@@ -75,7 +76,7 @@ final class CacheRuleHosts {
                                 && (!isFor(line, other) || prefix(text(line, "prefix"), other) == null));
     }
 
-    /** Returns true if the line only prevents storing, so that it does no harm for more hosts. */
+    /** Returns true if the line only prevents storing. Such a line does no harm if it applies to too many hosts. */
     static boolean isNeverCached(DraftNode line) {
         return text(line, "action").equals("never_cache");
     }
@@ -124,7 +125,10 @@ final class CacheRuleHosts {
         }
     }
 
-    /** Returns the path prefix in the client's URL; null if the rule has no such target path. */
+    /**
+     * Converts a prefix of the target path to a prefix of the client's path. Returns null if the rule has no such
+     * target path.
+     */
     private static @Nullable String prefix(String wanted, RemapRule rule) {
         String from = rule.fromPath();
         String to = rule.toPath();

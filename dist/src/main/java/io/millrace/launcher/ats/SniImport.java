@@ -28,17 +28,18 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Imports sni.yaml, the settings of TLS connections by server name. Client addresses become filters of the rules for
- * that name, and TLS settings an element of {@code tls.certificates}. If the requirement of client certificates cannot
- * be written for a name, its rules deny all clients. Confined to one thread.
+ * The importer of sni.yaml, which has TLS settings for each server name. Permitted client addresses become filters of
+ * the remap rules for that name. TLS settings become an element of {@code tls.certificates}. If a name requires client
+ * certificates and this cannot be expressed, its rules deny all clients. Confined to one thread.
  */
 final class SniImport {
     /**
      * The settings of one server name.
      *
-     * @param hosts regular expression for all hosts of the name; null for a single host
-     * @param somePorts whether the settings apply to some ports only; other ports use the next settings for the name
+     * @param hosts regular expression for all hosts that a name with a star matches; null for a name without a star
+     * @param somePorts whether the settings apply to some ports only; at other ports, the next matching policy applies
      * @param allowed addresses of clients whose connections are accepted; null for all
+     * @param words the same addresses as words of the file
      * @param settings TLS settings for clients
      * @param origin TLS settings for origins with this name
      */
@@ -55,7 +56,10 @@ final class SniImport {
             return hosts == null ? host.equals(name) : host.matches(hosts);
         }
 
-        /** Returns true if the name stands for all hosts below a domain, with any number of labels. */
+        /**
+         * Returns true if the name has the form {@code *.DOMAIN}. It means all hosts below a domain, with any number of
+         * labels.
+         */
         boolean isWildcard() {
             return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
         }
@@ -64,7 +68,9 @@ final class SniImport {
             return name.substring(2);
         }
 
-        /** Returns true if the settings apply to a host, or to every host that a wildcard matches. */
+        /**
+         * Returns true if the settings apply to a host at every port. For a wildcard, they must apply to all its hosts.
+         */
         boolean holds(String hostOrWildcard) {
             boolean wildcard = hostOrWildcard.startsWith("*");
             return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
@@ -73,7 +79,7 @@ final class SniImport {
 
     private final Input input;
     private final Certificates certificates;
-    /** True if the directory is of a version before 10, in which a name may contain a star anywhere. */
+    /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
     private final boolean old;
 
     private static final String CLIENT_SNI = "client_sni_policy";
@@ -86,7 +92,7 @@ final class SniImport {
     private final Set<Entry> usedForSni = new HashSet<>();
 
     /** Entries of policies whose rules deny all clients. */
-    private final Set<Entry> closed = new HashSet<>();
+    private final Set<Entry> denied = new HashSet<>();
 
     SniImport(Input input, Certificates certificates) {
         this.input = input;
@@ -97,7 +103,7 @@ final class SniImport {
     /** @param rules all rules of remap */
     void read(List<RemapRule> rules) {
         String name = input.named("ssl.servername.filename", "sni.yaml");
-        // Version 8 used another file name, with the list as the top-level value.
+        // Version 8 used another file name, and the list was the top-level value of the file.
         boolean oldName = !input.has(name) && input.has("ssl_server_name.yaml");
         JoinedYaml yaml = JoinedYaml.read(input, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
         if (yaml == null) {
@@ -119,7 +125,7 @@ final class SniImport {
     /** Writes the TLS settings of server names for clients. */
     private void clientTls(List<RemapRule> rules, boolean secure) {
         NameCertificates names = new NameCertificates(input, certificates);
-        List<Policy> deep = new ArrayList<>();
+        List<Policy> strictWildcards = new ArrayList<>();
         for (int i = 0; i < policies.size(); i++) {
             Policy policy = policies.get(i);
             NameSettings settings = policy.settings;
@@ -131,21 +137,21 @@ final class SniImport {
             if (why != null) {
                 settings.hint(policy.entry, why);
                 if (settings.strict() && secure) {
-                    closed.add(policy.entry);
+                    denied.add(policy.entry);
                     policy.entry.notMapped("until then the rules for this name deny all requests");
                 }
             } else if (!settings.isEmpty()) {
                 write(policy, i, names, rules);
                 if (settings.strict() && policy.isWildcard()) {
-                    deep.add(policy);
+                    strictWildcards.add(policy);
                 }
             }
         }
         names.write();
-        deep.forEach(policy -> closeDeep(policy, rules));
+        strictWildcards.forEach(policy -> denyDeeperHosts(policy, rules));
     }
 
-    /** Returns why the settings of a name cannot be written; null if they can, or if there are none. */
+    /** Returns why the settings of a name cannot be written. Returns null if they can, or if there are none. */
     private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
         NameSettings settings = policy.settings;
         if (settings.isEmpty() && settings.isComplete()) {
@@ -170,8 +176,9 @@ final class SniImport {
     }
 
     /**
-     * Writes the settings of a name. A wildcard of a certificate matches one label, but a wildcard of sni.yaml matches
-     * several. So the known names with more labels are added.
+     * Writes the settings of a name. A wildcard of sni.yaml matches any number of labels, but a wildcard of a
+     * certificate matches only one. Therefore this also writes the settings for each known host with several labels
+     * below the domain.
      */
     private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
         Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));
@@ -195,16 +202,16 @@ final class SniImport {
     }
 
     /**
-     * Denies access to hosts several labels below a domain whose clients need a certificate, if a rule for many hosts
-     * exists. No certificate wildcard matches these hosts, so clients could reach them with the settings for
-     * connections without a server name.
+     * Denies access to hosts that are several labels below a domain that requires client certificates. No wildcard in
+     * Millrace matches these hosts, so clients could reach them without a certificate, through a rule for many hosts.
+     * Does nothing if no such rule exists.
      */
-    private void closeDeep(Policy policy, List<RemapRule> rules) {
-        boolean wide = rules.stream()
+    private void denyDeeperHosts(Policy policy, List<RemapRule> rules) {
+        boolean hasWideRule = rules.stream()
                 .anyMatch(rule -> rule.node() != null
                         && !rule.verb().equals("reverse_map")
                         && (rule.fromHost().isEmpty() || (rule.isExpression() && mayBe(rule.fromHost(), policy))));
-        if (!wide) {
+        if (!hasWideRule) {
             return;
         }
         DraftNode rule = input.draft().root().first("remap").from(policy.entry);
@@ -215,7 +222,7 @@ final class SniImport {
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
     }
 
-    /** Writes TLS settings for the origin of a rule, from the first policy that matches the name of the origin. */
+    /** Writes TLS settings for the origin of a rule. The first policy that matches the name of the origin applies. */
     private void originTls(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
@@ -232,7 +239,9 @@ final class SniImport {
         }
     }
 
-    /** Writes the SNI of a rule's origin. Traffic Server derives it from the server name that the client requests. */
+    /**
+     * Writes the server name that is sent to a rule's origin. Traffic Server selects it by the client's server name.
+     */
     private void originSni(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null
@@ -310,8 +319,8 @@ final class SniImport {
     }
 
     /**
-     * Returns a regular expression for the hosts of a name with a star; null for any other name. Since version 10 a
-     * star is allowed only at the beginning.
+     * Returns a regular expression for the hosts of a name with a star. Returns null for any other name. Since version
+     * 10 a star is allowed only at the beginning.
      */
     private @Nullable String expression(String name) {
         if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
@@ -358,13 +367,14 @@ final class SniImport {
             case "inbound_port_ranges" ->
                 entry.note(
                         "these settings apply to every address with tls, and so do the settings of the name in Host");
-            case "quic" -> only(entry, key, value, off, "HTTP/3 is not supported");
-            case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
+            case "quic" -> noteIfEqual(entry, key, value, off, "HTTP/3 is not supported");
+            case "server_max_early_data" -> noteIfEqual(entry, key, value, "0", "early data is not accepted");
             case "host_sni_policy" -> {}
             case "server_TLSv1_3_cipher_suites" -> entry.notMapped(key + ": the cipher suites of TLS 1.3 are fixed");
-            case "ssl_ticket_enabled" -> only(entry, key, value, "1", "session tickets are issued for all names");
+            case "ssl_ticket_enabled" ->
+                noteIfEqual(entry, key, value, "1", "session tickets are issued for all names");
             case "tunnel_prewarm" ->
-                only(entry, key, value, "FALSE", "connections are not forwarded by SNI without TLS termination");
+                noteIfEqual(entry, key, value, "FALSE", "connections are not forwarded by SNI without TLS termination");
             case "tunnel_route", "forward_route", "partial_blind_route" ->
                 entry.notMapped(
                         key
@@ -400,7 +410,7 @@ final class SniImport {
         }
     }
 
-    private static void only(Entry entry, String key, String value, String same, String why) {
+    private static void noteIfEqual(Entry entry, String key, String value, String same, String why) {
         if (value.equals(same)) {
             entry.note(key + ": " + why);
         } else {
@@ -408,14 +418,14 @@ final class SniImport {
         }
     }
 
-    /** Returns true if a policy denies any client. */
+    /** Returns true if a policy denies some clients. */
     private boolean isGuard(Policy policy) {
-        return closed.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
+        return denied.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
     }
 
     /**
-     * Adds the filters of policies to a rule. For a rule with one host the first policy for the name applies, as for
-     * connections. For a wider rule every policy applies that may match.
+     * Adds the filters of policies to a rule. If the rule has one host, the first policy for that name applies. If the
+     * rule has a regular expression, all policies apply that may match.
      */
     private void guard(RemapRule rule) {
         DraftNode node = rule.node();
@@ -430,43 +440,43 @@ final class SniImport {
         }
         String host = rule.fromHost();
         if (start < 0) {
-            names(rule, node);
+            guardEachName(rule, node);
         } else if (rule.verb().startsWith("regex")) {
-            wide(
+            guardManyHosts(
                     rule,
                     node,
                     policies.stream().filter(policy -> mayBe(host, policy)).toList());
         } else {
-            guard(node, of(host));
+            guard(node, policiesOf(host));
         }
     }
 
-    /** Adds the filters to a rule for many hosts as a whole. */
-    private void wide(RemapRule rule, DraftNode node, List<Policy> held) {
-        guard(node, held);
-        held.stream()
+    /** Adds the filters of all given policies to a rule for many hosts. */
+    private void guardManyHosts(RemapRule rule, DraftNode node, List<Policy> matching) {
+        guard(node, matching);
+        matching.stream()
                 .filter(this::isGuard)
                 .forEach(policy -> policy.entry.note(
                         "applies to all hosts of " + rule.entry().place() + ", which has more hosts than this one"));
     }
 
     /**
-     * Adds a rule for each name to a rule that matches every host. The new rules follow all others, but take
-     * precedence, since rules without a host are searched last.
+     * Copies a rule for every host, once for each name with a policy. Adds the filters to the copy. The copies are the
+     * last rules, but take precedence over the original: rules without a host are searched last.
      */
-    private void names(RemapRule rule, DraftNode node) {
+    private void guardEachName(RemapRule rule, DraftNode node) {
         int last = -1;
         for (int i = 0; i < policies.size(); i++) {
             last = isGuard(policies.get(i)) ? i : last;
         }
-        List<Policy> held = policies.subList(0, last + 1);
-        if (rule.verb().equals("map_with_referer") && held.stream().anyMatch(policy -> policy.hosts != null)) {
-            // There is no such rule kind with a regular expression.
-            wide(rule, node, held);
+        List<Policy> matching = policies.subList(0, last + 1);
+        if (rule.verb().equals("map_with_referer") && matching.stream().anyMatch(policy -> policy.hosts != null)) {
+            // The rule kind map_with_referer does not exist with a regular expression.
+            guardManyHosts(rule, node, matching);
             return;
         }
-        for (int i = 0; i < held.size(); i++) {
-            Policy policy = held.get(i);
+        for (int i = 0; i < matching.size(); i++) {
+            Policy policy = matching.get(i);
             boolean many = policy.hosts != null;
             DraftNode named = input.draft()
                     .root()
@@ -478,25 +488,26 @@ final class SniImport {
             named.from(policy.entry);
             guard(
                     named,
-                    many && policy.somePorts ? held.subList(i, held.size()) : many ? List.of(policy) : of(policy.name));
+                    many && policy.somePorts
+                            ? matching.subList(i, matching.size())
+                            : many ? List.of(policy) : policiesOf(policy.name));
         }
     }
 
     /**
-     * Returns the policies for a host: the first match, and further matches as long as the previous one is for some
-     * ports only.
+     * Returns the policies for a host. These are all matches up to the first one for every port.
      */
-    private List<Policy> of(String host) {
-        List<Policy> held = new ArrayList<>();
+    private List<Policy> policiesOf(String host) {
+        List<Policy> matching = new ArrayList<>();
         for (Policy policy : policies) {
             if (policy.isOf(host)) {
-                held.add(policy);
+                matching.add(policy);
                 if (!policy.somePorts) {
                     break;
                 }
             }
         }
-        return held;
+        return matching;
     }
 
     /** Returns true if a regular expression may match a host of a policy. */
@@ -513,16 +524,16 @@ final class SniImport {
         }
     }
 
-    /** Inserts the filters of the policies before the existing filters, in the order of the policies. */
-    private void guard(DraftNode rule, List<Policy> held) {
-        for (int i = held.size() - 1; i >= 0; i--) {
-            Policy policy = held.get(i);
+    /** Inserts the filters of the policies, in their order, before the existing filters. */
+    private void guard(DraftNode rule, List<Policy> matching) {
+        for (int i = matching.size() - 1; i >= 0; i--) {
+            Policy policy = matching.get(i);
             if (!isGuard(policy)) {
                 continue;
             }
             DraftNode filter = rule.first("filters").from(policy.entry);
             filter.put("action", "deny");
-            if (!closed.contains(policy.entry) && !policy.words.isEmpty()) {
+            if (!denied.contains(policy.entry) && !policy.words.isEmpty()) {
                 filter.putWords(
                         "src_ip", policy.words.stream().map(word -> "~" + word).toList());
             }

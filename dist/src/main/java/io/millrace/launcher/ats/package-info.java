@@ -1,7 +1,6 @@
 /**
- * Imports a configuration directory of Traffic Server into a single {@code millrace.yaml}. Every line is listed in a
- * report, with the resulting keys or the reason why there are none. Nothing in this package starts, binds or changes
- * anything.
+ * The importer of a Traffic Server configuration directory into one {@code millrace.yaml}. A report lists every line
+ * with the resulting keys, or with the reason why there are none. The importer only reads files.
  */
 @NullMarked
 package io.millrace.launcher.ats;

@@ -13,7 +13,7 @@ import java.util.Properties;
 public record BuildVersion(String version, String commit) {
     private static final String UNKNOWN = "unknown";
 
-    /** Reads the properties file that the build has written beside this class. */
+    /** Reads the properties file that the build writes next to this class file. */
     public static BuildVersion read() throws IOException {
         Properties properties = new Properties();
         try (InputStream stream = BuildVersion.class.getResourceAsStream("build.properties")) {
@@ -24,7 +24,7 @@ public record BuildVersion(String version, String commit) {
         return new BuildVersion(value(properties, "version"), value(properties, "commit"));
     }
 
-    /** Returns the version in the manifest of the jar with this class; "(unpacked)" outside of a jar. */
+    /** Returns the version in the manifest of the jar. Returns "(unpacked)" outside of a jar. */
     public static String ofJar() {
         String version = BuildVersion.class.getPackage().getImplementationVersion();
         return version == null ? "(unpacked)" : version;

@@ -31,13 +31,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All changes of the configuration. A separate thread makes one change after the other, so that concurrent changes see
- * each other's results. A change is applied completely or not at all.
+ * The serial executor of configuration changes. One thread makes all changes in the order of the requests, so each
+ * change sees the results of earlier ones. A change is applied completely or not at all.
  *
  * <p>Thread-safe.
  */
 public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable {
-    /** Limit of changes that wait for the current one; a roll takes seconds. */
+    /** Limit of waiting changes. A change takes seconds if it replaces the worker. */
     private static final int WAITING_MAX = 16;
 
     private final RunningConfig running;
@@ -90,10 +90,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
 
     @Override
     public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
-        return queued(() -> save ? saved(settings) : overlaid(settings));
+        return queued(() -> save ? setAndSave(settings) : setInOverlay(settings));
     }
 
-    private ReloadReport overlaid(Map<String, String> settings) {
+    private ReloadReport setInOverlay(Map<String, String> settings) {
         for (String path : settings.keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key != null && SettingTexts.isOfLauncher(key)) {
@@ -109,7 +109,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return complete(report, settings.keySet(), "not changed: it has this value already");
     }
 
-    private ReloadReport saved(Map<String, String> settings) {
+    private ReloadReport setAndSave(Map<String, String> settings) {
         RunningConfig.Current now = running.running();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.keySet().removeAll(settings.keySet());
@@ -132,14 +132,14 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             file.prepare();
             ReloadReport report = running.apply(target, "set --save");
             ReloadReport complete = complete(report, settings.keySet(), "not changed: it has this value already");
-            return report.ok() ? written(complete, file) : complete;
+            return report.ok() ? writeFile(complete, file) : complete;
         } catch (IOException e) {
             return refused(settings.keySet(), "", FileFailure.text(e));
         }
     }
 
-    /** Replaces the file. The change is in force already; the report tells whether it is in the file too. */
-    static ReloadReport written(ReloadReport report, OperatorsFile file) {
+    /** Writes a change, which is already in force, to the file. Adds to the report whether this succeeded. */
+    static ReloadReport writeFile(ReloadReport report, OperatorsFile file) {
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
         try {
@@ -191,10 +191,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         RunningConfig.Current now = running.running();
         ConfigHistory history = running.history();
         int number = entry > 0 ? entry : history.before(now.rolledBackTo());
-        ConfigSource kept = history.source(number);
-        Map<String, String> settings = new LinkedHashMap<>(kept.overrides());
-        settings.putAll(kept.overlay());
-        ConfigSource source = new ConfigSource(kept.document(), settings, Map.of());
+        ConfigSource restored = history.source(number);
+        Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
+        settings.putAll(restored.overlay());
+        ConfigSource source = new ConfigSource(restored.document(), settings, Map.of());
         ConfigSource file = running.reader().read().source();
         boolean isFile = file.equals(source);
         ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());
@@ -203,42 +203,42 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         if (!report.ok() || config == null) {
             return report;
         }
-        history.goneBackTo(number);
+        history.rolledBack(number);
         List<String> notes = new ArrayList<>();
         if (!isFile) {
             notes.add(
                     "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file");
         }
-        notes.addAll(ofOverlay(now, config, number));
+        notes.addAll(overlayNotes(now, config, number));
         notes.addAll(report.notes());
         return new ReloadReport(true, report.settings(), report.problems(), notes);
     }
 
     /**
-     * Returns notes on the settings of the overlay after a rollback: which are gone, and which have the same value in
-     * the earlier configuration.
+     * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, another
+     * one the keys with the same value in the configuration that was restored.
      */
-    private static List<String> ofOverlay(RunningConfig.Current before, ProxyConfig now, int number) {
+    private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig now, int number) {
         List<String> gone = new ArrayList<>();
-        List<String> kept = new ArrayList<>();
+        List<String> restored = new ArrayList<>();
         for (String path : new TreeMap<>(before.source().overlay()).keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             boolean isSame = key != null
                     && String.valueOf(SettingTexts.whole(before.config(), key))
                             .equals(String.valueOf(SettingTexts.whole(now, key)));
-            (isSame ? kept : gone).add(path);
+            (isSame ? restored : gone).add(path);
         }
         List<String> notes = new ArrayList<>();
         if (!gone.isEmpty()) {
             notes.add("values from config set were dropped: " + String.join(", ", gone));
         }
-        if (!kept.isEmpty()) {
-            notes.add("configuration " + number + " contains values from config set: " + String.join(", ", kept));
+        if (!restored.isEmpty()) {
+            notes.add("configuration " + number + " contains values from config set: " + String.join(", ", restored));
         }
         return notes;
     }
 
-    /** Completes the report with the requested settings that did not change. */
+    /** Adds the requested keys that are missing in a report, because they did not change. */
     private static ReloadReport complete(ReloadReport report, Iterable<String> keys, String unchanged) {
         List<Setting> settings = new ArrayList<>(report.settings());
         for (String key : keys) {
@@ -281,10 +281,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     /**
-     * Runs {@code task} after the changes that were requested before it. It sees their results, and no change runs at
-     * the same time.
+     * Runs a task on the thread of the changes, after all changes that were requested earlier.
      */
-    <T> CompletionStage<T> inTurn(Supplier<T> task) {
+    <T> CompletionStage<T> runSerially(Supplier<T> task) {
         return queued(task);
     }
 

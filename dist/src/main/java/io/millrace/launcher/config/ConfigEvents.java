@@ -8,7 +8,7 @@ import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.event.EventSink;
 import java.util.List;
 
-/** Reports of changes of the configuration as events. */
+/** Records configuration changes in the event log. Stateless. */
 final class ConfigEvents {
     /** Limit of keys that an event names. */
     private static final int KEYS_MAX = 8;
@@ -16,7 +16,7 @@ final class ConfigEvents {
     private ConfigEvents() {}
 
     /**
-     * Reports a change.
+     * Records an accepted or rejected change.
      *
      * @param by the command, such as {@code reload}
      * @param name the name of the configuration

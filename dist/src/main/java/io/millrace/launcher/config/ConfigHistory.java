@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The history of applied configurations, one file each in the state directory, readable only for this user. The texts
- * are stored as written: environment variables by name, secrets by file name.
+ * The history of applied configurations. Each entry is a file in the state directory, which only this user can read. An
+ * entry has the configuration text as written, so environment variables and secret files appear only by name.
  *
  * <p>Thread-safe: one thread writes each file completely and then renames it; any thread may read.
  */
@@ -31,8 +31,10 @@ final class ConfigHistory {
     private static final String SUFFIX = ".json";
 
     private final Path directory;
+    /** Number of the entry that was applied last; 0 before the first. */
     private volatile int running;
-    private volatile int goneBackTo;
+    /** Number of the entry that the last rollback restored; 0 if another change followed. */
+    private volatile int rolledBack;
 
     ConfigHistory(Path directory) {
         this.directory = directory;
@@ -43,7 +45,7 @@ final class ConfigHistory {
         return running;
     }
 
-    /** Records the configuration that the launcher starts with, unless it equals the newest entry. */
+    /** Records the configuration at the start of the launcher. Does nothing if the newest entry has the same texts. */
     void begin(ConfigSource source, ProxyConfig config) {
         try {
             NavigableMap<Integer, Path> files = files();
@@ -60,7 +62,9 @@ final class ConfigHistory {
     /**
      * Adds an entry, and deletes the oldest ones beyond the configured limit.
      *
-     * @param notes receives a warning if the entry cannot be written; the change stays in force
+     * @param by command that applied the configuration
+     * @param changes the changed settings
+     * @param notes receives a warning if the entry cannot be written; the configuration stays in force
      */
     void record(ConfigSource source, ProxyConfig config, String by, List<ConfigChange> changes, List<String> notes) {
         try {
@@ -78,7 +82,7 @@ final class ConfigHistory {
             new HistoryEntry(number, at, by, changed, source).write(unfinished);
             Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
             running = number;
-            goneBackTo = 0;
+            rolledBack = 0;
             files.put(number, file);
             while (files.size() > config.values().get(FileKeys.HISTORY)) {
                 Files.deleteIfExists(files.pollFirstEntry().getValue());
@@ -106,7 +110,7 @@ final class ConfigHistory {
         }
     }
 
-    /** Returns the entries without their texts, oldest first. */
+    /** Returns the entries without their configuration texts, oldest first. */
     List<HistoryEntry> entries() {
         List<HistoryEntry> entries = new ArrayList<>();
         try {
@@ -137,16 +141,19 @@ final class ConfigHistory {
     }
 
     /**
-     * Records a rollback: the configuration applied last equals entry {@code number}, so that the next rollback counts
-     * from that entry.
+     * Records a rollback to entry {@code number}. The next rollback without a number restores the entry before it.
      */
-    void goneBackTo(int number) {
-        goneBackTo = number;
+    void rolledBack(int number) {
+        rolledBack = number;
     }
 
-    /** Returns the number of the entry before the configuration in force. */
+    /**
+     * Returns the number of the entry before the configuration in force.
+     *
+     * @param rolledBackTo entry that is in force instead of the file; 0 for the file
+     */
     int before(int rolledBackTo) throws IOException {
-        int last = goneBackTo > 0 ? goneBackTo : running;
+        int last = rolledBack > 0 ? rolledBack : running;
         int now = rolledBackTo > 0 ? rolledBackTo : last;
         Integer before = files().lowerKey(now);
         if (before == null) {

@@ -18,11 +18,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Reports on the configuration in force and on earlier ones. Thread-safe. */
+/** The source of admin API answers about the configuration in force and earlier configurations. Thread-safe. */
 public final class ConfigInspection implements ConfigInspector {
     private final RunningConfig running;
 
-    /** Creates reports on this configuration. */
+    /** Creates an inspection of this configuration. */
     public ConfigInspection(RunningConfig running) {
         this.running = running;
     }
@@ -55,9 +55,9 @@ public final class ConfigInspection implements ConfigInspector {
         }
         String value = SettingTexts.shown(now.config(), key);
         SettingPlace place = now.places().get(path);
-        String launched = running.atLaunch().get(path);
-        boolean waits =
-                SettingTexts.isOfLauncher(key) && !String.valueOf(launched).equals(String.valueOf(value));
+        String valueAtLaunch = running.atLaunch().get(path);
+        boolean isPending =
+                SettingTexts.isOfLauncher(key) && !String.valueOf(valueAtLaunch).equals(String.valueOf(value));
         boolean isOverlay = now.source().overlay().containsKey(path);
         return new KeyValue(
                 key,
@@ -66,7 +66,7 @@ public final class ConfigInspection implements ConfigInspector {
                 place(now, place),
                 variables(place),
                 isOverlay ? now.under().getOrDefault(path, "") : null,
-                waits ? String.valueOf(launched == null ? "" : launched) : null);
+                isPending ? String.valueOf(valueAtLaunch == null ? "" : valueAtLaunch) : null);
     }
 
     private static String place(RunningConfig.Current now, @Nullable SettingPlace place) {

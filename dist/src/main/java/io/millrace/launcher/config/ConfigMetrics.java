@@ -4,11 +4,11 @@ import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.observe.MetricFamily;
 import java.util.Locale;
 
-/** The metrics of the configuration in force, which only the launcher knows. Thread-safe. */
+/** The launcher's metrics about configuration reloads. Thread-safe. */
 public final class ConfigMetrics {
     private final RunningConfig running;
 
-    /** Creates the metrics of a configuration; they are empty until it is in force. */
+    /** Creates the metrics of {@code running}. There are none until a configuration is in force. */
     public ConfigMetrics(RunningConfig running) {
         this.running = running;
     }

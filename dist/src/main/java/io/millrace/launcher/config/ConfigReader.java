@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the configuration that the options of {@code run} select, at the start and at every reload. Immutable. */
+/**
+ * The reader of the configuration that the options of {@code millrace run} select. Used at the start and at every
+ * reload. Immutable.
+ */
 public final class ConfigReader {
     private static final String LISTEN_DEFAULT = ":8080";
     private static final List<Path> PLACES = List.of(Path.of("millrace.yaml"), Path.of("/etc/millrace/millrace.yaml"));
@@ -23,11 +26,11 @@ public final class ConfigReader {
     /**
      * A configuration that was read.
      *
-     * @param source texts for the worker
-     * @param result result of the check in the launcher
+     * @param source the configuration as text, which is sent to workers
+     * @param result the parsed configuration, or its problems
      */
     public record Reading(ConfigSource source, ConfigResult result) {
-        /** The configuration. Throws IllegalStateException if it has problems. */
+        /** Returns the parsed configuration. Throws IllegalStateException if it has problems. */
         public ProxyConfig config() {
             ProxyConfig config = result.config();
             if (config == null) {
@@ -57,14 +60,16 @@ public final class ConfigReader {
     }
 
     /**
+     * Creates a reader.
+     *
      * @param demoOrigin URL of the demonstration site; null if it does not run
      * @throws LaunchException if there is no configuration file and no option replaces it
      */
     public static ConfigReader of(LaunchOptions options, @Nullable String demoOrigin) throws LaunchException {
         String origin = demoOrigin == null ? options.origin() : demoOrigin;
         if (origin != null) {
-            String standard = options.site() == null ? LISTEN_DEFAULT : TlsSite.HTTP_DEFAULT;
-            List<String> listen = options.listen().isEmpty() ? List.of(standard) : options.listen();
+            String defaultAddress = options.site() == null ? LISTEN_DEFAULT : TlsSite.HTTP_DEFAULT;
+            List<String> listen = options.listen().isEmpty() ? List.of(defaultAddress) : options.listen();
             return new ConfigReader(null, origin, listen, options.set(), options.site());
         }
         Map<String, String> overrides = new LinkedHashMap<>(options.set());
@@ -97,7 +102,7 @@ public final class ConfigReader {
                 ExitCode.USAGE);
     }
 
-    /** The name of the configuration, for the operator. */
+    /** The name of the configuration in messages, such as the path of the file. */
     String name() {
         return file == null ? ConfigSource.COMMAND_LINE : file.toString();
     }
@@ -113,15 +118,16 @@ public final class ConfigReader {
         return file == null ? readOptions(String.valueOf(origin)) : read(file);
     }
 
-    private Reading readOptions(String to) {
+    private Reading readOptions(String target) {
         String text = site == null
-                ? "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + TlsSite.quoted(to) + "\n"
-                : site.yaml(listen, to);
+                ? "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + TlsSite.quoted(target) + "\n"
+                : site.yaml(listen, target);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
-        // A configuration for one origin is not parsed from its text, so that problems name the command-line options.
+        // A configuration for one origin is not parsed from this text. Otherwise error messages would name lines of a
+        // file that does not exist, instead of the command-line options.
         ConfigResult result = site == null
-                ? ConfigLoader.forOrigin(listen, to, overrides)
+                ? ConfigLoader.forOrigin(listen, target, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);
         return new Reading(new ConfigSource(document, overrides, Map.of()), result);
     }
@@ -131,7 +137,7 @@ public final class ConfigReader {
         ConfigResult result = ConfigLoader.load(other, overrides);
         ConfigDocument document = result.document();
         if (document == null) {
-            // The file could not be read; the problems include that.
+            // The file could not be read. The result has a problem that says so.
             document = new ConfigDocument(other.toString(), Path.of("/"), "", Map.of());
         }
         return new Reading(new ConfigSource(document, overrides, Map.of()), result);

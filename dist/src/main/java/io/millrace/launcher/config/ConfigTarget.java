@@ -16,15 +16,16 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The configuration that is to be applied. Immutable.
+ * A configuration that is to be applied. Immutable. The overlay of a configuration has the values that
+ * {@code millctl config set} changed without saving them to the file.
  *
  * @param config all settings; null if the configuration has errors
  * @param places the place where each key was set
- * @param source texts of the configuration
+ * @param source texts of the configuration, including the overlay
  * @param under as {@link RunningConfig.Current#under}
  * @param rolledBackTo as {@link RunningConfig.Current#rolledBackTo}
  * @param problems errors in the configuration
- * @param notes further remarks, a sentence each
+ * @param notes remarks for the operator
  */
 record ConfigTarget(
         @Nullable ProxyConfig config,
@@ -48,8 +49,8 @@ record ConfigTarget(
     }
 
     /**
-     * Returns the file with the overlay of the running configuration. Drops the overlay keys whose value the file
-     * itself has changed.
+     * Returns the configuration of the file with the present overlay. Drops a key of the overlay if its value in the
+     * file has changed, because the newer change takes precedence.
      */
     static ConfigTarget ofFile(ConfigReader.Reading reading, RunningConfig.Current running) {
         List<String> notes = new ArrayList<>();
@@ -92,7 +93,7 @@ record ConfigTarget(
         return of(source, source.load(), under, running.rolledBackTo(), List.of());
     }
 
-    /** Returns the problems that are errors. */
+    /** Returns the errors of a result in the form of the admin API, without warnings. */
     static List<Problem> problems(ConfigResult result) {
         return result.problems().stream()
                 .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)

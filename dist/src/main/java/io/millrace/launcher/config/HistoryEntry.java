@@ -28,7 +28,7 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * An entry of the configuration history, stored in a JSON file. Immutable.
  *
- * @param number number of the entry, increasing
+ * @param number number of the entry; later entries have higher numbers
  * @param at time of the change, ISO 8601, UTC
  * @param by command that applied the configuration
  * @param changed keys that were changed
@@ -65,17 +65,17 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
         json.writeEndArray();
         json.writeStringProperty("name", document.name());
         json.writeStringProperty("directory", document.directory().toString());
-        texts(json, "set", source.overrides());
-        texts(json, "overlay", source.overlay());
-        // The text comes last, so that a list of entries need not read it.
+        writeMap(json, "set", source.overrides());
+        writeMap(json, "overlay", source.overlay());
+        // The text is one of the last properties, so that readHead can stop before it.
         json.writeStringProperty(TEXT, document.text());
-        texts(json, "included", document.included());
+        writeMap(json, "included", document.included());
         json.writeEndObject();
     }
 
-    private static void texts(JsonGenerator json, String name, Map<String, String> texts) {
+    private static void writeMap(JsonGenerator json, String name, Map<String, String> map) {
         json.writeObjectPropertyStart(name);
-        texts.forEach(json::writeStringProperty);
+        map.forEach(json::writeStringProperty);
         json.writeEndObject();
     }
 
@@ -84,14 +84,14 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
         return read(file, true);
     }
 
-    /** Reads an entry without the configuration's text. */
+    /** Reads an entry without the configuration text, for lists of entries. */
     static HistoryEntry readHead(Path file) throws IOException {
         return read(file, false);
     }
 
     private static HistoryEntry read(Path file, boolean whole) throws IOException {
-        Map<String, String> words = new LinkedHashMap<>();
-        Map<String, Map<String, String>> texts = new LinkedHashMap<>();
+        Map<String, String> scalars = new LinkedHashMap<>();
+        Map<String, Map<String, String>> maps = new LinkedHashMap<>();
         List<String> changed = new ArrayList<>();
         try (InputStream in = Files.newInputStream(file);
                 JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), in)) {
@@ -99,7 +99,7 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
             while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
                 String name = String.valueOf(parser.currentName());
                 if (!whole && name.equals(TEXT)) {
-                    words.put(TEXT, "");
+                    scalars.put(TEXT, "");
                     break;
                 }
                 JsonToken token = parser.nextToken();
@@ -108,47 +108,51 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
                         changed.add(parser.getString());
                     }
                 } else if (token == JsonToken.START_OBJECT) {
-                    Map<String, String> below = new LinkedHashMap<>();
+                    Map<String, String> values = new LinkedHashMap<>();
                     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
                         String key = String.valueOf(parser.currentName());
                         parser.nextToken();
-                        below.put(key, parser.getString());
+                        values.put(key, parser.getString());
                     }
-                    texts.put(name, below);
+                    maps.put(name, values);
                 } else {
-                    words.put(name, parser.getString());
+                    scalars.put(name, parser.getString());
                 }
             }
         } catch (JacksonException e) {
             throw new IOException(file + " is damaged: " + e.getOriginalMessage(), e);
         }
-        return entry(file, words, texts, changed);
+        return entry(file, scalars, maps, changed);
     }
 
     private static HistoryEntry entry(
-            Path file, Map<String, String> words, Map<String, Map<String, String>> texts, List<String> changed)
+            Path file, Map<String, String> scalars, Map<String, Map<String, String>> maps, List<String> changed)
             throws IOException {
         for (String name : List.of("number", "at", "by", "name", "directory", "text")) {
-            if (words.get(name) == null) {
+            if (scalars.get(name) == null) {
                 throw new IOException(file + " is damaged: it has no " + name);
             }
         }
         try {
             ConfigDocument document = new ConfigDocument(
-                    word(words, "name"),
-                    Path.of(word(words, "directory")),
-                    word(words, "text"),
-                    texts.getOrDefault("included", Map.of()));
+                    word(scalars, "name"),
+                    Path.of(word(scalars, "directory")),
+                    word(scalars, "text"),
+                    maps.getOrDefault("included", Map.of()));
             ConfigSource source = new ConfigSource(
-                    document, texts.getOrDefault("set", Map.of()), texts.getOrDefault("overlay", Map.of()));
+                    document, maps.getOrDefault("set", Map.of()), maps.getOrDefault("overlay", Map.of()));
             return new HistoryEntry(
-                    Integer.parseInt(word(words, "number")), word(words, "at"), word(words, "by"), changed, source);
+                    Integer.parseInt(word(scalars, "number")),
+                    word(scalars, "at"),
+                    word(scalars, "by"),
+                    changed,
+                    source);
         } catch (IllegalArgumentException e) {
             throw new IOException(file + " is damaged: " + e.getMessage(), e);
         }
     }
 
-    private static String word(Map<String, String> words, String name) {
-        return words.getOrDefault(name, "");
+    private static String word(Map<String, String> scalars, String name) {
+        return scalars.getOrDefault(name, "");
     }
 }

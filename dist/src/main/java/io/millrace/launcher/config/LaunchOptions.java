@@ -7,14 +7,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of {@code run}. Immutable.
+ * The command-line options of {@code millrace run}. Immutable.
  *
  * @param demo whether to serve the demonstration site
  * @param origin URL of the only origin, which replaces the file; null for none
  * @param listen listen addresses; empty for those of the configuration
  * @param config configuration file; null for a default file
  * @param state state directory; null for the default of {@link StateDirectory}
- * @param set settings that override the file
+ * @param set settings that override those of the file, by key
  * @param site site to serve over HTTPS; null for none
  */
 public record LaunchOptions(

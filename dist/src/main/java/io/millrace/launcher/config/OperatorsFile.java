@@ -23,9 +23,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes settings into the operator's configuration file. Replaces the file as a whole; keeps owner, mode, access
- * control list and extended attributes. Does not change a file that differs from the loaded one. Messages of exceptions
- * can be shown to the operator. Not thread-safe.
+ * A change of settings in the operator's configuration file. The file is replaced atomically by an edited copy with the
+ * same owner, mode, access control list and extended attributes. A file that was edited since it was loaded is not
+ * replaced. Exceptions have messages for the operator. Not thread-safe.
  */
 final class OperatorsFile implements AutoCloseable {
     private final Path file;
@@ -46,8 +46,8 @@ final class OperatorsFile implements AutoCloseable {
      * Opens the file for a change. Fails if the file is not the configuration in force, or if {@code keys} are set on
      * the command line.
      *
-     * @param instance identifier of this launcher: another launcher with the same file may write beside it at the same
-     *     time
+     * @param instance identifier of this launcher, part of the name of the temporary copy. Another launcher with the
+     *     same file may write its own copy at the same time
      */
     static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys, String instance)
             throws IOException {
@@ -71,7 +71,7 @@ final class OperatorsFile implements AutoCloseable {
                 throw new IOException(key + " is set on the command line, which overrides the file");
             }
         }
-        // A symbolic link is kept; its target is replaced.
+        // If the name is a symbolic link, the target of the link is replaced, not the link.
         Path file = named.toRealPath();
         OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance, sync);
         opened.checkUnchanged();
@@ -109,33 +109,33 @@ final class OperatorsFile implements AutoCloseable {
     }
 
     /**
-     * Writes the result of {@link #edit} into a temporary copy beside the file. The copy has the attributes of the
-     * file.
+     * Writes the result of {@link #edit} into a temporary copy in the same directory. The copy has the attributes of
+     * the file.
      */
     void prepare() throws IOException {
-        Path beside = file.resolveSibling("." + file.getFileName() + "." + instance + ".millrace-new");
+        Path copy = file.resolveSibling("." + file.getFileName() + "." + instance + ".millrace-new");
         PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
-        Files.deleteIfExists(beside);
+        Files.deleteIfExists(copy);
         try {
-            unfinished = beside;
-            // Only a copy keeps extended attributes and the access control list: Java has no other way to set the list.
-            Files.copy(file, beside, StandardCopyOption.COPY_ATTRIBUTES);
-            PosixFileAttributeView view = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
+            unfinished = copy;
+            // The file is copied first, since Java can preserve the access control list only by copying.
+            Files.copy(file, copy, StandardCopyOption.COPY_ATTRIBUTES);
+            PosixFileAttributeView view = Files.getFileAttributeView(copy, PosixFileAttributeView.class);
             view.setPermissions(PosixFilePermissions.fromString("rw-------"));
-            write(beside);
-            keep(attributes, view);
+            write(copy);
+            restoreAttributes(attributes, view);
         } catch (IOException e) {
             throw new IOException(
                     file + " cannot be replaced by a new file with the same owner and mode: "
-                            + FileFailure.text(beside, e),
+                            + FileFailure.text(copy, e),
                     e);
         }
-        checkAttributes(beside);
+        checkAttributes(copy);
     }
 
-    private void write(Path beside) throws IOException {
+    private void write(Path copy) throws IOException {
         try (FileChannel channel = FileChannel.open(
-                beside, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING, LinkOption.NOFOLLOW_LINKS)) {
+                copy, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING, LinkOption.NOFOLLOW_LINKS)) {
             ByteBuffer bytes = ByteBuffer.wrap(edited);
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
@@ -144,7 +144,8 @@ final class OperatorsFile implements AutoCloseable {
         }
     }
 
-    private static void keep(PosixFileAttributes attributes, PosixFileAttributeView view) throws IOException {
+    private static void restoreAttributes(PosixFileAttributes attributes, PosixFileAttributeView view)
+            throws IOException {
         PosixFileAttributes own = view.readAttributes();
         if (!own.owner().equals(attributes.owner())) {
             view.setOwner(attributes.owner());
@@ -155,10 +156,10 @@ final class OperatorsFile implements AutoCloseable {
         view.setPermissions(attributes.permissions());
     }
 
-    /** Checks the attributes of the copy, since copying drops unsupported ones silently. */
-    private void checkAttributes(Path beside) throws IOException {
+    /** Checks that the copy has the extended attributes of the file. Files.copy drops those that it cannot set. */
+    private void checkAttributes(Path copy) throws IOException {
         Map<String, ByteBuffer> wanted = userAttributes(file);
-        Map<String, ByteBuffer> kept = userAttributes(beside);
+        Map<String, ByteBuffer> kept = userAttributes(copy);
         for (Map.Entry<String, ByteBuffer> attribute : wanted.entrySet()) {
             if (!attribute.getValue().equals(kept.get(attribute.getKey()))) {
                 throw new IOException(
@@ -199,12 +200,12 @@ final class OperatorsFile implements AutoCloseable {
      */
     @Nullable
     String replace() throws IOException {
-        Path beside = unfinished;
-        if (beside == null) {
+        Path copy = unfinished;
+        if (copy == null) {
             throw new IllegalStateException("not prepared");
         }
         checkUnchanged();
-        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(copy, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         unfinished = null;
         Path directory = file.toAbsolutePath().getParent();
         if (directory == null) {

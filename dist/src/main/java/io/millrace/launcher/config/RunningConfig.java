@@ -35,8 +35,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The configuration in force, and its replacement. The worker applies some settings at run time; others need a new
- * worker. Settings that only a new launcher can apply are reported as pending.
+ * The configuration in force. A change is sent to the running worker, which applies some settings at run time. Other
+ * settings need a roll: a new worker process replaces the running one. Settings that need a restart of the launcher are
+ * only reported as pending.
  *
  * <p>Thread-safe, except {@link #apply} and {@link #restart}, which are confined to the thread of
  * {@link ConfigChanges}.
@@ -44,6 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
 
+    /** Ending of the message about a change that the worker may have applied. */
     private static final String MAY_BE_APPLIED =
             "; the worker may have applied the change, or may still apply it: replace the worker with millctl server restart";
 
@@ -52,11 +54,12 @@ public final class RunningConfig {
      *
      * @param config all settings
      * @param places the place where each key was set
-     * @param source the texts that the configuration was read from, including the overlay
-     * @param plan the plan that workers are started with
+     * @param source the texts of the configuration, including the overlay: the values that {@code millctl config set}
+     *     changed without saving them to the file
+     * @param plan the configuration, command and sockets with which workers are started
      * @param loadedAt time since which the configuration is in force
-     * @param under for each key of the overlay, the value in the file; no entry if the file does not set the key
-     * @param rolledBackTo number of the history entry that replaces the file; 0 for the file itself
+     * @param under for each key of the overlay, its value in the file; no entry if the file does not set the key
+     * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
     record Current(
             ProxyConfig config,
@@ -68,7 +71,7 @@ public final class RunningConfig {
             int rolledBackTo) {}
 
     private final ConfigReader reader;
-    private final LauncherContext workplace;
+    private final LauncherContext launcherContext;
     private final ServingWorker worker;
     private final ConfigHistory history;
     private volatile Function<ProxyConfig, List<String>> applied = config -> List.of();
@@ -78,12 +81,12 @@ public final class RunningConfig {
     private volatile int socketsPerAddress;
     private volatile ProxyStatus.@Nullable LastReload lastReload;
 
-    /** Creates a configuration that is not in force yet; {@code reader} reads it at every reload. */
-    public RunningConfig(ConfigReader reader, LauncherContext workplace, ServingWorker worker) {
+    /** Creates an object without a configuration in force. At every reload, {@code reader} reads the configuration. */
+    public RunningConfig(ConfigReader reader, LauncherContext launcherContext, ServingWorker worker) {
         this.reader = reader;
-        this.workplace = workplace;
+        this.launcherContext = launcherContext;
         this.worker = worker;
-        history = new ConfigHistory(workplace.state().state().resolve("config-history"));
+        history = new ConfigHistory(launcherContext.state().state().resolve("config-history"));
     }
 
     /** Puts a configuration in force. {@link #serve} starts the first worker with it. */
@@ -151,17 +154,17 @@ public final class RunningConfig {
         return history;
     }
 
-    /** The values that the launcher was started with, for each key that only a new launcher can change. */
+    /** The values of the launcher's own keys at its start. Only a restart of the launcher can change them. */
     Map<String, String> atLaunch() {
         return atLaunch;
     }
 
-    /** An identifier of this launcher, unique on the machine: a hash of its own state directory. */
+    /** An identifier of this launcher on this machine. It is a hash of the path of the state directory. */
     String instance() {
-        return Integer.toHexString(workplace.state().state().toString().hashCode());
+        return Integer.toHexString(launcherContext.state().state().toString().hashCode());
     }
 
-    /** The name of the configuration, for the operator. */
+    /** The name of the configuration in messages, such as its file. */
     public String name() {
         return reader.name();
     }
@@ -182,7 +185,7 @@ public final class RunningConfig {
 
     /** The command that starts workers with the configuration in force. */
     public WorkerCommand command() {
-        return workplace.starter(config());
+        return launcherContext.starter(config());
     }
 
     /** The listeners, with the port numbers that were bound. */
@@ -196,10 +199,10 @@ public final class RunningConfig {
     /** The message that is printed when the first worker is ready. */
     public StartMessage startMessage(boolean demo) {
         return new StartMessage(
-                workplace.complete(config()),
+                launcherContext.complete(config()),
                 reader.name(),
                 listeners(),
-                workplace.adminSocket(config()),
+                launcherContext.adminSocket(config()),
                 running().plan().sockets() != null,
                 demo);
     }
@@ -215,9 +218,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Applies a configuration completely or not at all. Blocks until the worker, or a new one, runs it.
+     * Applies a configuration completely or not at all. Blocks until the running worker or a new one has applied it.
      *
-     * @param by the actor recorded in the history
+     * @param by the command that is recorded in the history, such as {@code reload}
      */
     ReloadReport apply(ConfigTarget target, String by) {
         ReloadReport report = applied(target, by);
@@ -238,17 +241,17 @@ public final class RunningConfig {
             WorkerPlan plan = running.plan().with(source);
             if (changes.stream().anyMatch(RunningConfig::needsNewWorker)) {
                 plan = roll(running, changed, source, target.source());
-                changes.forEach(change -> settings.add(setting(change, costOf(change))));
+                changes.forEach(change -> settings.add(setting(change, resultOf(change))));
             } else if (!changes.isEmpty()) {
-                @Nullable List<SettingChange> answers = handOver(source);
+                @Nullable List<SettingChange> answers = sendToWorker(source);
                 if (answers == null) {
                     plan = rollAfterTimeout(running, changed, source, target.source());
                     changes.forEach(change -> settings.add(afterTimeout(change)));
                 } else if (hasOtherConfig(answers, changes)) {
                     plan = roll(running, changed, source, target.source());
-                    changes.forEach(change -> settings.add(setting(change, costOf(change))));
+                    changes.forEach(change -> settings.add(setting(change, resultOf(change))));
                 } else {
-                    settings.addAll(handedOver(answers, changes));
+                    settings.addAll(outcomes(answers, changes));
                 }
             }
             if (settings.stream().anyMatch(setting -> setting.result() == Result.REJECTED)) {
@@ -274,10 +277,10 @@ public final class RunningConfig {
     }
 
     /**
-     * Sends {@code source} to the worker, and returns the outcome of each setting. Returns null on a timeout. It is
-     * then unknown whether the worker has applied the change.
+     * Sends a configuration to the worker, and returns the outcome of each setting. Returns null after a timeout, when
+     * it is unknown whether the worker has applied the configuration.
      */
-    private @Nullable List<SettingChange> handOver(ConfigSource source) {
+    private @Nullable List<SettingChange> sendToWorker(ConfigSource source) {
         try {
             return worker.reload(source).join();
         } catch (CompletionException e) {
@@ -294,12 +297,13 @@ public final class RunningConfig {
     }
 
     /**
-     * Replaces a worker that has not answered. If no new worker becomes ready, the old one gets the previous
-     * configuration again.
+     * Replaces a worker that did not answer. If no new worker becomes ready, sends the previous configuration to the
+     * old worker again.
      */
-    private WorkerPlan rollAfterTimeout(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked) {
+    private WorkerPlan rollAfterTimeout(
+            Current running, ProxyConfig changed, ConfigSource source, ConfigSource unpinned) {
         try {
-            return roll(running, changed, source, asked);
+            return roll(running, changed, source, unpinned);
         } catch (LaunchException | CompletionException e) {
             String reason = "the worker did not answer in time, and no new worker could be started: "
                     + causeOf(e).getMessage();
@@ -308,8 +312,8 @@ public final class RunningConfig {
     }
 
     /**
-     * Sends the configuration of {@code running} to the worker again, and returns whether the worker certainly has it.
-     * False if the worker did not answer in time. Any other failure means that the worker was restarted, with
+     * Sends the configuration of {@code running} to the worker again. Returns false if the worker did not answer in
+     * time, so that its configuration is unknown. After any other failure, the worker was restarted with
      * {@code running}.
      */
     private boolean revertWorker(Current running) {
@@ -321,7 +325,7 @@ public final class RunningConfig {
         }
     }
 
-    /** Returns the report that {@link #apply} would return if nothing failed. No side effects. */
+    /** Returns the report that {@link #apply} would return if nothing failed, without applying the configuration. */
     ReloadReport plan(ConfigTarget target) {
         ProxyConfig changed = target.config();
         if (changed == null) {
@@ -329,7 +333,7 @@ public final class RunningConfig {
         }
         List<Setting> settings = new ArrayList<>();
         for (ConfigChange change : ConfigChange.between(config(), changed)) {
-            settings.add(setting(change, costOf(change)));
+            settings.add(setting(change, resultOf(change)));
         }
         List<String> notes = new ArrayList<>(target.notes());
         if (settings.stream().anyMatch(setting -> setting.result() == Result.ROLLED)) {
@@ -338,21 +342,24 @@ public final class RunningConfig {
         return new ReloadReport(true, settings, target.problems(), notes);
     }
 
-    /** Expected duration of a roll to {@code changed}: that of the last roll, or the warm-up limit before the first. */
+    /**
+     * Returns a note about the expected duration of a roll. This is the duration of the last roll. Before the first
+     * one, it is the warm-up limit.
+     */
     private String durationOfRoll(ProxyConfig changed) {
-        String said = "a new worker replaces the old one, which serves in the meantime: ";
+        String prefix = "a new worker replaces the old one, which serves in the meantime: ";
         OptionalLong lastNanos = worker.lastRollNanos();
         if (lastNanos.isPresent()) {
-            return said + String.format(Locale.ROOT, "the last roll took %.1f s", lastNanos.getAsLong() / 1e9);
+            return prefix + String.format(Locale.ROOT, "the last roll took %.1f s", lastNanos.getAsLong() / 1e9);
         }
         Duration limit = changed.worker().warmUpLimit();
-        return said
+        return prefix
                 + (limit.isZero()
                         ? "without warm-up, in a few seconds"
                         : "its warm-up takes at most " + limit.toSeconds() + " s (worker.warm_up_limit)");
     }
 
-    private Result costOf(ConfigChange change) {
+    private Result resultOf(ConfigChange change) {
         if (needsNewLauncher(change)) {
             return Result.RELAUNCH;
         }
@@ -372,16 +379,16 @@ public final class RunningConfig {
     }
 
     /**
-     * Returns true if a pending change of a launcher setting is reverted to the value that this launcher was started
-     * with.
+     * Returns true if the change sets the value with which this launcher was started. Then no restart is pending any
+     * more.
      */
     private boolean isAtLaunch(ConfigChange change) {
         return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
     }
 
     /**
-     * Returns {@code source} with the launcher's settings as they were at its start. Workers need the admin addresses
-     * among them to deny clients access to these addresses.
+     * Returns {@code source} with the values that the launcher's own settings had at its start. Workers need the admin
+     * addresses among them, because they deny clients access to these addresses.
      */
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
@@ -395,13 +402,15 @@ public final class RunningConfig {
     }
 
     /**
-     * @param source the source of {@code changed} for a worker: {@code asked}, with the settings that only a new
-     *     launcher can change as they were at its start
+     * Replaces the worker by one with a changed configuration.
+     *
+     * @param source the result of {@link #pinned} for {@code unpinned}
      */
-    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked)
+    private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ConfigSource unpinned)
             throws LaunchException {
-        // The command line depends on settings too: the heartbeat interval must match the timeout of this launcher.
-        ProxyConfig pinned = source.equals(asked) ? changed : source.load().config();
+        // The command line of the worker depends on the pinned settings: its heartbeat interval must match the timeout
+        // of this launcher.
+        ProxyConfig pinned = source.equals(unpinned) ? changed : source.load().config();
         if (pinned == null) {
             throw new LaunchException(
                     "the configuration conflicts with changed settings that take effect only after a restart of the launcher");
@@ -409,15 +418,15 @@ public final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
-        WorkerPlan plan = new WorkerPlan(source, workplace.starter(pinned), sockets);
+        WorkerPlan plan = new WorkerPlan(source, launcherContext.starter(pinned), sockets);
         worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;
     }
 
     /**
-     * Returns true if the worker rejects a setting that is not among the changes. Then the worker runs another
-     * configuration, so it must be replaced. This happens if an earlier launcher started the worker and its successor
-     * did not become ready.
+     * Returns true if the worker rejects a setting that is not among the changes. Such a worker runs another
+     * configuration than this launcher assumes, and must be replaced. This happens if an earlier launcher started the
+     * worker and failed to replace it.
      */
     private static boolean hasOtherConfig(List<SettingChange> answers, List<ConfigChange> changes) {
         return answers.stream()
@@ -427,7 +436,7 @@ public final class RunningConfig {
                         changes.stream().noneMatch(change -> change.key().equals(answer.key())));
     }
 
-    private List<Setting> handedOver(List<SettingChange> answers, List<ConfigChange> changes) {
+    private List<Setting> outcomes(List<SettingChange> answers, List<ConfigChange> changes) {
         Map<String, SettingChange> byKey = new HashMap<>();
         for (SettingChange answer : answers) {
             byKey.put(answer.key(), answer);
@@ -436,7 +445,7 @@ public final class RunningConfig {
         for (ConfigChange change : changes) {
             SettingChange answer = byKey.getOrDefault(change.key(), byKey.get("*"));
             if (answer == null || isOfLauncher(change)) {
-                settings.add(setting(change, costOf(change)));
+                settings.add(setting(change, resultOf(change)));
             } else {
                 Result result = Result.valueOf(answer.result().toUpperCase(Locale.ROOT));
                 String detail = answer.detail();
@@ -456,9 +465,12 @@ public final class RunningConfig {
         return new Setting(change.key(), result, detail);
     }
 
-    /** Returns the outcome of a setting after a timeout of the worker. A new worker runs with the setting. */
+    /**
+     * Returns the outcome of a setting after a timeout. A new worker with the setting has replaced the one that did not
+     * answer.
+     */
     private Setting afterTimeout(ConfigChange change) {
-        Result result = costOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
+        Result result = resultOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
         Setting made = setting(change, result);
         return new Setting(
                 made.key(),

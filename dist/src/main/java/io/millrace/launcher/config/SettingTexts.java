@@ -11,14 +11,16 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The values of settings as text, and their sources. Thread-safe: static methods without state. */
+/** Formats the values of settings as text, and determines their sources. Stateless. */
 final class SettingTexts {
-    /** Limit of a list's text in characters: a remap table may have a hundred thousand rules. */
+    /**
+     * Limit of a shown value in characters. A list such as {@code remap} may have a hundred thousand elements.
+     */
     private static final int SHOWN_LENGTH_MAX = 4096;
 
     private SettingTexts() {}
 
-    /** Returns the value as text for people, shortened; null if there is no value. */
+    /** Returns the value as text for the operator, cut at a limit. Returns null if there is no value. */
     static @Nullable String shown(ProxyConfig config, ConfigKey<?> key) {
         return FlowText.of(config.values(), key, SHOWN_LENGTH_MAX);
     }
@@ -45,7 +47,7 @@ final class SettingTexts {
         return key.apply() == ConfigKey.Apply.RELAUNCH && !isOfElement(key);
     }
 
-    /** Returns true if the key belongs to the elements of a list. */
+    /** Returns true if the key belongs to list elements, such as {@code origins[].name}. */
     static boolean isOfElement(ConfigKey<?> key) {
         return key.path().indexOf('[') >= 0;
     }

@@ -14,14 +14,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The message that {@code run} prints when the first worker serves: at most ten lines.
+ * The message that {@code millrace run} prints when the first worker serves. Has at most ten lines.
  *
  * @param config the configuration with its default paths
- * @param configName name of the configuration, for the operator
+ * @param configName name of the configuration, such as its file
  * @param listeners listeners with their bound ports
  * @param adminSocket path of the admin socket
- * @param keepsSockets whether the launcher holds the listening sockets; otherwise workers bind them, and restarts
- *     refuse clients
+ * @param keepsSockets whether the launcher holds the listening sockets. Otherwise workers bind them, and connections
+ *     are refused during a restart
  * @param demo whether to print example requests
  */
 public record StartMessage(
@@ -94,7 +94,7 @@ public record StartMessage(
         return text.toString();
     }
 
-    /** Formats a size in the largest unit that gives at least 1, with at most one decimal. */
+    /** Formats a size in the largest unit in which it is at least 1. Has at most one decimal. */
     static String size(long bytes) {
         String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
         int unit = 0;

@@ -6,11 +6,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A site that {@code run} serves over HTTPS without a configuration file. Immutable.
+ * The HTTPS site of {@code millrace run --domain}, which needs no configuration file. Immutable.
  *
  * @param names host names of the site and its certificates
  * @param https address of the HTTPS listener
- * @param email contact address for the issuer; null for none
+ * @param email e-mail address for the issuer of the certificates; null for none
+ * @param acceptsTerms whether the operator accepts the issuer's terms of service
  */
 public record TlsSite(
         List<String> names, String https, @Nullable String email, boolean acceptsTerms) {
@@ -19,7 +20,7 @@ public record TlsSite(
 
     static final String HTTP_DEFAULT = ":80";
 
-    /** Copies the names. */
+    /** Creates a site with a copy of {@code names}. */
     public TlsSite {
         names = List.copyOf(names);
     }
@@ -55,7 +56,7 @@ public record TlsSite(
      */
     public static String rules(String name, List<String> plain, String https, String origin) {
         StringBuilder text = new StringBuilder();
-        // Behind a port mapping, clients use the standard ports instead of the listening ports.
+        // With a port mapping in front, clients use the standard ports. So there are rules for both ports.
         Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
         plain.forEach(address -> plainEnds.add(end(address, "80")));
         Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
@@ -74,7 +75,7 @@ public record TlsSite(
         text.append("\n    to: ").append(quoted(to)).append('\n');
     }
 
-    /** The part of a URL after the host name: the port, unless it is the standard port, and a slash. */
+    /** Returns the part of a URL after the host name. It has a port, unless it is the standard port, and a slash. */
     private static String end(String address, String standardPort) {
         String port = address.substring(address.lastIndexOf(':') + 1);
         return port.equals(standardPort) ? "/" : ":" + port + "/";

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * A restart by the operator: a roll with an unchanged configuration, queued with the changes of the configuration.
- * Thread-safe.
+ * The restart of the worker on request of the operator. A new worker with the same configuration replaces the running
+ * one. The restart is queued behind configuration changes. Thread-safe.
  */
 public final class WorkerRestart implements Restarter {
     private final ConfigChanges changes;
@@ -28,7 +28,7 @@ public final class WorkerRestart implements Restarter {
     @Override
     public CompletionStage<RestartReport> restart() {
         long askedNanos = System.nanoTime();
-        return changes.inTurn(() -> replaced(askedNanos)).exceptionally(failure -> {
+        return changes.runSerially(() -> replaced(askedNanos)).exceptionally(failure -> {
             throw new CompletionException(reasonOf(failure));
         });
     }

@@ -1,4 +1,4 @@
-/** The configuration in force: reading, changes and history. */
+/** The configuration in the launcher: its reading, changes, history, and the reports about it. */
 @NullMarked
 package io.millrace.launcher.config;
 

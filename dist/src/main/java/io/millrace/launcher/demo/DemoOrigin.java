@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The demonstration origin: pages with every kind of {@code Cache-Control}, validators, a slow page and an uncacheable
- * page. Listens on loopback only, on a port chosen by the system.
+ * The origin server of the demonstration site. Its pages have different {@code Cache-Control} fields and validators;
+ * one page is slow, and one cannot be cached. Listens at a loopback address, at a port that the system chooses.
  *
  * <p>Thread-safe: pages are immutable, all other state is atomic.
  */
@@ -58,7 +58,7 @@ public final class DemoOrigin implements AutoCloseable {
                 "/stream.png", DemoPage.read("stream.png", "image/png", "public, max-age=86400, immutable"));
         now = DemoPage.read("now.html", html, "no-store");
         missing = DemoPage.read("missing.html", html, "public, max-age=10");
-        // The pages are old enough for a heuristic freshness lifetime of a few hours.
+        // With this age, the heuristic freshness lifetime of a page without max-age is a few hours.
         lastModified = Instant.now().minus(2, ChronoUnit.DAYS).getEpochSecond();
         server.setExecutor(threads);
         server.createContext("/", this::handle);
@@ -127,8 +127,8 @@ public final class DemoOrigin implements AutoCloseable {
     }
 
     /**
-     * Returns true if the client's copy is current. RFC 9110 section 13.1: If-None-Match takes precedence over
-     * If-Modified-Since.
+     * Returns true if the client's copy is current. If-None-Match takes precedence over If-Modified-Since (RFC 9110
+     * section 13.1).
      */
     private boolean isUnchanged(Headers request, DemoPage page) {
         @Nullable String tags = request.getFirst("If-None-Match");

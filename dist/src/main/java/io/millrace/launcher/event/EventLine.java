@@ -16,7 +16,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** The form of an event in the file: one line of JSON. Pure functions. */
+/** Writes and parses an event as one line of JSON. The file of events has this form. Stateless. */
 final class EventLine {
     private static final JsonFactory FACTORY = new JsonFactory();
 

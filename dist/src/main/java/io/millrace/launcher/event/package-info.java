@@ -1,4 +1,4 @@
-/** The events of launcher and workers: kept in memory and in a file of the state directory. */
+/** The event log of launcher and workers, in memory and in a file. */
 @NullMarked
 package io.millrace.launcher.event;
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Error messages of file operations. They contain the file and the reason; Java's own messages lack one of these.
+ * Formats error messages of file operations with the file and the reason. Java's own messages lack one of the two.
  * Stateless.
  */
 public final class FileFailure {

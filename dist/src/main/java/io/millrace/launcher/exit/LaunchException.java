@@ -1,6 +1,6 @@
 package io.millrace.launcher.exit;
 
-/** A failure of the start, with a message for the operator. Immutable. */
+/** A failure to start the launcher, with a message for the operator. Immutable. */
 public final class LaunchException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -5,36 +5,44 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handler of SIGTERM and SIGINT from the beginning of the process. A signal during the start is kept: it must not
- * end the launcher in the middle of an adoption, which would leave the worker running. Thread-safe.
+ * The handler of SIGTERM and SIGINT from the beginning of the process. Thread-safe.
+ *
+ * <p>A signal during the start is remembered until {@link #onSignal}. It must not end a launcher that is taking over
+ * the worker of an earlier launcher, since that worker would then continue without a launcher.
  */
 public final class StopSignals {
     private final ReentrantLock lock = new ReentrantLock();
-    private final Runnable giveUp;
-    private int waiting;
-    private @Nullable Runnable hearer;
+    private final Runnable abort;
+    /** Number of signals before {@link #onSignal}. */
+    private int earlySignals;
 
-    /** @param giveUp run at a second signal before {@link #hear} is called, since the start may hang */
-    StopSignals(Runnable giveUp) {
-        this.giveUp = giveUp;
+    private @Nullable Runnable signalAction;
+
+    /**
+     * Creates a handler.
+     *
+     * @param abort runs at the second signal before {@link #onSignal}, because the start may hang
+     */
+    StopSignals(Runnable abort) {
+        this.abort = abort;
     }
 
-    /** Returns the handler of this process. A second signal before {@link #hear} ends the process. */
+    /** Returns the handler of this process. A second signal before {@link #onSignal} ends the process. */
     public static StopSignals ofProcess() {
         StopSignals signals = new StopSignals(() -> Runtime.getRuntime().halt(ExitCode.CUT_SHORT));
-        ProcessSignals.handle("TERM", signals::came);
-        ProcessSignals.handle("INT", signals::came);
+        ProcessSignals.handle("TERM", signals::received);
+        ProcessSignals.handle("INT", signals::received);
         return signals;
     }
 
-    void came() {
+    void received() {
         Runnable task;
         lock.lock();
         try {
-            task = hearer;
+            task = signalAction;
             if (task == null) {
-                waiting++;
-                task = waiting > 1 ? giveUp : () -> {};
+                earlySignals++;
+                task = earlySignals > 1 ? abort : () -> {};
             }
         } finally {
             lock.unlock();
@@ -43,20 +51,20 @@ public final class StopSignals {
     }
 
     /**
-     * Sets the action. Runs it on this thread for a signal that has arrived before, and on a JVM thread for each later
-     * signal.
+     * Sets the action for signals. Runs the action at once, on this thread, if a signal has already arrived. Runs it on
+     * a JVM thread for each later signal.
      */
-    public void hear(Runnable action) {
-        boolean hasCome;
+    public void onSignal(Runnable action) {
+        boolean hasReceived;
         lock.lock();
         try {
-            hearer = action;
-            hasCome = waiting > 0;
-            waiting = 0;
+            signalAction = action;
+            hasReceived = earlySignals > 0;
+            earlySignals = 0;
         } finally {
             lock.unlock();
         }
-        if (hasCome) {
+        if (hasReceived) {
             action.run();
         }
     }

@@ -3,9 +3,9 @@ package io.millrace.launcher.history;
 import java.util.Arrays;
 
 /**
- * Counters of a worker, or their increases within a time. Mutable; not thread-safe.
+ * The values of a worker's counters and histograms, or their increases within some time. Mutable; not thread-safe.
  *
- * <p>The layout of the arrays is part of the file format: see {@link Slot}.
+ * <p>The order of the counters, histograms and buckets is part of the file format: see {@link Slot}.
  */
 final class Figures {
     static final int REQUESTS = 0;
@@ -26,7 +26,10 @@ final class Figures {
     /** Number of histograms. */
     static final int HISTOGRAMS = 3;
 
-    /** Inclusive upper bounds in microseconds; a last bucket has none. Those of the worker's histograms. */
+    /**
+     * Inclusive upper bounds of the buckets in microseconds, as in the worker's histograms. One more bucket has no
+     * bound.
+     */
     private static final long[] BOUNDS_MICROS = {
         10,
         20,
@@ -51,7 +54,7 @@ final class Figures {
         50_000_000
     };
 
-    /** Number of buckets of a histogram, with the unbounded one. */
+    /** Number of buckets of a histogram, including the one without a bound. */
     static final int BUCKETS = BOUNDS_MICROS.length + 1;
 
     private final long[] counts = new long[COUNTS];
@@ -92,7 +95,7 @@ final class Figures {
         return buckets[histogram].clone();
     }
 
-    /** Time that was measured, in milliseconds. */
+    /** Time in which a worker served and was measured, in milliseconds. */
     long measuredMillis() {
         return measuredMillis;
     }

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The figures of the past, in a file whose size a setting determines. A file that cannot be used turns the history off
- * until the setting changes or the launcher restarts; the proxy is not affected.
+ * The history of the workers' counters, in a file of a configured size. If the file cannot be used, nothing is recorded
+ * until the setting {@code admin.history} changes or the launcher restarts. The proxy is not affected.
  *
  * <p>Thread-safe; blocks.
  */
@@ -25,14 +25,18 @@ public final class History implements HistorySource, AutoCloseable {
     private final Lock lock = new ReentrantLock();
     private @Nullable HistoryRing ring;
     private long bytes;
-    /** Whether the last attempt to write failed; the first failure in succession is logged. */
+    /** True if the last attempt to write failed. Only the first of consecutive failures is logged. */
     private boolean failing;
 
     private History(Path file) {
         this.file = file;
     }
 
-    /** Opens the file with this size in bytes; 0 for no history. */
+    /**
+     * Opens or creates the file.
+     *
+     * @param bytes size of the file; 0 to record nothing
+     */
     public static History open(Path file, long bytes) {
         History history = new History(file);
         history.resize(bytes);
@@ -40,7 +44,8 @@ public final class History implements HistorySource, AutoCloseable {
     }
 
     /**
-     * Changes the size, and keeps the figures that fit. With 0 nothing is recorded, and the file stays as it is.
+     * Changes the size of the file. Keeps as many of the latest figures as fit. With size 0, nothing is recorded and
+     * the file is not changed.
      *
      * @return notes for the operator; empty if the size is in force
      */
@@ -81,7 +86,7 @@ public final class History implements HistorySource, AutoCloseable {
     }
 
     /**
-     * Adds figures to the steps at a time.
+     * Adds increases of counters to the time steps that contain a point in time.
      *
      * @param atSeconds seconds since 1970
      */

@@ -17,11 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of fixed size with figures of the past, in several archives with different steps. Each archive is a ring: a new
- * step replaces the oldest one. Every slot contains its time and a checksum.
+ * A file of fixed size with the history of counters. Its archives have time steps of different lengths, such as 10
+ * seconds and one minute. Each archive is a ring buffer of slots, in which a new step replaces the oldest one. A slot
+ * has the time of its step and a checksum.
  *
- * <p>Steps survive the end of the process in the page cache. A power failure loses the last seconds, and at most one
- * torn step of each archive. Not thread-safe; blocks.
+ * <p>Written steps survive the end of the process in the page cache. A power failure loses the last seconds, and may
+ * damage one step of each archive. Not thread-safe; blocks.
  */
 final class HistoryRing implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HistoryRing.class);
@@ -35,8 +36,8 @@ final class HistoryRing implements AutoCloseable {
     }
 
     /**
-     * Opens or creates the file. A file with another layout, because its configured size has changed, is replaced by
-     * one with the same figures. A damaged file is replaced by an empty one.
+     * Opens or creates the file. If the existing file has another layout, which happens when the configured size
+     * changes, creates a new file and copies the figures. Replaces a damaged file by an empty one.
      */
     static HistoryRing open(Path file, Layout wanted) throws IOException {
         if (!Files.exists(file)) {
@@ -69,7 +70,7 @@ final class HistoryRing implements AutoCloseable {
         return layout != null && layout.bytes() <= channel.size() ? layout : null;
     }
 
-    /** Creates the file beside the old one, copies the figures, and renames it. */
+    /** Creates a file with the figures of {@code earlier}. It has a temporary name until it is complete. */
     private static HistoryRing create(Path file, Layout layout, @Nullable HistoryRing earlier) throws IOException {
         Path fresh = file.resolveSibling(file.getFileName() + ".new");
         FileChannel channel = FileChannel.open(
@@ -81,7 +82,7 @@ final class HistoryRing implements AutoCloseable {
         try {
             StateDirectory.restrict(fresh);
             HistoryRing ring = new HistoryRing(channel, layout);
-            // All bytes at once, so that a full disk is reported now and not at a later step.
+            // Zeros are written to allocate the space, so that a full disk is reported now and not at a later step.
             writeFully(channel, ByteBuffer.allocate((int) layout.bytes()), 0);
             writeFully(channel, layout.encoded(), 0);
             if (earlier != null) {
@@ -97,7 +98,10 @@ final class HistoryRing implements AutoCloseable {
         }
     }
 
-    /** Copies each archive from the coarsest one whose step divides its own. */
+    /**
+     * Fills each archive from an earlier archive. Its source is the one with the longest step that divides its own
+     * step.
+     */
     private void copyFrom(HistoryRing earlier) throws IOException {
         for (Archive archive : layout.archives()) {
             Archive source = null;
@@ -109,9 +113,9 @@ final class HistoryRing implements AutoCloseable {
             }
             TreeMap<Long, Figures> steps = new TreeMap<>();
             earlier.read(source, Long.MIN_VALUE, Long.MAX_VALUE)
-                    .forEach((at, figures) -> steps.computeIfAbsent(begin(archive, at), key -> new Figures())
+                    .forEach((at, figures) -> steps.computeIfAbsent(stepBegin(archive, at), key -> new Figures())
                             .add(figures));
-            // The latest ones, as many as fit.
+            // Only the latest steps, as many as the archive has.
             long newest = steps.isEmpty() ? 0 : steps.lastKey();
             for (var step : steps.tailMap(newest - archive.spanSeconds(), false).entrySet()) {
                 write(archive, step.getKey(), step.getValue());
@@ -119,38 +123,40 @@ final class HistoryRing implements AutoCloseable {
         }
     }
 
-    /** The archives, finest first. */
+    /** The archives, in the order of their step lengths. */
     List<Archive> archives() {
         return layout.archives();
     }
 
-    private static long begin(Archive archive, long atSeconds) {
+    private static long stepBegin(Archive archive, long atSeconds) {
         return Math.floorDiv(atSeconds, archive.stepSeconds()) * archive.stepSeconds();
     }
 
-    /** Adds figures to the present step of every archive. A step that another launcher began is continued. */
+    /**
+     * Adds figures to the step of every archive that contains the time. Such a step may be one of an earlier launcher.
+     */
     void add(long atSeconds, Figures figures) throws IOException {
         for (Archive archive : layout.archives()) {
-            long begin = begin(archive, atSeconds);
-            Figures step = readSlot(archive, begin);
+            long stepBegin = stepBegin(archive, atSeconds);
+            Figures step = readSlot(archive, stepBegin);
             Figures sum = step == null ? new Figures() : step;
             sum.add(figures);
-            write(archive, begin, sum);
+            write(archive, stepBegin, sum);
         }
     }
 
-    private void write(Archive archive, long begin, Figures figures) throws IOException {
-        writeFully(channel, Slot.encoded(begin, figures), layout.position(archive, begin));
+    private void write(Archive archive, long stepBegin, Figures figures) throws IOException {
+        writeFully(channel, Slot.encoded(stepBegin, figures), layout.position(archive, stepBegin));
     }
 
-    private @Nullable Figures readSlot(Archive archive, long begin) throws IOException {
+    private @Nullable Figures readSlot(Archive archive, long stepBegin) throws IOException {
         ByteBuffer slot = ByteBuffer.allocate(Slot.BYTES);
-        readFully(channel, slot, layout.position(archive, begin));
+        readFully(channel, slot, layout.position(archive, stepBegin));
         slot.flip();
-        return slot.remaining() == Slot.BYTES && Slot.atSeconds(slot) == begin ? Slot.decoded(slot) : null;
+        return slot.remaining() == Slot.BYTES && Slot.atSeconds(slot) == stepBegin ? Slot.decoded(slot) : null;
     }
 
-    /** Returns the steps of an archive that begin in a range, by their begin. Damaged and empty slots are missing. */
+    /** Returns the figures of the steps that begin in a range, by begin. Omits damaged and empty slots. */
     NavigableMap<Long, Figures> read(Archive archive, long fromSeconds, long toSeconds) throws IOException {
         TreeMap<Long, Figures> steps = new TreeMap<>();
         ByteBuffer all = ByteBuffer.allocate(archive.steps() * Slot.BYTES);
@@ -188,7 +194,7 @@ final class HistoryRing implements AutoCloseable {
         }
     }
 
-    /** Closes the file, after its content has reached the disk. */
+    /** Forces the content to disk and closes the file. */
     @Override
     public void close() throws IOException {
         try (channel) {

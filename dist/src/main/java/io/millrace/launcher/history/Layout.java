@@ -8,16 +8,16 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The archives of a history file, and its header.
+ * The layout of a history file: its archives and its header.
  *
  * <pre>
  * header (4096): "MRHISTO1" (8) | length of a slot (4) | number of archives (4)
  *                | for each: step in seconds (8), steps (4) | CRC-32C of the bytes before (4)
- * then the slots of each archive, one after the other
+ * slots of the first archive | slots of the second archive | ...
  * </pre>
  * Immutable.
  *
- * @param archives finest first
+ * @param archives archives in the order of their step lengths, the shortest first
  */
 record Layout(List<Archive> archives) {
     static final int HEADER_BYTES = 4096;
@@ -31,13 +31,17 @@ record Layout(List<Archive> archives) {
     /** Steps of a minute for somewhat more than a day. */
     private static final Archive DAY = new Archive(60, 1500);
 
+    /** Step length of the archive that takes the remaining space. */
     private static final long REST_STEP_SECONDS = 600;
 
     Layout {
         archives = List.copyOf(archives);
     }
 
-    /** Returns the layout of a file of this size; the coarsest archive gets the space that the others leave. */
+    /**
+     * Returns the layout of a file of this size. The archive with the longest step gets the space that the others
+     * leave.
+     */
     static Layout ofSize(long bytes) {
         long slots = (bytes - HEADER_BYTES) / Slot.BYTES - HOUR.steps() - DAY.steps();
         return new Layout(List.of(HOUR, DAY, new Archive(REST_STEP_SECONDS, (int) Math.max(1, slots))));

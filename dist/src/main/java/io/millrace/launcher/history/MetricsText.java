@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** Reads the counters of the history from a worker's metrics. Pure functions. */
+/** Parses the counters that the history needs from a worker's metrics. Stateless. */
 final class MetricsText {
     private static final Set<String> HITS = Set.of("hit", "stale", "revalidated");
 
@@ -22,13 +22,13 @@ final class MetricsText {
     private MetricsText() {}
 
     /**
-     * A sample of one worker.
+     * The counters of one worker at one time.
      *
-     * @param startedSeconds start of its process, seconds since 1970; 0 if it is not known
+     * @param startedSeconds start of the worker process in seconds since 1970; 0 if not known
      */
     record Sample(double startedSeconds, Figures figures) {}
 
-    /** Parses a text in Prometheus' format; other series are skipped. */
+    /** Parses a text in Prometheus' format. Skips time series that the history does not need. */
     static Sample parse(String text) {
         Figures figures = new Figures();
         long[] cumulative = new long[Figures.HISTOGRAMS];
@@ -79,7 +79,7 @@ final class MetricsText {
         }
     }
 
-    /** Adds a bucket. Its value includes all buckets before, which the text has in ascending order. */
+    /** Adds a bucket. Its value in the text includes all lower buckets, which precede it. */
     private static void readBucket(String line, int histogram, long value, Figures figures, long[] cumulative) {
         String bound = label(line, "le");
         int bucket = Figures.bucket(bound.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(bound));
@@ -89,7 +89,7 @@ final class MetricsText {
         }
     }
 
-    /** Returns the value of a label without escapes; empty if the line does not have it. */
+    /** Returns the value of a label without escapes. Returns an empty result if the line does not have it. */
     private static String label(String line, String name) {
         String start = name + "=\"";
         int at = line.indexOf(start);
@@ -102,7 +102,7 @@ final class MetricsText {
         try {
             return space < at ? 0 : Double.parseDouble(text.substring(space + 1, end));
         } catch (NumberFormatException e) {
-            // Only +Inf and NaN have another form; no counter has these values.
+            // The text is +Inf or NaN, which a counter never is.
             return 0;
         }
     }

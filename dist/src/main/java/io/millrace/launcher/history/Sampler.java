@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the counters of the workers every 10 seconds, and adds their increases to the history. A worker that drains after
- * a roll is read until it ends, so that no request of a roll is missing.
+ * The thread that reads the counters of the workers every 10 seconds. It adds their increases to the history. A
+ * replaced worker is read until it ends, so that its last requests are counted too.
  *
  * <p>{@link #start} and {@link #close} may be called on any thread; the rest is confined to the sampler's thread.
  */
@@ -26,7 +26,7 @@ public final class Sampler implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
-    /** Limit of workers that are read. More drain at the same time only after many rolls in a row. */
+    /** Limit of workers that are read. More exist only after many replacements in a short time. */
     private static final int WORKERS_MAX = 8;
 
     /** Reads the metrics of a worker. Blocks. */
@@ -41,15 +41,19 @@ public final class Sampler implements AutoCloseable {
     private final Supplier<@Nullable Path> serving;
     private final LongSupplier clockMillis;
     private final long startedMillis;
-    private final Map<Path, Figures> known = new HashMap<>();
+    /** The last sample of each worker, by its admin socket. */
+    private final Map<Path, Figures> lastSamples = new HashMap<>();
+
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread made = new Thread(task, "launcher-history");
-        made.setDaemon(true);
-        return made;
+        Thread created = new Thread(task, "launcher-history");
+        created.setDaemon(true);
+        return created;
     });
     private long lastMillis;
 
     /**
+     * Creates a sampler that is not started.
+     *
      * @param serving returns the admin socket of the serving worker; null while there is none
      * @param clockMillis time of day, epoch milliseconds
      */
@@ -62,7 +66,7 @@ public final class Sampler implements AutoCloseable {
         lastMillis = startedMillis;
     }
 
-    /** Starts the samples, at whole multiples of their period. */
+    /** Starts sampling. Samples are taken at times of day that are multiples of the period. */
     public void start() {
         long periodMillis = TimeUnit.SECONDS.toMillis(PERIOD_SECONDS);
         long first = periodMillis - Math.floorMod(clockMillis.getAsLong(), periodMillis);
@@ -84,49 +88,49 @@ public final class Sampler implements AutoCloseable {
         Path current = history.isOn() ? serving.get() : null;
         if (current == null) {
             if (!history.isOn()) {
-                known.clear();
+                lastSamples.clear();
             }
             lastMillis = clockMillis.getAsLong();
             return;
         }
         Figures increase = new Figures();
         boolean isServing = addIncrease(current, increase);
-        for (Path other : Map.copyOf(known).keySet()) {
+        for (Path other : Map.copyOf(lastSamples).keySet()) {
             if (!other.equals(current) && !addIncrease(other, increase)) {
-                known.remove(other);
+                lastSamples.remove(other);
             }
         }
         forgetTooMany(current);
         long now = clockMillis.getAsLong();
-        // After a pause of the machine, or a step of its clock, the time between is not known.
+        // The clock may have been set, or the machine suspended. Then the real time between the samples is not known.
         long elapsed = Math.min(now - lastMillis, TimeUnit.SECONDS.toMillis(2 * PERIOD_SECONDS));
         lastMillis = now;
         if (elapsed <= 0) {
             return;
         }
         increase.measured(isServing ? elapsed : 0);
-        // The counts belong to the time since the last sample, most of which is in the step of its middle.
+        // The increase is added to the step that contains the middle of the time between both samples.
         history.add(TimeUnit.MILLISECONDS.toSeconds(now - elapsed / 2), increase);
     }
 
     private void forgetTooMany(Path current) {
-        Iterator<Path> sockets = known.keySet().iterator();
-        while (known.size() > WORKERS_MAX && sockets.hasNext()) {
+        Iterator<Path> sockets = lastSamples.keySet().iterator();
+        while (lastSamples.size() > WORKERS_MAX && sockets.hasNext()) {
             if (!sockets.next().equals(current)) {
                 sockets.remove();
             }
         }
     }
 
-    /** Adds what a worker has counted since its last sample. Returns false if it does not answer. */
+    /** Adds the increases of a worker's counters since its last sample. Returns false if the worker does not answer. */
     private boolean addIncrease(Path socket, Figures increase) throws InterruptedException {
         try {
             MetricsText.Sample sample = MetricsText.parse(metrics.read(socket));
-            Figures before = known.put(socket, sample.figures());
+            Figures before = lastSamples.put(socket, sample.figures());
             if (before != null) {
                 increase.add(sample.figures().since(before));
             } else if (sample.startedSeconds() * 1000 >= startedMillis) {
-                // This launcher started the worker, so that all of its counts are new.
+                // The worker is younger than this launcher, so none of its counts is in the history yet.
                 increase.add(sample.figures());
             }
             return true;

@@ -5,13 +5,13 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The byte layout of one step of an archive. Pure functions.
+ * Encodes and decodes one time step of an archive. Stateless.
  *
  * <pre>
  * begin of the step, seconds since 1970 (8) | measured time, ms (4) | CRC-32C of all other bytes (4)
  * | 7 counters (8 each) | 3 histograms of 22 buckets (4 each, unsigned)
- * </pre>
- * Numbers are big endian. The checksum detects a write that a power failure has torn: such a slot counts as empty.
+ * </pre> Numbers are big endian. The checksum detects a slot that was only partly written at a power failure. Such a
+ * slot counts as empty.
  */
 final class Slot {
     /** Length in bytes. */
@@ -40,7 +40,7 @@ final class Slot {
         return bytes.flip();
     }
 
-    /** Returns the begin of the step in a slot, in seconds since 1970, without checking the content. */
+    /** Returns the begin of the step in a slot, in seconds since 1970. Does not check the content. */
     static long atSeconds(ByteBuffer slot) {
         return slot.getLong(slot.position());
     }

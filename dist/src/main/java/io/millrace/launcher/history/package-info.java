@@ -1,4 +1,4 @@
-/** The figures of the past: sampled from workers, kept in a file of fixed size in the state directory. */
+/** The history of the workers' counters, in a file of fixed size in the state directory. */
 @NullMarked
 package io.millrace.launcher.history;
 

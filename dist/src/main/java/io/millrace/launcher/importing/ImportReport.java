@@ -9,8 +9,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Formats the result of an import as text or JSON. */
+/** Formats the result of an import as text or JSON. Stateless. */
 public final class ImportReport {
+    /** Limit of the shown text of a line in characters. */
     private static final int TEXT_MAX = 100;
 
     private ImportReport() {}
@@ -26,9 +27,9 @@ public final class ImportReport {
             }
             out.add(String.format(
                     "%6d  %-11s  %s", line.line(), line.outcome().label(), Printable.cut(line.text(), TEXT_MAX)));
-            String what = String.join(", ", line.keys());
-            if (!what.isEmpty()) {
-                out.add("                     = " + Printable.text(what));
+            String keys = String.join(", ", line.keys());
+            if (!keys.isEmpty()) {
+                out.add("                     = " + Printable.text(keys));
             }
             if (!line.note().isEmpty()) {
                 out.add("                     " + Printable.text(line.note()));

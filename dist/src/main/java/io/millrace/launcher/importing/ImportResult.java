@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param yaml the valid configuration; null if the files could not be read
  * @param lines every line of every file, in the order of the files
  * @param problems errors that the other proxy would also report: {@code file:line:column: what}
- * @param warnings warnings of the validator about the configuration, which they call {@code millrace.yaml}
+ * @param warnings warnings of the importer, and of the validator about {@code yaml}
  * @param files the files that were read
  */
 public record ImportResult(

@@ -24,7 +24,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The state of an import: files, problems, warnings and the resulting configuration. Confined to one thread.
+ * The state of an import: its source files, problems, warnings, and the resulting configuration. Confined to one
+ * thread.
  */
 public final class Workspace {
     /** Limit of a file's length in bytes; configurations of other proxies are far shorter. */
@@ -52,7 +53,7 @@ public final class Workspace {
         this.base = base;
     }
 
-    /** Returns a result without a configuration: nothing could be read. */
+    /** Returns the result of an import that could not read anything. */
     public static ImportResult failure(String problem) {
         return new ImportResult(null, List.of(), List.of(problem), List.of(), List.of());
     }
@@ -62,12 +63,12 @@ public final class Workspace {
         return base;
     }
 
-    /** The configuration that is built. */
+    /** The configuration that the import builds. */
     public Draft draft() {
         return draft;
     }
 
-    /** Errors of the files, one line each; with an error nothing is written. */
+    /** Errors in the source files, one line each. With an error, the import has no resulting configuration. */
     public List<String> problems() {
         return problems;
     }
@@ -82,7 +83,10 @@ public final class Workspace {
         return files.containsKey(path.toAbsolutePath().normalize());
     }
 
-    /** Reads a file once; a file that cannot be read is a problem, and has no lines. */
+    /**
+     * Reads a file, or returns it if it was read before. Reports a file that cannot be read, and returns it without
+     * lines.
+     */
     public SourceFile read(Path path) {
         Path key = path.toAbsolutePath().normalize();
         SourceFile known = files.get(key);
@@ -112,7 +116,7 @@ public final class Workspace {
         return "";
     }
 
-    /** Comments of old files may have bytes that are not UTF-8. */
+    /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
     private static String decoded(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {
@@ -132,10 +136,10 @@ public final class Workspace {
      * @throws IllegalStateException if the validator still refuses the configuration, an error of the importer
      */
     public ImportResult finish() {
-        files.values().forEach(SourceFile::sweep);
+        files.values().forEach(SourceFile::addUnprocessedLines);
         List<String> names = files.values().stream().map(SourceFile::name).toList();
         if (problems.isEmpty()) {
-            settle();
+            removeRefusedParts();
         }
         if (!problems.isEmpty()) {
             return new ImportResult(null, lines(), List.copyOf(problems), List.of(), names);
@@ -146,7 +150,7 @@ public final class Workspace {
         List<String> all = new ArrayList<>(warnings);
         for (ConfigProblem problem : check(text)) {
             if (problem.severity() == Severity.ERROR) {
-                throw new IllegalStateException("is refused in the end: " + problem.text());
+                throw new IllegalStateException("the validator refuses the imported configuration: " + problem.text());
             }
             all.add(problem.text());
         }
@@ -164,7 +168,7 @@ public final class Workspace {
                 .problems();
     }
 
-    private void settle() {
+    private void removeRefusedParts() {
         for (int round = 0; round < ROUNDS_MAX; round++) {
             if (draft.elements("listen").isEmpty()) {
                 DraftNode address = draft.root().element("listen");
@@ -182,19 +186,22 @@ public final class Workspace {
         throw new IllegalStateException("the validator still refuses something after " + ROUNDS_MAX + " rounds");
     }
 
-    /** Removes refused parts. A rule with filters denies all clients instead, so that no filter is lost. */
+    /**
+     * Removes refused parts. Changes a refused rule with filters to one that denies all clients, so that no filter is
+     * lost.
+     */
     private void refuse(List<ConfigProblem> errors) {
         List<Draft.Part> parts = new ArrayList<>();
         for (ConfigProblem error : errors) {
             Draft.Part part = draft.find(error.path());
             if (part == null) {
-                throw new IllegalStateException("cannot be taken out: " + error.text());
+                throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
             boolean guards = error.path().startsWith("access.filters");
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {
-                    // An error: without the filter all clients would have access.
+                    // This is an error, because all clients would have access without the filter.
                     problems.add(base.resolve(source.file()) + ":" + source.line() + ":" + source.column() + ": "
                             + error.message());
                 }

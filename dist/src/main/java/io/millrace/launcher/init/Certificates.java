@@ -14,7 +14,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of the new configuration: automatic ones, or files. Immutable.
+ * The choice of certificates for a new configuration: automatic certificates, or files. Immutable.
  *
  * @param file PEM file with the chain, or a directory of certificates; null for automatic certificates
  * @param key PEM file with the private key; null if {@code file} contains it, or is a directory
@@ -33,19 +33,21 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
     }
 
     /**
-     * Returns the key that belongs to a chain by its name: none for a directory or a file with both, else
-     * {@code privkey.pem} or {@code NAME.key} beside it. Null if there is no such file.
+     * Finds the private key for a certificate file. A directory, or a file that contains its key, needs no key file.
+     * Otherwise the key is {@code privkey.pem} or {@code NAME.key} in the same directory.
+     *
+     * @return certificate and key; null if there is no key
      */
-    static @Nullable Certificates completed(Path file) {
+    static @Nullable Certificates withKey(Path file) {
         if (Files.isDirectory(file) || containsKey(file)) {
             return new Certificates(file, null);
         }
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
         for (String key : List.of("privkey.pem", (dot < 0 ? name : name.substring(0, dot)) + ".key")) {
-            Path beside = file.resolveSibling(key);
-            if (Files.isRegularFile(beside) && !beside.equals(file)) {
-                return new Certificates(file, beside);
+            Path keyFile = file.resolveSibling(key);
+            if (Files.isRegularFile(keyFile) && !keyFile.equals(file)) {
+                return new Certificates(file, keyFile);
             }
         }
         return null;
@@ -55,7 +57,7 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
         try {
             return Files.size(file) <= FILE_BYTES_MAX && Files.readString(file).contains("PRIVATE KEY-----");
         } catch (IOException e) {
-            // The check of the certificate reports it.
+            // The later check of the certificate reports the failure.
             return false;
         }
     }
@@ -63,7 +65,7 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
     /**
      * Reads the files.
      *
-     * @return remarks for the operator, such as names without a certificate
+     * @return remarks for the operator, such as a site whose name is not in the certificate
      * @throws InvalidValueException if the files cannot be used
      */
     List<String> check(List<Site> sites, long nowMillis) throws InvalidValueException {
@@ -102,7 +104,7 @@ record Certificates(@Nullable Path file, @Nullable Path key) {
         throw new InvalidValueException(file + ": " + reason);
     }
 
-    /** Returns true if a name of a certificate, perhaps a wildcard, covers a host (RFC 9525 section 6.3). */
+    /** Returns true if a name of a certificate covers a host (RFC 9525 section 6.3). */
     static boolean covers(String name, String host) {
         if (name.startsWith("*.")) {
             int dot = host.indexOf('.');

@@ -29,8 +29,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * The command {@code millrace init}: writes a first configuration with HTTPS. Options answer its questions; it asks the
- * remaining ones on a terminal. Confined to one thread.
+ * The command {@code millrace init}, which writes a first configuration with HTTPS. It asks the operator for the
+ * settings that no option gives, if there is a terminal. Confined to one thread.
  */
 @Command(
         name = "init",
@@ -52,7 +52,9 @@ import picocli.CommandLine.Spec;
             "2:an answer is missing or wrong, or the file exists"
         })
 public final class InitCommand implements Callable<Integer> {
+    /** URL of the terms of service of Let's Encrypt. */
     private static final String TERMS = "https://letsencrypt.org/repository/";
+
     private static final String ORIGIN_DEFAULT = "http://127.0.0.1:9000";
     private static final int PRIVILEGED_PORT_MAX = 1023;
 
@@ -137,7 +139,7 @@ public final class InitCommand implements Callable<Integer> {
                     ExitCode.USAGE);
         }
         if (certificate == null && key != null) {
-            throw new LaunchException("--key goes with --certificate PATH", ExitCode.USAGE);
+            throw new LaunchException("--key needs --certificate PATH", ExitCode.USAGE);
         }
         InitDraft draft;
         try {
@@ -153,7 +155,7 @@ public final class InitCommand implements Callable<Integer> {
         return write(draft);
     }
 
-    /** Refuses the file before any question, if it could not be written afterwards. */
+    /** Checks that the file can be written, before any question is asked. */
     private void checkTarget() throws LaunchException {
         if (Files.exists(file) && !force) {
             throw new LaunchException(
@@ -174,15 +176,15 @@ public final class InitCommand implements Callable<Integer> {
         return parent == null ? Path.of("/") : parent;
     }
 
-    /** Returns the draft of the options and of the defaults. Reports all missing options at once. */
+    /** Makes the draft from the options and defaults, without questions. Fails with a list of all missing options. */
     private InitDraft fromOptions() throws LaunchException, InvalidValueException {
         List<String> missing = new ArrayList<>();
         if (sites.isEmpty()) {
             missing.add("--site NAME");
         }
-        List<Site> named = sites.isEmpty() ? List.of() : Site.parseAll(sites);
-        boolean common = origin == null && named.stream().anyMatch(site -> site.origin() == null);
-        if (common && !yes) {
+        List<Site> siteList = sites.isEmpty() ? List.of() : Site.parseAll(sites);
+        boolean commonOrigin = origin == null && siteList.stream().anyMatch(site -> site.origin() == null);
+        if (commonOrigin && !yes) {
             missing.add("--origin URL");
         }
         if (certificate == null && !acceptsTerms) {
@@ -194,44 +196,45 @@ public final class InitCommand implements Callable<Integer> {
                     ExitCode.USAGE);
         }
         return draft(
-                named,
+                siteList,
                 Site.origin(origin == null ? ORIGIN_DEFAULT : origin),
-                certificate == null ? automatic(named) : files(certificate, key),
+                certificate == null ? automatic(siteList) : files(certificate, key),
                 size(cacheSize == null ? defaultSize() : cacheSize));
     }
 
     private InitDraft ask(Interview interview) throws LaunchException, IOException, InvalidValueException {
         interview.say("Five questions about your sites; an empty line takes the answer in brackets.");
-        List<Site> named = !sites.isEmpty()
+        List<Site> siteList = !sites.isEmpty()
                 ? Site.parseAll(sites)
                 : interview.ask(
                         1,
                         "Host names, separated by spaces, such as www.example.com",
                         null,
                         text -> Site.parseAll(List.of(text)));
-        String common = origin == null ? null : Site.origin(origin);
-        if (common == null && named.stream().anyMatch(site -> site.origin() == null)) {
-            common = interview.ask(2, "Origin: URL of the server that has the pages", ORIGIN_DEFAULT, Site::origin);
+        String commonOrigin = origin == null ? null : Site.origin(origin);
+        if (commonOrigin == null && siteList.stream().anyMatch(site -> site.origin() == null)) {
+            commonOrigin =
+                    interview.ask(2, "Origin: URL of the server that has the pages", ORIGIN_DEFAULT, Site::origin);
         }
-        Certificates certificates = askCertificates(interview, named);
+        Certificates certificates = askCertificates(interview, siteList);
         String size = cacheSize != null
                 ? size(cacheSize)
                 : interview.ask(5, "Size of the cache on disk", defaultSize(), InitCommand::size);
-        return draft(named, common, certificates, size);
+        return draft(siteList, commonOrigin, certificates, size);
     }
 
-    private Certificates askCertificates(Interview interview, List<Site> named)
+    private Certificates askCertificates(Interview interview, List<Site> siteList)
             throws LaunchException, IOException, InvalidValueException {
         if (certificate != null) {
             return files(certificate, key);
         }
         if (acceptsTerms) {
-            return automatic(named);
+            return automatic(siteList);
         }
         boolean automatic =
                 interview.ask(3, "Certificates: auto (from Let's Encrypt) or files of your own", "auto", text -> {
                     if (text.equals("auto")) {
-                        automatic(named);
+                        automatic(siteList);
                     } else if (!text.equals("files")) {
                         throw new InvalidValueException("'" + text + "' is neither auto nor files");
                     }
@@ -258,14 +261,14 @@ public final class InitCommand implements Callable<Integer> {
     private Certificates askFiles(Interview interview) throws LaunchException, IOException {
         Path chain = interview.ask(
                 4, "PEM file of the certificate chain, or a directory of certificates", null, InitCommand::existing);
-        Certificates completed = Certificates.completed(chain);
+        Certificates completed = Certificates.withKey(chain);
         if (completed != null) {
             return completed;
         }
         return interview.ask(0, "PEM file of its private key", null, text -> {
-            Certificates both = new Certificates(chain, existing(text));
-            both.check(List.of(), System.currentTimeMillis());
-            return both;
+            Certificates withKeyFile = new Certificates(chain, existing(text));
+            withKeyFile.check(List.of(), System.currentTimeMillis());
+            return withKeyFile;
         });
     }
 
@@ -278,9 +281,9 @@ public final class InitCommand implements Callable<Integer> {
         return path;
     }
 
-    /** Checks that an issuer can order a certificate for each name. */
-    private static Certificates automatic(List<Site> named) throws InvalidValueException {
-        for (Site site : named) {
+    /** Checks that an automatic certificate can be issued for each name. */
+    private static Certificates automatic(List<Site> siteList) throws InvalidValueException {
+        for (Site site : siteList) {
             if (!AcmeConfig.isIssuable(site.name()) || site.name().startsWith("*.")) {
                 throw new InvalidValueException("'" + site.name()
                         + "' is not a public name such as www.example.com, so no certificate can be ordered;"
@@ -295,7 +298,7 @@ public final class InitCommand implements Callable<Integer> {
         if (key != null) {
             return new Certificates(existing, existing(key.toString()));
         }
-        Certificates completed = Certificates.completed(existing);
+        Certificates completed = Certificates.withKey(existing);
         if (completed == null) {
             throw new InvalidValueException(
                     chain + " contains no private key, and there is none beside it; name it with --key FILE");
@@ -311,7 +314,7 @@ public final class InitCommand implements Callable<Integer> {
     }
 
     private String defaultSize() {
-        return CacheRoom.defaultSize(cacheDirectory());
+        return CacheSizeProposal.defaultSize(cacheDirectory());
     }
 
     private Path cacheDirectory() {
@@ -322,11 +325,20 @@ public final class InitCommand implements Callable<Integer> {
         return directory.startsWith("/etc") ? Path.of("/var/cache/millrace") : directory.resolve("cache");
     }
 
-    private InitDraft draft(List<Site> named, @Nullable String common, Certificates certificates, String size) {
+    private InitDraft draft(
+            List<Site> siteList, @Nullable String commonOrigin, Certificates certificates, String size) {
         Path cache = cacheDirectory();
         boolean beside = cache.equals(directory().normalize().resolve("cache"));
         return new InitDraft(
-                named, common, certificates, email, staging, http, https, beside ? "cache" : cache.toString(), size);
+                siteList,
+                commonOrigin,
+                certificates,
+                email,
+                staging,
+                http,
+                https,
+                beside ? "cache" : cache.toString(),
+                size);
     }
 
     private int write(InitDraft draft) throws LaunchException, IOException {
@@ -347,17 +359,17 @@ public final class InitCommand implements Callable<Integer> {
         }
         notes.forEach(note -> err.println("note: " + note));
         if (force) {
-            Path fresh = directory().resolve("." + file.getFileName() + ".new");
-            Files.writeString(fresh, yaml);
-            Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            Path newFile = directory().resolve("." + file.getFileName() + ".new");
+            Files.writeString(newFile, yaml);
+            Files.move(newFile, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
         } else {
             Files.writeString(file, yaml, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         }
-        sayNext(draft, spec.commandLine().getOut());
+        printNextSteps(draft, spec.commandLine().getOut());
         return ExitCode.OK;
     }
 
-    private void sayNext(InitDraft draft, PrintWriter out) throws LaunchException {
+    private void printNextSteps(InitDraft draft, PrintWriter out) throws LaunchException {
         int count = draft.sites().size();
         out.println("wrote " + file + ": " + count + (count == 1 ? " site" : " sites") + " over HTTPS, "
                 + (draft.certificates().isAutomatic() ? "automatic certificates" : "certificates from files"));

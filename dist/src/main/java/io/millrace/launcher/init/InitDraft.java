@@ -5,16 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers that make a configuration. Immutable.
+ * The operator's answers, from which the configuration text is made. Immutable.
  *
- * @param sites sites with the origins of their own
- * @param origin URL of the origin of the other sites; null if each has its own
- * @param certificates automatic ones, or files
- * @param email address for the issuer; null for none
+ * @param sites the sites; each may have its own origin
+ * @param origin URL of the origin of the sites without their own; null if each has its own
+ * @param certificates automatic certificates, or certificate files
+ * @param email e-mail address for the issuer of certificates; null for none
  * @param staging whether certificates are ordered from the test issuer
  * @param http address of the plain HTTP listener
  * @param https address of the HTTPS listener
- * @param cachePath directory of the cache; relative paths start at the file
+ * @param cachePath directory of the cache; a relative path starts at the directory of the configuration file
  * @param cacheSize size of the cache on disk, such as 10GiB
  */
 record InitDraft(
@@ -31,7 +31,7 @@ record InitDraft(
         sites = List.copyOf(sites);
     }
 
-    /** Returns the text of the file. */
+    /** Returns the text of the configuration file. */
     String yaml() {
         StringBuilder text = new StringBuilder(2048);
         text.append("# Written by millrace init. Millrace reads this file at its start, and again on\n"

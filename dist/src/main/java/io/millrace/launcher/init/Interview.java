@@ -8,11 +8,14 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import org.jspecify.annotations.Nullable;
 
-/** Questions on a terminal. A wrong answer is explained, and the question is repeated. Confined to one thread. */
+/**
+ * A dialogue on a terminal. After an invalid answer, it prints the reason and repeats the question. Confined to one
+ * thread.
+ */
 final class Interview {
     private static final int QUESTIONS = 5;
 
-    /** Reads the value of an answer. */
+    /** Parses the text of an answer. */
     @FunctionalInterface
     interface Answer<T> {
         T read(String text) throws InvalidValueException;
@@ -27,18 +30,18 @@ final class Interview {
     }
 
     /**
-     * Asks until the answer is valid. Blocks.
+     * Asks a question until the answer is valid. Blocks.
      *
-     * @param number number of the question; 0 for the second part of a question
-     * @param standard answer for an empty line; null if there is none
+     * @param number number of the question, which is printed; 0 for a follow-up question without a number
+     * @param defaultAnswer answer for an empty line; null if there is none
      * @throws LaunchException if the input ends
      */
-    <T> T ask(int number, String question, @Nullable String standard, Answer<T> answer)
+    <T> T ask(int number, String question, @Nullable String defaultAnswer, Answer<T> answer)
             throws LaunchException, IOException {
         while (true) {
             out.print((number == 0 ? "    " : number + "/" + QUESTIONS + " ")
                     + question
-                    + (standard == null ? ": " : " [" + standard + "]: "));
+                    + (defaultAnswer == null ? ": " : " [" + defaultAnswer + "]: "));
             out.flush();
             String line = in.readLine();
             if (line == null) {
@@ -46,8 +49,8 @@ final class Interview {
                 throw new LaunchException("the input ended; nothing was written", ExitCode.USAGE);
             }
             String text = line.strip();
-            if (text.isEmpty() && standard != null) {
-                text = standard;
+            if (text.isEmpty() && defaultAnswer != null) {
+                text = defaultAnswer;
             }
             try {
                 return answer.read(text);
@@ -62,7 +65,7 @@ final class Interview {
         out.println(line);
     }
 
-    /** Returns the message with its suggestion. */
+    /** Returns the message of an exception together with its suggestion, if it has one. */
     static String problem(InvalidValueException e) {
         return e.problem() + (e.suggestion() == null ? "" : " (did you mean " + e.suggestion() + "?)");
     }

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * A site of the new configuration. Immutable.
  *
  * @param name host name, in lower case
- * @param origin URL of its origin; null for the common one
+ * @param origin URL of the site's own origin; null for the origin of all sites without one
  */
 record Site(String name, @Nullable String origin) {
-    /** Limit of sites that one configuration is written for. */
+    /** Limit of sites in one configuration. */
     static final int SITES_MAX = 100;
 
     /**
@@ -38,7 +38,8 @@ record Site(String name, @Nullable String origin) {
     /**
      * Parses sites that spaces or commas separate.
      *
-     * @throws InvalidValueException if one is invalid, a name is given twice, or there are none or more than 100
+     * @throws InvalidValueException if a site is invalid, a name is repeated, or the number of sites is not from 1 to
+     *     100
      */
     static List<Site> parseAll(List<String> texts) throws InvalidValueException {
         List<Site> sites = new ArrayList<>();
@@ -60,7 +61,8 @@ record Site(String name, @Nullable String origin) {
     }
 
     /**
-     * Returns the URL of an origin as it stands in the file. A missing scheme is completed to {@code http}.
+     * Returns the URL of an origin in the form of the configuration file. Adds the scheme {@code http} if there is
+     * none.
      *
      * @throws InvalidValueException if the text is not a URL of an origin
      */

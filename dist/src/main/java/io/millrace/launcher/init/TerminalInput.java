@@ -8,15 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Standard input, if it is a terminal. Stateless. */
+/** Opens standard input if it is a terminal. Stateless. */
 public final class TerminalInput {
     private static final Path STDIN = Path.of("/proc/self/fd/0");
 
     private TerminalInput() {}
 
     /**
-     * Returns the lines of the terminal; null if standard input is a file, a pipe or closed. System.console() is not
-     * used, since newer JDKs return one without a terminal too.
+     * Returns a reader of the terminal; null if standard input is not a terminal. Does not use System.console(), which
+     * newer JDKs return even if there is no terminal.
      */
     public static @Nullable BufferedReader open() {
         try {

@@ -1,4 +1,4 @@
-/** The command {@code millrace init}: questions, and the configuration made of the answers. */
+/** The command {@code millrace init}: its questions, and the configuration that it makes from the answers. */
 @NullMarked
 package io.millrace.launcher.init;
 

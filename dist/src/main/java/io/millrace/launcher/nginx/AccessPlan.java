@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Translates restrictions of clients to filters of a rule. Thread-safe: stateless. */
+/** Translates nginx directives that restrict clients to filters of a rule. Stateless. */
 final class AccessPlan {
     /** Directives that authenticate clients, for which Millrace has no equivalent. */
     private static final List<String> AUTHENTICATION =
@@ -17,10 +17,10 @@ final class AccessPlan {
     private AccessPlan() {}
 
     /**
-     * Returns true, and marks the directive, if a directive authenticates clients. The rule must then deny all clients,
-     * because without the directive all of them would have access.
+     * Returns true if a directive of the scope authenticates clients. Marks it as not mapped. The rule must then deny
+     * all clients, because Millrace cannot authenticate them.
      */
-    static boolean isClosed(Scope scope) {
+    static boolean requiresAuthentication(Scope scope) {
         for (String name : AUTHENTICATION) {
             Directive found = scope.last(name);
             if (found != null && !found.arg(0).equals("off")) {
@@ -31,7 +31,7 @@ final class AccessPlan {
         return false;
     }
 
-    /** Writes the filters of a rule. */
+    /** Writes the filters of a rule, from allow, deny, limit_except and conditions on methods. */
     static void write(Scope scope, DraftNode rule) {
         limitExcept(scope, rule);
         methods(scope, rule);
@@ -40,33 +40,33 @@ final class AccessPlan {
             return;
         }
         boolean allows = false;
-        boolean all = false;
+        boolean hasAllLine = false;
         for (List<Directive> run : runs(lines)) {
             String action = run.get(0).name();
             List<String> addresses = new ArrayList<>();
-            boolean everybody = false;
+            boolean forAllClients = false;
             for (Directive each : run) {
                 String word = each.arg(0);
                 if (word.equals("all")) {
-                    everybody = true;
+                    forAllClients = true;
                 } else if (word.equals("unix:")) {
                     each.note("Millrace has no Unix sockets for clients");
                 } else {
                     addresses.add(Addresses.of(word));
                 }
             }
-            if (addresses.isEmpty() && !everybody) {
+            if (addresses.isEmpty() && !forAllClients) {
                 continue;
             }
             DraftNode element = rule.element("filters");
             element.put("action", action);
-            if (!everybody) {
+            if (!forAllClients) {
                 element.putWords("src_ip", addresses);
             }
-            run.forEach(each -> element.from(each.use()));
+            run.forEach(each -> element.from(each.markHandled()));
             allows |= action.equals("allow");
-            all |= everybody;
-            if (everybody) {
+            hasAllLine |= forAllClients;
+            if (forAllClients) {
                 break;
             }
         }
@@ -75,12 +75,15 @@ final class AccessPlan {
                 each.note("an earlier line decides for all clients");
             }
         });
-        if (allows && !all) {
+        if (allows && !hasAllLine) {
             rule.element("filters").put("action", "allow").remark("nginx allows clients that no line names");
         }
     }
 
-    /** Returns the lines in runs of one action; a line for all clients ends the list. */
+    /**
+     * Groups consecutive lines with the same action, since one filter can have their addresses. A line for all clients
+     * is alone.
+     */
     private static List<List<Directive>> runs(List<Directive> lines) {
         List<List<Directive>> runs = new ArrayList<>();
         String last = "";
@@ -102,23 +105,23 @@ final class AccessPlan {
                     .allMatch(
                             child -> child.name().equals("deny") && child.arg(0).equals("all"));
             if (denies && !each.children().isEmpty()) {
-                rule.putWords("methods", methods).from(each.use());
+                rule.putWords("methods", methods).from(each.markHandled());
                 each.entry().note("other methods are answered with 405, in nginx with 403");
                 each.children().forEach(child -> child.note("taken into account with limit_except"));
                 continue;
             }
-            DraftNode free = rule.element("filters").from(each.use());
-            free.put("action", "allow");
-            free.putWords("methods", methods);
+            DraftNode allowFilter = rule.element("filters").from(each.markHandled());
+            allowFilter.put("action", "allow");
+            allowFilter.putWords("methods", methods);
             Scope inner = new Scope(null, each);
             write(inner, rule);
-            if (isClosed(inner)) {
+            if (requiresAuthentication(inner)) {
                 rule.element("filters").put("action", "deny");
             }
         }
     }
 
-    /** nginx permits HEAD wherever GET is permitted. */
+    /** Adds HEAD to a list with GET, as nginx does. */
     private static List<String> withHead(List<String> words) {
         List<String> methods = new ArrayList<>(words);
         if (methods.contains("GET") && !methods.contains("HEAD")) {
@@ -133,13 +136,13 @@ final class AccessPlan {
             List<String> methods = Conditions.permittedMethods(each);
             if (methods != null && found == null) {
                 found = each;
-                rule.putWords("methods", methods).from(each.use());
+                rule.putWords("methods", methods).from(each.markHandled());
                 each.children().forEach(child -> child.note("other methods are answered with 405"));
             }
         }
     }
 
-    /** Returns the status with which a location refuses all requests; null if it does not. */
+    /** Returns the {@code return} directive with which a scope refuses all requests. Returns null if there is none. */
     @Nullable
     static Directive refusal(Scope scope) {
         for (Directive each : scope.own("return")) {

@@ -11,12 +11,17 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes {@code cache_rules}: settings by expression, and requests that bypass the cache. Confined to one thread. */
+/**
+ * The writer of {@code cache_rules}. They set the lifetime of some URLs, or let requests bypass the cache. Confined to
+ * one thread.
+ */
 final class CacheConditions {
+    /** Expression for scheme and host, the part of a URL before its path. */
     private static final String BEFORE_PATH = "^[a-z]+://[^/]+";
 
     private final Workspace workspace;
     private final Scope http;
+    /** Identities of the written rules, so that no rule is written twice. */
     private final Set<String> written = new HashSet<>();
 
     CacheConditions(Workspace workspace, Scope http) {
@@ -24,7 +29,7 @@ final class CacheConditions {
         this.http = http;
     }
 
-    /** Returns an expression for the URL from an expression for the path, which does not see the query. */
+    /** Converts an expression for the path to one for the whole URL. It matches the same paths with any query. */
     static String ofPath(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String text = expression.substring(flag.length());
@@ -36,9 +41,10 @@ final class CacheConditions {
     }
 
     /**
-     * Adds rules for the hosts of a server.
+     * Adds a cache rule for each host of a server.
      *
-     * @param prefix path that requests begin with; {@code /} for every path
+     * @param prefix prefix of the paths; {@code /} for every path
+     * @param prefix prefix of the paths; {@code /} for every path
      * @param expression expression for the URL of the cache key; null for none
      */
     void add(
@@ -80,29 +86,33 @@ final class CacheConditions {
     }
 
     /**
-     * Translates {@code proxy_cache_bypass} and {@code proxy_no_cache} for a rule. Returns false if clients may demand
-     * a fresh response by their Cache-Control.
+     * Translates {@code proxy_cache_bypass} and {@code proxy_no_cache} for a rule.
+     *
+     * @return false if the directives let clients demand a fresh response by Cache-Control or Pragma
      */
     boolean bypasses(Scope scope, RuleSettings.Rule rule, List<UrlBase> bases, String prefix) {
-        boolean obeysClients = false;
+        boolean clientsMayDemand = false;
         List<Directive> directives = new ArrayList<>(scope.all("proxy_cache_bypass"));
         directives.addAll(scope.all("proxy_no_cache"));
         for (Directive each : directives) {
             for (String word : each.args()) {
                 for (String variable : word.replaceAll("[{}]", "").split("(?=\\$)", -1)) {
                     if (variable.equals("$http_pragma") || variable.equals("$http_cache_control")) {
-                        obeysClients = true;
-                        each.use().same("cache.ignore_client_no_cache");
+                        clientsMayDemand = true;
+                        each.markHandled().same("cache.ignore_client_no_cache");
                     } else {
                         new Bypass(scope, rule, bases, prefix, each).variable(variable, 0);
                     }
                 }
             }
         }
-        return !obeysClients;
+        return !clientsMayDemand;
     }
 
-    /** The translation of one variable that makes requests bypass the cache. */
+    /**
+     * The translator of the variables in one directive. A request bypasses the cache if a variable is neither empty nor
+     * 0.
+     */
     private final class Bypass {
         private final Scope scope;
         private final RuleSettings.Rule rule;
@@ -121,16 +131,16 @@ final class CacheConditions {
         void variable(String text, int depth) {
             String name = text.startsWith("$") ? text.substring(1) : text;
             if (text.isEmpty()) {
-                source.use();
+                source.markHandled();
             } else if (!text.startsWith("$")) {
                 constant(text);
             } else if (name.startsWith("arg_")) {
                 String parameter = java.util.regex.Pattern.quote(name.substring(4))
                         .replace("\\Q", "")
                         .replace("\\E", "");
-                never("[?&](?i:" + parameter + ")=[^&]", source.use());
+                never("[?&](?i:" + parameter + ")=[^&]", source.markHandled());
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
-                never("\\?.", source.use());
+                never("\\?.", source.markHandled());
             } else if (name.startsWith("cookie_")) {
                 cookies(
                         source,
@@ -143,7 +153,7 @@ final class CacheConditions {
                 source.note("connections that switch their protocol do not use the cache");
             } else if (name.equals("upstream_http_set_cookie") || name.equals("sent_http_set_cookie")) {
                 source.note("responses with cookies and without a lifetime of their own are validated at every use");
-            } else if (!ownVariable(name, depth)) {
+            } else if (!definedVariable(name, depth)) {
                 source.notMapped("'" + text + "': requests bypass the cache by URL, method or cookies only");
             }
         }
@@ -152,7 +162,7 @@ final class CacheConditions {
             if (text.equals("0")) {
                 source.note("has no effect in nginx");
             } else {
-                rule.put("cache.enabled", "false", source.use());
+                rule.put("cache.enabled", "false", source.markHandled());
             }
         }
 
@@ -160,15 +170,18 @@ final class CacheConditions {
             add(bases, prefix, expression, "action", "never_cache", sources);
         }
 
-        private void cookies(Directive at, String difference) {
-            rule.put("cache.cache_responses_to_cookies", "none", at.use());
+        private void cookies(Directive directive, String difference) {
+            rule.put("cache.cache_responses_to_cookies", "none", directive.markHandled());
             if (!difference.isEmpty()) {
-                at.notMapped(difference);
+                directive.notMapped(difference);
             }
         }
 
-        /** Follows a variable of {@code set}, {@code if} and {@code map}. Returns false if it has no equivalent. */
-        private boolean ownVariable(String name, int depth) {
+        /**
+         * Translates a variable that {@code set}, {@code if} or {@code map} defines. Returns false if it is not
+         * defined.
+         */
+        private boolean definedVariable(String name, int depth) {
             boolean found = false;
             for (Directive each : scope.all("if")) {
                 for (Directive set : each.children("set")) {
@@ -206,7 +219,7 @@ final class CacheConditions {
             } else if (condition == null) {
                 test.notMapped("the condition has no equivalent");
             } else {
-                by(test, condition.variable(), condition.operator(), condition.value());
+                bypassIf(test, condition.variable(), condition.operator(), condition.value());
             }
         }
 
@@ -223,36 +236,36 @@ final class CacheConditions {
                 } else if (off) {
                     each.note("such requests use the cache, unless another line applies");
                 } else if (each.name().startsWith("~*")) {
-                    by(each, variable, "~*", each.name().substring(2));
+                    bypassIf(each, variable, "~*", each.name().substring(2));
                 } else if (each.name().startsWith("~")) {
-                    by(each, variable, "~", each.name().substring(1));
+                    bypassIf(each, variable, "~", each.name().substring(1));
                 } else {
-                    by(each, variable, "=", each.name());
+                    bypassIf(each, variable, "=", each.name());
                 }
             }
         }
 
-        private void by(Directive at, String variable, String operator, String value) {
+        private void bypassIf(Directive directive, String variable, String operator, String value) {
             boolean match = operator.startsWith("~");
             String flag = operator.equals("~*") ? "(?i)" : "";
             switch (variable) {
                 case "request_method" -> {
                     List<String> methods = Conditions.methods(value);
                     if (methods != null && !operator.startsWith("!") && !methods.contains("GET")) {
-                        at.note("requests other than GET and HEAD do not use the cache");
+                        directive.note("requests other than GET and HEAD do not use the cache");
                     } else if (operator.startsWith("!")) {
-                        at.note("requests other than GET and HEAD do not use the cache");
+                        directive.note("requests other than GET and HEAD do not use the cache");
                     } else {
-                        at.notMapped("requests with GET cannot bypass the cache by their method");
+                        directive.notMapped("requests with GET cannot bypass the cache by their method");
                     }
                 }
                 case "query_string", "args" -> {
                     if (operator.isEmpty() || (operator.equals("!=") && value.isEmpty())) {
-                        never("\\?.", at.use());
+                        never("\\?.", directive.markHandled());
                     } else if (match) {
-                        never(flag + "\\?.*" + value, at.use());
+                        never(flag + "\\?.*" + value, directive.markHandled());
                     } else {
-                        at.notMapped("the condition has no equivalent");
+                        directive.notMapped("the condition has no equivalent");
                     }
                 }
                 case "request_uri", "uri", "document_uri" -> {
@@ -263,26 +276,28 @@ final class CacheConditions {
                                                 + BEFORE_PATH
                                                 + (value.startsWith("^") ? value.substring(1) : ".*(?:" + value + ")")
                                         : ofPath(flag + value),
-                                at.use());
+                                directive.markHandled());
                     } else if (operator.equals("=")) {
-                        never(BEFORE_PATH + value.replaceAll("([.?+*()\\[\\]])", "\\\\$1") + "$", at.use());
+                        never(
+                                BEFORE_PATH + value.replaceAll("([.?+*()\\[\\]])", "\\\\$1") + "$",
+                                directive.markHandled());
                     } else {
-                        at.notMapped("the condition has no equivalent");
+                        directive.notMapped("the condition has no equivalent");
                     }
                 }
                 case "http_cookie" ->
-                    cookies(at, "every request with a cookie bypasses the cache, not only those that match");
+                    cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
                 case "http_authorization" ->
-                    at.note("responses to requests with Authorization are stored only if they permit it");
+                    directive.note("responses to requests with Authorization are stored only if they permit it");
                 default -> {
                     if (variable.startsWith("cookie_")) {
-                        cookies(at, "every request with a cookie bypasses the cache, not only those that match");
+                        cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
                     } else if (variable.startsWith("arg_")) {
                         never(
                                 "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
-                                at.use());
+                                directive.markHandled());
                     } else {
-                        at.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");
+                        directive.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");
                     }
                 }
             }

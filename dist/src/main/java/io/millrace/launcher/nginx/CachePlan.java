@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates the directives {@code proxy_cache*} of a location to settings of its rule. Thread-safe: stateless. */
+/** Translates the directives {@code proxy_cache*} of a location to settings of its rule. Stateless. */
 final class CachePlan {
     private static final String DEFAULT = "nginx's default (%s); without the line: %s";
 
@@ -22,7 +22,10 @@ final class CachePlan {
         return !zone.equals("off");
     }
 
-    /** Returns the lifetime that {@code proxy_cache_valid} gives to 200; null if there is none. */
+    /**
+     * Returns the {@code proxy_cache_valid} directive with the lifetime of responses with status 200. Returns null if
+     * there is none.
+     */
     static @Nullable Directive lifetime(Scope scope) {
         for (Directive each : scope.all("proxy_cache_valid")) {
             if (statuses(each).isEmpty()
@@ -48,10 +51,10 @@ final class CachePlan {
     }
 
     /**
-     * Writes the settings of a rule.
+     * Writes the cache settings of a rule.
      *
-     * @param ignoreClients whether Cache-Control of clients has no effect, nginx's default
-     * @param inactive how long a response may be stored without a request, in Millrace's form
+     * @param ignoreClients whether Cache-Control of requests has no effect, which is nginx's default
+     * @param inactive time after which nginx removes a response without requests, in Millrace's form
      */
     static void fill(Scope scope, RuleSettings.Rule rule, boolean ignoreClients, String inactive) {
         Directive zone = scope.last("proxy_cache");
@@ -59,19 +62,19 @@ final class CachePlan {
             if (zone == null) {
                 rule.putDefault("cache.enabled", "false", "no proxy_cache applies to the rule");
             } else {
-                rule.put("cache.enabled", "false", zone.use());
+                rule.put("cache.enabled", "false", zone.markHandled());
             }
             return;
         }
         if (zone != null && rule.text("cache.enabled") == null) {
-            rule.put("cache.enabled", "true", zone.use());
+            rule.put("cache.enabled", "true", zone.markHandled());
         } else if (zone != null) {
-            zone.use().same("cache.enabled");
+            zone.markHandled().same("cache.enabled");
         }
         if (ignoreClients) {
-            String what = String.format(DEFAULT, "it ignores Cache-Control of requests", "false");
-            rule.putDefault("cache.ignore_client_no_cache", "true", what);
-            rule.putDefault("cache.ignore_client_max_age", "true", what);
+            String remark = String.format(DEFAULT, "it ignores Cache-Control of requests", "false");
+            rule.putDefault("cache.ignore_client_no_cache", "true", remark);
+            rule.putDefault("cache.ignore_client_max_age", "true", remark);
         }
         lifetimes(scope, rule);
         ignoredFields(scope, rule);
@@ -89,7 +92,7 @@ final class CachePlan {
                     "lifetime",
                     String.format(DEFAULT, "responses without a lifetime are not stored", "none"));
         } else {
-            Entry entry = valid.use();
+            Entry entry = valid.markHandled();
             rule.put("cache.heuristic_lm_factor", "0", entry);
             rule.put("cache.heuristic_min_lifetime", time, entry);
             rule.put("cache.heuristic_max_lifetime", time, entry);
@@ -101,23 +104,23 @@ final class CachePlan {
         negative(scope, rule);
     }
 
-    /** Other statuses than 200 have one common lifetime. */
+    /** Writes the lifetime of responses with other statuses than 200. Millrace has only one value for them. */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
         Set<String> codes = new LinkedHashSet<>();
         Directive first = null;
         List<Entry> sources = new ArrayList<>();
         for (Directive each : scope.all("proxy_cache_valid")) {
-            List<String> own = new ArrayList<>(statuses(each));
-            if (own.remove("any")) {
-                own.addAll(List.of(
+            List<String> ownCodes = new ArrayList<>(statuses(each));
+            if (ownCodes.remove("any")) {
+                ownCodes.addAll(List.of(
                         "204", "302", "303", "307", "400", "403", "404", "405", "410", "500", "502", "503", "504"));
             }
-            own.removeIf(code -> List.of("200", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
+            ownCodes.removeIf(code -> List.of("200", "301").contains(code) || !code.matches("[2-5]\\d\\d"));
             if (statuses(each).isEmpty()) {
-                own.add("302");
+                ownCodes.add("302");
             }
-            if (own.isEmpty()) {
-                each.use().same("cache.heuristic_min_lifetime");
+            if (ownCodes.isEmpty()) {
+                each.markHandled().same("cache.heuristic_min_lifetime");
                 continue;
             }
             if (first != null && !each.lastArg().equals(first.lastArg())) {
@@ -125,8 +128,8 @@ final class CachePlan {
                         + first.entry().place());
             }
             first = first == null ? each : first;
-            sources.add(each.use());
-            codes.addAll(own);
+            sources.add(each.markHandled());
+            codes.addAll(ownCodes);
         }
         String time = first == null ? null : Values.time(first.lastArg());
         if (time == null) {
@@ -142,7 +145,7 @@ final class CachePlan {
         Directive valid = lifetime(scope);
         String time = valid == null ? null : Values.time(valid.lastArg());
         for (Directive each : scope.all("proxy_ignore_headers")) {
-            Entry entry = each.use();
+            Entry entry = each.markHandled();
             for (String word : each.args()) {
                 switch (word.toLowerCase(java.util.Locale.ROOT)) {
                     case "cache-control" -> {
@@ -170,7 +173,7 @@ final class CachePlan {
     private static void setCookie(Scope scope, RuleSettings.Rule rule, Entry entry) {
         for (Directive each : scope.all("proxy_hide_header")) {
             if (each.arg(0).equalsIgnoreCase("Set-Cookie")) {
-                rule.putWords("cache.unshared_fields", List.of("Set-Cookie"), entry, each.use());
+                rule.putWords("cache.unshared_fields", List.of("Set-Cookie"), entry, each.markHandled());
                 each.entry().note("the client whose request is forwarded still gets the field");
                 return;
             }
@@ -186,10 +189,10 @@ final class CachePlan {
             if (stale == null) {
                 rule.putDefault("cache.max_stale_age", "0", String.format(DEFAULT, "proxy_cache_use_stale off", "7d"));
             } else {
-                rule.put("cache.max_stale_age", "0", stale.use());
+                rule.put("cache.max_stale_age", "0", stale.markHandled());
             }
         } else {
-            Entry entry = stale.use();
+            Entry entry = stale.markHandled();
             entry.same("cache.max_stale_age");
             List<String> codes = words.stream()
                     .filter(word -> word.matches("http_\\d{3}"))
@@ -205,7 +208,7 @@ final class CachePlan {
             }
         }
         if (background != null && background.isOn() && words.contains("updating")) {
-            background.use().same("cache.stale_while_revalidate");
+            background.markHandled().same("cache.stale_while_revalidate");
             background.entry().note("stale responses are always updated in the background");
         } else if (background != null) {
             background.note("has an effect only with proxy_cache_use_stale updating");
@@ -217,17 +220,23 @@ final class CachePlan {
         Directive timeout = scope.last("proxy_cache_lock_timeout");
         String wait = timeout == null ? "5s" : Values.time(timeout.arg(0));
         if (lock != null && lock.isOn() && wait != null) {
-            rule.put("cache.collapse_wait", wait, timeout == null ? new Entry[] {lock.use()} : both(lock, timeout));
+            rule.put(
+                    "cache.collapse_wait",
+                    wait,
+                    timeout == null ? new Entry[] {lock.markHandled()} : both(lock, timeout));
         } else if (lock != null) {
-            rule.put("cache.collapse_wait", "0", lock.use());
+            rule.put("cache.collapse_wait", "0", lock.markHandled());
         }
     }
 
     private static Entry[] both(Directive one, Directive two) {
-        return new Entry[] {one.use(), two.use()};
+        return new Entry[] {one.markHandled(), two.markHandled()};
     }
 
-    /** The key in Millrace is the client's URL; other parts become variants. */
+    /**
+     * Translates the cache key. In Millrace it is the client's URL. Fields and cookies in it become parts of the
+     * variant key.
+     */
     private static void key(Scope scope, RuleSettings.Rule rule) {
         Directive key = scope.last("proxy_cache_key");
         if (key == null) {
@@ -238,7 +247,7 @@ final class CachePlan {
         List<String> cookies = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
         boolean query = false;
-        Entry entry = key.use();
+        Entry entry = key.markHandled();
         if (!text.matches(".*\\$(host|http_host|server_name|proxy_host).*")) {
             entry.note("the key always has the client's host");
         }

@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the conditions of {@code if} that have an equivalent. Thread-safe: stateless. */
+/** Parses the conditions of {@code if} directives. Stateless. */
 final class Conditions {
     private static final Pattern METHODS = Pattern.compile("\\^?\\(?([A-Z|]+)\\)?\\$?");
 
@@ -42,7 +42,7 @@ final class Conditions {
         return new Condition(matcher.group(1), matcher.group(2) == null ? "" : matcher.group(2), value);
     }
 
-    /** Returns the host that a condition requires; null if it requires none. */
+    /** Returns the only host that meets a condition. Returns null if the condition is not for one host. */
     @Nullable
     static String host(Directive directive) {
         Condition condition = of(directive);
@@ -76,7 +76,10 @@ final class Conditions {
         };
     }
 
-    /** Returns the methods of an expression such as {@code ^(GET|HEAD)$}; null if it is another one. */
+    /**
+     * Returns the methods in an expression such as {@code ^(GET|HEAD)$}. Returns null if the expression has another
+     * form.
+     */
     @Nullable
     static List<String> methods(String expression) {
         Matcher matcher = METHODS.matcher(expression);
@@ -88,7 +91,7 @@ final class Conditions {
         return methods.isEmpty() ? null : methods;
     }
 
-    /** Returns the methods that a condition permits, if its block refuses all others; null if it does not. */
+    /** Returns the permitted methods, if the block of a condition refuses all other methods. Returns null otherwise. */
     @Nullable
     static List<String> permittedMethods(Directive directive) {
         Condition condition = of(directive);

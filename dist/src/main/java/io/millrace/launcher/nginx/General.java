@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates directives that become settings for all rules. Confined to one thread. */
+/** The translator of directives that become settings for all rules. Confined to one thread. */
 final class General {
+    /** The form of a directive's value. */
     private enum Kind {
         TIME,
         SIZE,
@@ -23,9 +24,9 @@ final class General {
     }
 
     /**
-     * A directive with one value.
+     * A directive with one value, and its keys.
      *
-     * @param usual nginx's default, which is written if Millrace's differs
+     * @param usual nginx's default, which is written if Millrace has another one; empty for none
      */
     private record Simple(String name, Kind kind, String usual, List<String> keys) {}
 
@@ -48,7 +49,11 @@ final class General {
     private final Scope http;
     private final List<Scope> scopes;
 
-    /** @param scopes the scopes of rules and servers, whose values are compared */
+    /**
+     * Creates a translator.
+     *
+     * @param scopes the scopes of rules and servers. If they have different values, the largest one is written
+     */
     General(Workspace workspace, Scope http, List<Scope> scopes) {
         this.workspace = workspace;
         this.draft = workspace.draft();
@@ -110,13 +115,13 @@ final class General {
         }
         String text = text(simple, most.arg(0));
         if (simple.name.equals("keepalive_timeout") && "0".equals(text)) {
-            draft.set("limits.requests_per_connection", "1", most.use());
+            draft.set("limits.requests_per_connection", "1", most.markHandled());
             return;
         }
         for (Directive each : found) {
             if (each.arg(0).equals(most.arg(0))) {
                 for (String key : simple.keys) {
-                    draft.set(key, String.valueOf(text), each.use());
+                    draft.set(key, String.valueOf(text), each.markHandled());
                     optional(key);
                 }
             } else {
@@ -157,7 +162,7 @@ final class General {
                 each.notMapped("the numbers are not understood");
                 continue;
             }
-            draft.set("limits.request_line", Quantity.size(Math.min(65_536, Math.max(256, size))), each.use());
+            draft.set("limits.request_line", Quantity.size(Math.min(65_536, Math.max(256, size))), each.markHandled());
             long all = Math.min(1 << 20, Math.max(1024, size * Long.parseLong(each.arg(0))));
             draft.set("limits.request_header", Quantity.size(all), each.entry());
         }
@@ -180,13 +185,13 @@ final class General {
             if (draft.root().find("dns.name_servers") != null) {
                 each.notMapped("all rules have the same name servers");
             } else {
-                draft.root().putWords("dns.name_servers", servers).optional().from(each.use());
+                draft.root().putWords("dns.name_servers", servers).optional().from(each.markHandled());
             }
         }
         for (Directive each : found("resolver_timeout")) {
             String time = Values.time(each.arg(0));
             if (time != null) {
-                draft.set("dns.query_timeout", time, each.use());
+                draft.set("dns.query_timeout", time, each.markHandled());
                 optional("dns.query_timeout");
             }
         }
@@ -206,11 +211,11 @@ final class General {
         if (!from.isEmpty()) {
             DraftNode node =
                     draft.root().putWords("access.trusted_proxies", from).optional();
-            all.forEach(each -> node.from(each.use()));
+            all.forEach(each -> node.from(each.markHandled()));
         }
         for (Directive each : found("real_ip_header")) {
             if (each.arg(0).equalsIgnoreCase("X-Forwarded-For") && !from.isEmpty()) {
-                draft.set("access.filter_by_x_forwarded_for", "true", each.use());
+                draft.set("access.filter_by_x_forwarded_for", "true", each.markHandled());
             } else if (each.arg(0).equalsIgnoreCase("proxy_protocol")) {
                 each.note("the address in PROXY headers is the client's address everywhere");
             } else {
@@ -219,7 +224,9 @@ final class General {
         }
     }
 
-    /** limit_conn counts requests in progress of one client, as limits.per_client.requests does. */
+    /**
+     * Translates limit_conn, which limits the requests in progress of one client, as limits.per_client.requests does.
+     */
     private void connections() {
         for (Directive each : found("limit_conn")) {
             Directive zone = null;
@@ -231,7 +238,7 @@ final class General {
             } else if (draft.root().find("limits.per_client.requests") != null) {
                 each.notMapped("there is one limit for all rules");
             } else {
-                draft.set("limits.per_client.requests", each.arg(1), each.use());
+                draft.set("limits.per_client.requests", each.arg(1), each.markHandled());
                 each.entry().note("waiting requests of a client are counted; further ones get 429");
                 optional("limits.per_client.requests");
                 zone.note("taken into account with " + each.entry().place());
@@ -239,7 +246,7 @@ final class General {
         }
     }
 
-    /** Returns the time that responses are kept without a request, in Millrace's form. */
+    /** Returns the time after which nginx removes a response without requests, in Millrace's form. */
     static String inactive(Scope http) {
         for (Directive each : http.own("proxy_cache_path")) {
             String option = Upstreams.option(each, "inactive");
@@ -253,9 +260,9 @@ final class General {
 
     private void storage() {
         for (Directive each : http.own("proxy_cache_path")) {
-            DraftNode element = draft.element("storage", each.use());
+            DraftNode element = draft.element("storage", each.markHandled());
             Path path = Path.of(Listeners.path(workspace, each.arg(0)));
-            // nginx removes files that it does not know from its own directory.
+            // Millrace gets its own directory, because nginx would remove the files from its directory.
             element.put("path", path.toString().replaceAll("/+$", "") + "-millrace");
             String option = Upstreams.option(each, "max_size");
             String size = option == null ? null : Values.size(option);

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates fields of requests to origins and of responses to clients. Confined to one thread. */
+/** The translator of header fields in requests to origins and in responses to clients. Confined to one thread. */
 final class Headers {
     private static final Map<String, String> FORWARDED = Map.of(
             "x-forwarded-for", "x-forwarded-for",
@@ -22,9 +22,13 @@ final class Headers {
             "forwarded", "forwarded",
             "client-ip", "client-ip");
 
+    /** Lines that set fields about the client, by the field's word in {@code access.forwarded_fields}. */
     private final Map<String, Set<Entry>> forwarded = new LinkedHashMap<>();
 
-    /** Returns the value that the rule's origin gets as Host; null for that of the origin's URL. */
+    /**
+     * Returns the directive that sets the Host field of requests to the origin. Returns null if the host of the
+     * origin's URL is sent.
+     */
     static @Nullable Directive host(Scope scope) {
         Directive found = null;
         for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
@@ -33,13 +37,13 @@ final class Headers {
         return found;
     }
 
-    /** Returns true for the client's Host field, whichever variable names it. */
+    /** Returns true if a value is the client's Host field, which has several variables. */
     static boolean isClientHost(String value) {
         return value.replaceAll("[{}]", "")
                 .matches("\\$(http_host|host|server_name)(:(\\$server_port|\\$proxy_port|\\d+))?");
     }
 
-    /** Translates the fields of requests for one rule; Host is not among them. */
+    /** Translates the fields of requests for one rule, except Host. */
     void requests(Scope scope, DraftNode rule) {
         for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
@@ -49,12 +53,12 @@ final class Headers {
                 continue;
             }
             if (known != null && !value.isEmpty()) {
-                forwarded.computeIfAbsent(known, key -> new LinkedHashSet<>()).add(each.use());
+                forwarded.computeIfAbsent(known, key -> new LinkedHashSet<>()).add(each.markHandled());
                 if (name.equals("x-forwarded-for") && value.contains("proxy_add")) {
                     each.entry().note("addresses in the field are kept if they come from access.trusted_proxies");
                 }
             } else if (name.equals("upgrade") && value.contains("$http_upgrade")) {
-                rule.putWords("upgrade", List.of("websocket")).optional().from(each.use());
+                rule.putWords("upgrade", List.of("websocket")).optional().from(each.markHandled());
             } else if (name.equals("connection")) {
                 connection(each, value);
             } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {
@@ -118,19 +122,19 @@ final class Headers {
         long seconds = Math.min(Long.parseLong(age.group(1)), 3650L * 86_400);
         DraftNode written =
                 draft.root().put("tls.hsts.max_age", io.millrace.launcher.importing.source.Quantity.seconds(seconds));
-        written.from(each.use());
-        boolean below = text.contains("includesubdomains");
-        if (below) {
+        written.from(each.markHandled());
+        boolean includesSubdomains = text.contains("includesubdomains");
+        if (includesSubdomains) {
             draft.root().put("tls.hsts.include_subdomains", "true").from(each.entry());
         }
-        if (text.contains("preload") && below && seconds >= 365L * 86_400) {
+        if (text.contains("preload") && includesSubdomains && seconds >= 365L * 86_400) {
             draft.root().put("tls.hsts.preload", "true").from(each.entry());
         } else if (text.contains("preload")) {
             each.notMapped("preload needs includeSubDomains and a max-age of at least 365 days");
         }
     }
 
-    /** Writes the fields that tell origins about clients. nginx sends none unless the configuration sets them. */
+    /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */
     void finish(Draft draft) {
         List<String> fields = List.copyOf(forwarded.keySet());
         List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");

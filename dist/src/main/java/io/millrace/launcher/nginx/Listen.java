@@ -4,13 +4,17 @@ import io.millrace.launcher.nginx.syntax.Directive;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An address of a server. Immutable.
+ * A listening address of a {@code server} block. Immutable.
  *
- * @param address in Millrace's form, such as {@code :80}
- * @param first whether the server is the explicit default for the address
+ * @param address address in Millrace's form, such as {@code :80}
+ * @param first whether the server is marked as the default for the address
  */
 record Listen(Directive source, String address, int port, boolean tls, boolean proxyProtocol, boolean first) {
-    /** Parses a directive {@code listen}. Returns null, and marks the directive, for an address without equivalent. */
+    /**
+     * Parses a {@code listen} directive. Returns null for an address without equivalent, and marks the directive.
+     *
+     * @param oldSsl whether the old directive {@code ssl on} enables TLS for all addresses of the server
+     */
     @Nullable
     static Listen of(Directive source, boolean oldSsl) {
         String text = source.arg(0);

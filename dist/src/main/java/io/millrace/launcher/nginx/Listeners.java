@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the addresses, the certificates and the settings of TLS. Confined to one thread. */
+/** The writer of listening addresses, certificates and TLS settings. Confined to one thread. */
 final class Listeners {
+    /** A TLS setting of a server; {@code words} is null for a scalar. */
     private record Setting(String text, @Nullable List<String> words, Directive source) {}
 
     private final Workspace workspace;
@@ -28,7 +29,7 @@ final class Listeners {
         this.servers = servers;
     }
 
-    /** Returns an absolute path; relative ones start at the directory of the configuration. */
+    /** Returns an absolute path. A relative path starts at the directory of the configuration. */
     static String path(Workspace workspace, String text) {
         Path path = Path.of(text);
         return path.isAbsolute()
@@ -49,12 +50,12 @@ final class Listeners {
             Directive on = server.scope().last("http2");
             for (Listen each : server.listens()) {
                 DraftNode node = written.computeIfAbsent(each.address(), address -> {
-                    DraftNode made = draft.root().element("listen");
-                    made.put("address", address);
-                    return made;
+                    DraftNode created = draft.root().element("listen");
+                    created.put("address", address);
+                    return created;
                 });
                 if (server.scope().own("listen").contains(each.source())) {
-                    node.from(each.source().use());
+                    node.from(each.source().markHandled());
                 }
                 if (each.tls()) {
                     node.put("tls.enabled", "true");
@@ -68,7 +69,7 @@ final class Listeners {
                 }
             }
             if (on != null) {
-                on.use().became("listen[].http2");
+                on.markHandled().became("listen[].http2");
             }
         }
         http2.forEach((address, on) -> {
@@ -99,10 +100,13 @@ final class Listeners {
                                 .map(each -> each.arg(0))
                                 .filter(each -> !each.startsWith("unix"))
                                 .toList());
-        from.forEach(each -> allow.from(each.use()));
+        from.forEach(each -> allow.from(each.markHandled()));
     }
 
-    /** Writes each pair of certificate and key with the names of its servers, that of the default server first. */
+    /**
+     * Writes each certificate with its key and the names of its servers. The certificate of the default server is
+     * first.
+     */
     private void certificates() {
         Map<String, List<String>> names = new LinkedHashMap<>();
         Map<String, DraftNode> elements = new LinkedHashMap<>();
@@ -123,13 +127,13 @@ final class Listeners {
                     continue;
                 }
                 DraftNode element = elements.computeIfAbsent(file.arg(0), name -> {
-                    DraftNode made = draft.root().element("tls.certificates");
-                    made.put("certificate", path(workspace, name));
-                    return made;
+                    DraftNode created = draft.root().element("tls.certificates");
+                    created.put("certificate", path(workspace, name));
+                    return created;
                 });
-                element.from(file.use());
+                element.from(file.markHandled());
                 if (key != null && !key.arg(0).matches(".*[$:].*")) {
-                    element.put("key", path(workspace, key.arg(0))).from(key.use());
+                    element.put("key", path(workspace, key.arg(0))).from(key.markHandled());
                 } else if (key != null) {
                     key.notMapped("keys are PEM files without a passphrase");
                 }
@@ -176,9 +180,9 @@ final class Listeners {
 
     private void write(String key, Setting setting) {
         if (setting.words != null) {
-            draft.set(key, setting.words, setting.source.use());
+            draft.set(key, setting.words, setting.source.markHandled());
         } else {
-            draft.set(key, setting.text, setting.source.use());
+            draft.set(key, setting.text, setting.source.markHandled());
         }
         DraftNode node = draft.root().find(key);
         if (node != null) {
@@ -195,18 +199,18 @@ final class Listeners {
             all.put("tls.ocsp_stapling", new Setting(Boolean.toString(stapling.isOn()), null, stapling));
         }
         Directive verify = scope.last("ssl_verify_client");
-        Directive authorities = scope.last("ssl_client_certificate");
+        Directive clientCaFile = scope.last("ssl_client_certificate");
         if (verify != null && !verify.arg(0).equals("off")) {
             boolean require = verify.arg(0).equals("on");
             all.put("tls.client_certificates", new Setting(require ? "require" : "request", null, verify));
             if (verify.arg(0).equals("optional_no_ca")) {
                 verify.notMapped("a certificate that a client presents must be valid");
             }
-            if (authorities != null) {
-                all.put("tls.client_ca_file", new Setting(path(workspace, authorities.arg(0)), null, authorities));
+            if (clientCaFile != null) {
+                all.put("tls.client_ca_file", new Setting(path(workspace, clientCaFile.arg(0)), null, clientCaFile));
             }
         } else if (verify != null) {
-            verify.use().same("tls.client_certificates");
+            verify.markHandled().same("tls.client_certificates");
         }
         Directive revoked = scope.last("ssl_crl");
         if (revoked != null) {
@@ -230,14 +234,14 @@ final class Listeners {
         if (protocols == null) {
             return;
         }
-        boolean two = protocols.args().contains("TLSv1.2");
-        boolean three = protocols.args().contains("TLSv1.3");
+        boolean tls12 = protocols.args().contains("TLSv1.2");
+        boolean tls13 = protocols.args().contains("TLSv1.3");
         if (protocols.args().stream()
                 .anyMatch(each -> List.of("SSLv2", "SSLv3", "TLSv1", "TLSv1.1").contains(each))) {
             protocols.entry().note("TLS 1.2 is the oldest version");
         }
-        all.put("tls.min_version", new Setting(three && !two ? "TLSv1.3" : "TLSv1.2", null, protocols));
-        all.put("tls.max_version", new Setting(three ? "TLSv1.3" : "TLSv1.2", null, protocols));
+        all.put("tls.min_version", new Setting(tls13 && !tls12 ? "TLSv1.3" : "TLSv1.2", null, protocols));
+        all.put("tls.max_version", new Setting(tls13 ? "TLSv1.3" : "TLSv1.2", null, protocols));
     }
 
     private static void ciphers(Scope scope, Map<String, Setting> all) {
@@ -245,7 +249,7 @@ final class Listeners {
         if (ciphers != null) {
             OpenSslNames.Translation suites = OpenSslNames.suites(ciphers.arg(0));
             if (suites == null && ciphers.arg(0).matches("([A-Z0-9+]+|[:!]|aNULL|eNULL)+")) {
-                ciphers.use().same("tls.ciphers");
+                ciphers.markHandled().same("tls.ciphers");
                 ciphers.entry().note("the suites of BoringSSL are used; it has no weak ones");
             } else if (suites == null || suites.words().isEmpty()) {
                 ciphers.notMapped("the list has sets of suites; name suites in tls.ciphers");
@@ -258,7 +262,7 @@ final class Listeners {
         }
         Directive curves = scope.last("ssl_ecdh_curve");
         if (curves != null && curves.arg(0).equals("auto")) {
-            curves.use().same("tls.groups");
+            curves.markHandled().same("tls.groups");
         } else if (curves != null) {
             OpenSslNames.Translation groups = OpenSslNames.groups(curves.arg(0));
             if (groups.words().isEmpty()) {

@@ -8,20 +8,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block {@code location}. Immutable.
+ * A {@code location} block, or one path of a block with an expression for several paths. Immutable.
  *
- * @param path path of a prefix or of an exact location; empty for an expression
+ * @param path path of a prefix or exact location; empty for an expression
  * @param expression expression in RE2 syntax; empty for a path
- * @param within path of the surrounding location
+ * @param within path of the location that contains this one; {@code /} if there is none
  */
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
     /** How a location matches. */
     enum Kind {
         PREFIX,
-        /** A prefix that keeps expressions from being tested. */
+        /** A prefix with {@code ^~}: if it is the longest matching prefix, no expressions are tested. */
         STRONG,
         EXACT,
-        /** An expression that is written as paths. */
+        /** An expression that is equivalent to a prefix. */
         PATHS,
         EXPRESSION,
         NAMED
@@ -35,7 +35,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return !path.isEmpty();
     }
 
-    /** Returns all locations of a server, in the order in which rules must be written, expressions last. */
+    /** Returns all locations of a server, in the order of the rules to write. Expressions are last. */
     static List<Location> ordered(Scope server) {
         List<Location> all = new ArrayList<>();
         collect(server, "/", all);
@@ -62,12 +62,12 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return ordered;
     }
 
-    private static void collect(Scope around, String within, List<Location> all) {
-        for (Directive each : around.own("location")) {
-            Scope scope = new Scope(around, each);
-            List<Location> made = of(scope, within);
-            all.addAll(made);
-            String inner = made.isEmpty() || made.get(0).path.isEmpty() ? within : made.get(0).path;
+    private static void collect(Scope parent, String within, List<Location> all) {
+        for (Directive each : parent.own("location")) {
+            Scope scope = new Scope(parent, each);
+            List<Location> parsed = of(scope, within);
+            all.addAll(parsed);
+            String inner = parsed.isEmpty() || parsed.get(0).path.isEmpty() ? within : parsed.get(0).path;
             collect(scope, inner, all);
         }
     }
@@ -77,7 +77,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         String first = source.arg(0);
         String second = source.arg(1);
         if (source.args().size() == 1 && first.matches("(=|\\^~|~\\*?).+") && !first.startsWith("~/")) {
-            // The modifier may stand directly before the path.
+            // There may be no blank between the modifier and the path.
             int length = first.startsWith("=") ? 1 : first.startsWith("^~") || first.startsWith("~*") ? 2 : 1;
             second = first.substring(length);
             first = first.substring(0, length);

@@ -13,8 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code log_format} and {@code access_log}. Millrace has one access log. Confined to one thread. */
+/** The translator of {@code log_format} and {@code access_log}. Imports one access log. Confined to one thread. */
 final class Logs {
+    /** Field codes of log templates, by nginx variable. */
     private static final Map<String, String> CODES = Map.ofEntries(
             Map.entry("remote_addr", "%<chi>"),
             Map.entry("realip_remote_addr", "%<chi>"),
@@ -52,7 +53,11 @@ final class Logs {
         this.http = http;
     }
 
-    /** @param scopes the scopes of servers and rules */
+    /**
+     * Writes the settings of the access log.
+     *
+     * @param scopes the scopes of servers and rules
+     */
     void write(List<Scope> scopes) {
         Set<Directive> all = new LinkedHashSet<>(http.own("access_log"));
         scopes.forEach(scope -> all.addAll(scope.all("access_log")));
@@ -77,7 +82,7 @@ final class Logs {
                 continue;
             }
             if (chosen == null && http.own("access_log").contains(each)) {
-                draft.set("log.access.enabled", "false", each.use());
+                draft.set("log.access.enabled", "false", each.markHandled());
             } else {
                 each.notMapped("all requests are logged; filter the log, or turn it off with log.access.enabled");
             }
@@ -98,7 +103,7 @@ final class Logs {
         for (Directive each : http.own("log_format")) {
             format = each.arg(0).equals(name) ? each : format;
         }
-        log.use().note("the file is access.log in the log directory; log.access.path names another");
+        log.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         for (String word : log.args()) {
             if (word.startsWith("if=")) {
                 log.notMapped("if: all requests are logged");
@@ -117,7 +122,7 @@ final class Logs {
             format.notMapped(String.join(", ", unknown) + ": the log has no such field; '-' is written");
         }
         DraftNode node = draft.root().put("log.access.format", template).optional();
-        node.from(log.entry()).from(format.use());
+        node.from(log.entry()).from(format.markHandled());
     }
 
     private static String template(Directive format, List<String> unknown) {

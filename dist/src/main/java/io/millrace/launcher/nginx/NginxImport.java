@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Converts a configuration of nginx to a configuration of Millrace. Thread-safe: stateless. */
+/** The importer of an nginx configuration. Stateless. */
 public final class NginxImport {
     private NginxImport() {}
 
@@ -46,7 +46,7 @@ public final class NginxImport {
         return workspace.finish();
     }
 
-    /** Returns nginx.conf of a directory, else all files of sites in it. */
+    /** Returns the file nginx.conf of a directory. If it is missing, returns all files that describe sites. */
     private static List<Path> files(Path path) {
         if (!Files.isDirectory(path)) {
             return List.of(path);
@@ -64,7 +64,7 @@ public final class NginxImport {
                         .sorted()
                         .forEach(found::add);
             } catch (IOException e) {
-                // The directory does not exist, or cannot be read: no file of it is imported.
+                // The directory does not exist or cannot be read, so it has no files to import.
             }
         }
         return List.copyOf(found);
@@ -73,7 +73,7 @@ public final class NginxImport {
     private static void convert(Workspace workspace, Directive root) {
         List<Directive> blocks = root.children("http");
         Scope main = new Scope(null, root);
-        // A file of conf.d has no block http: its directives belong there.
+        // A file of conf.d has no block http, because nginx.conf includes it in that block.
         Scope http = blocks.isEmpty() ? main : new Scope(main, blocks.get(0));
         for (int i = 1; i < blocks.size(); i++) {
             blocks.get(i).notMapped("the first block http is imported");

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Reports the directives that no other part has translated. Thread-safe: stateless. */
+/** The notes about directives that no other class of the import has translated. Stateless. */
 final class Notes {
     private static final String FILES = "Millrace serves no files: put a web server behind it";
     private static final String PROCESS = "concerns the processes, threads and memory of nginx; Millrace has its own";
@@ -16,10 +16,12 @@ final class Notes {
     private static final String COMPRESSION =
             "responses are not compressed; compress at the origin, whose variants are" + " stored by Vary";
 
+    /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
+    /** Notes about directives that have no equivalent. */
     private static final Map<String, String> MISSING = new HashMap<>();
 
-    /** Directives that other parts translate where a rule uses them. */
+    /** Directives that other classes translate where a rule uses them. */
     private static final Set<String> TRANSLATED = Set.of("""
             proxy_pass proxy_set_header grpc_set_header proxy_cache proxy_cache_valid proxy_cache_key
             proxy_cache_use_stale proxy_cache_lock proxy_cache_lock_timeout proxy_cache_bypass proxy_no_cache
@@ -141,14 +143,17 @@ final class Notes {
         }
     }
 
-    /** Reports the unhandled directives of a block, and of the blocks in it. */
+    /** Adds notes to the directives of a block that were not handled, recursively. */
     static void finish(List<Directive> directives) {
         Set<Entry> used = new HashSet<>();
         collect(directives, used);
         finish(directives, "", used);
     }
 
-    /** Collects the lines of translated directives; an included file may be used in one place and not in another. */
+    /**
+     * Collects the lines of translated directives. A line of a file that is included twice may be translated in one
+     * place only.
+     */
     private static void collect(List<Directive> directives, Set<Entry> used) {
         for (Directive each : directives) {
             if (each.isHandled()) {
@@ -161,18 +166,19 @@ final class Notes {
     private static void finish(List<Directive> directives, String around, Set<Entry> used) {
         for (Directive each : directives) {
             if (!each.isHandled() && !used.contains(each.entry())) {
-                one(each, around);
+                addNote(each, around);
             }
             boolean section = List.of("http", "server", "events").contains(each.name()) && each.hasBlock();
-            boolean open = section || List.of("location", "upstream").contains(each.name());
-            String reason = around.isEmpty() && !open
+            boolean isTranslatedBlock =
+                    section || List.of("location", "upstream").contains(each.name());
+            String reason = around.isEmpty() && !isTranslatedBlock
                     ? "belongs to " + each.name() + " of " + each.entry().place()
                     : around;
             finish(each.children(), reason, used);
         }
     }
 
-    private static void one(Directive each, String around) {
+    private static void addNote(Directive each, String around) {
         String name = each.name();
         if (name.equals("map") && each.arg(0).equals("$http_upgrade")) {
             each.note("Millrace writes Connection itself when it forwards Upgrade");
@@ -240,7 +246,7 @@ final class Notes {
 
     private static void minUses(Directive each) {
         if (each.arg(0).equals("1")) {
-            each.use().same("store.disk_admission");
+            each.markHandled().same("store.disk_admission");
         } else {
             each.notMapped("responses are stored at the first request; store.disk_admission: second_hit makes a full"
                     + " volume store those that were requested before");

@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of an expression that begins with fixed text, such as {@code ^/(img|css)/}. Immutable.
+ * The paths that match a simple expression, such as {@code ^/(img|css)/}. Immutable.
  *
- * @param prefixes the paths, or their beginnings
- * @param exact whether the expression ends there
+ * @param prefixes the matching paths, or prefixes of the matching paths
+ * @param exact whether only the paths themselves match, and not longer paths
  */
 record PathPattern(List<String> prefixes, boolean exact) {
     /** Limit of paths of one expression. */
@@ -21,32 +21,32 @@ record PathPattern(List<String> prefixes, boolean exact) {
             return null;
         }
         String text = expression.substring(1);
-        List<StringBuilder> open = new ArrayList<>(List.of(new StringBuilder()));
+        List<StringBuilder> partialPaths = new ArrayList<>(List.of(new StringBuilder()));
         int i = 0;
         while (i < text.length()) {
             String rest = text.substring(i);
             if (List.of(".*", "(.*)", ".*$", "(.*)$", ".+", "(.+)", "(.+)$", "(/.*)?$", "(?:/.*)?$", "(/|$)", "(?:/|$)")
                     .contains(rest)) {
-                return new PathPattern(texts(open), false);
+                return new PathPattern(texts(partialPaths), false);
             }
             if (rest.equals("$") || rest.equals("/?$")) {
-                return new PathPattern(texts(open), true);
+                return new PathPattern(texts(partialPaths), true);
             }
             char c = text.charAt(i);
             if (c == '(') {
                 int end = text.indexOf(')', i);
                 List<String> words = end < 0 ? null : words(text.substring(i + 1, end));
-                if (words == null || open.size() * words.size() > PREFIXES_MAX) {
+                if (words == null || partialPaths.size() * words.size() > PREFIXES_MAX) {
                     return null;
                 }
-                open = product(open, words);
+                partialPaths = product(partialPaths, words);
                 i = end + 1;
             } else if (c == '\\' && i + 1 < text.length() && "./-_+".indexOf(text.charAt(i + 1)) >= 0) {
                 char next = text.charAt(i + 1);
-                open.forEach(each -> each.append(next));
+                partialPaths.forEach(each -> each.append(next));
                 i += 2;
             } else if (isLiteral(c)) {
-                open.forEach(each -> each.append(c));
+                partialPaths.forEach(each -> each.append(c));
                 i++;
             } else {
                 return null;
@@ -55,7 +55,7 @@ record PathPattern(List<String> prefixes, boolean exact) {
                 return null;
             }
         }
-        return new PathPattern(texts(open), false);
+        return new PathPattern(texts(partialPaths), false);
     }
 
     private static boolean isLiteral(char c) {
@@ -75,9 +75,9 @@ record PathPattern(List<String> prefixes, boolean exact) {
         return words;
     }
 
-    private static List<StringBuilder> product(List<StringBuilder> open, List<String> words) {
+    private static List<StringBuilder> product(List<StringBuilder> partialPaths, List<String> words) {
         List<StringBuilder> all = new ArrayList<>();
-        for (StringBuilder each : open) {
+        for (StringBuilder each : partialPaths) {
             for (String word : words) {
                 all.add(new StringBuilder(each).append(word));
             }
@@ -85,7 +85,7 @@ record PathPattern(List<String> prefixes, boolean exact) {
         return all;
     }
 
-    private static List<String> texts(List<StringBuilder> open) {
-        return open.stream().map(StringBuilder::toString).toList();
+    private static List<String> texts(List<StringBuilder> partialPaths) {
+        return partialPaths.stream().map(StringBuilder::toString).toList();
     }
 }

@@ -8,22 +8,25 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code return} and {@code rewrite} to redirections. Thread-safe: stateless. */
+/** Translates {@code return} and {@code rewrite} directives to redirections. Stateless. */
 final class Redirects {
-    /** Parts at the end of a target that stand for the path of the request. */
+    /** Endings of a target URL that stand for the whole path of the request. */
     private static final List<String> WHOLE_PATH =
             List.of("$request_uri", "$uri$is_args$args", "$uri$is_args$query_string", "$uri?$args", "$uri");
 
+    /** An expression for paths that begin with fixed text. */
     private static final Pattern REST = Pattern.compile("\\^?(/?[A-Za-z0-9/_~.\\\\-]*)(?:\\(\\.\\*\\)|\\.\\*)\\$?");
+    /** An expression for one path. */
     private static final Pattern EXACT = Pattern.compile("\\^(/[A-Za-z0-9/_~.\\\\-]*)(?:/\\?)?\\$");
 
     /**
      * A redirection. Immutable.
      *
      * @param prefix path that is redirected; null for the path of the location
-     * @param target URL or path without the part for the rest
-     * @param rest whether the rest of the path is appended
-     * @param whole whether the rest is the whole path of the request
+     * @param target URL or path, without the variable for the path of the request
+     * @param rest whether the path after {@code prefix} is appended to the target
+     * @param whole whether the whole path of the request is appended to the target
+     * @param exact whether only requests for the path {@code prefix} itself are redirected
      */
     record Redirect(
             Directive source,
@@ -36,7 +39,9 @@ final class Redirects {
 
     private Redirects() {}
 
-    /** Returns the redirection of a directive; null if the directive is none that can be expressed. */
+    /**
+     * Returns the redirection of a directive. Returns null if the directive is not a redirection with an equivalent.
+     */
     @Nullable
     static Redirect of(Directive directive) {
         return directive.name().equals("return") ? ofReturn(directive) : ofRewrite(directive);
@@ -80,7 +85,7 @@ final class Redirects {
         if (rest.matches() && target.endsWith("$1") && group) {
             String prefix = unescaped(rest.group(1));
             String begin = target.substring(0, target.length() - 2);
-            // The group of ^(.*)$ begins with the slash, that of ^/(.*)$ follows it.
+            // The group contains the slash of the path in ^(.*)$, but not in ^/(.*)$.
             return prefix == null
                     ? null
                     : new Redirect(
@@ -94,13 +99,16 @@ final class Redirects {
         return null;
     }
 
-    /** Returns the text of an expression without special characters; null if there are any. */
+    /** Returns the text that an expression matches; null if the expression matches several texts. */
     static @Nullable String unescaped(String expression) {
         String text = expression.replaceAll("\\\\([./_-])", "$1");
         return text.contains("\\") || expression.replace("\\.", "").contains(".") ? null : text;
     }
 
-    /** Returns true if a server redirects all requests, or those of one of its names or of http. */
+    /**
+     * Returns true if a server redirects all its requests. Requests for one of its names, or without TLS, are
+     * sufficient.
+     */
     static boolean isWhole(Scope server) {
         for (Directive each : server.own("return", "rewrite")) {
             Redirect found = of(each);
@@ -122,9 +130,10 @@ final class Redirects {
     }
 
     /**
-     * Returns the target URL for a base; null if it has variables that cannot be expressed.
+     * Returns the target URL of a redirection rule. Returns null if the target has variables without an equivalent.
      *
-     * @param path the path of the rule, which precedes the appended rest if the target has the whole path
+     * @param base scheme and host of the requests
+     * @param path path of the rule; part of the target if the whole path of the request is appended
      */
     static @Nullable String url(Redirect redirect, UrlBase base, String serverName, String path) {
         String host = base.hostInTarget();
@@ -150,7 +159,7 @@ final class Redirects {
         return slash < 0 ? target + "/" : target;
     }
 
-    /** Returns the key of the rule for a status and a base. */
+    /** Returns the key of a redirection rule. */
     static String verb(int status, UrlBase base) {
         boolean permanent = status == 301 || status == 308;
         return (base.expression() ? "regex_redirect" : "redirect") + (permanent ? "" : "_temporary");

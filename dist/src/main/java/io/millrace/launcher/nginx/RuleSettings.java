@@ -11,16 +11,19 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Settings of rules; those with the same value in all rules are written once, for all. Confined to one thread. */
+/**
+ * The settings of all rules. A setting with the same value in all rules is written once, outside of the rules. Confined
+ * to one thread.
+ */
 final class RuleSettings {
     /**
      * A value with its source lines.
      *
-     * @param words a list; null for a scalar
-     * @param remark a comment for values without source lines; empty for none
+     * @param words the elements of a list; null for a scalar
+     * @param remark comment for a value without source lines; empty for none
      */
     record Value(String text, @Nullable List<String> words, List<Entry> sources, String remark) {
-        boolean isLike(@Nullable Value other) {
+        boolean hasSameText(@Nullable Value other) {
             return other != null && other.text.equals(text);
         }
     }
@@ -44,13 +47,13 @@ final class RuleSettings {
             values.put(key, new Value(String.join(", ", words), words, List.of(sources), ""));
         }
 
-        /** Sets a default of nginx, which no line sets. */
+        /** Sets a default of nginx, unless the setting has a value. */
         void putDefault(String key, String text, String remark) {
             values.putIfAbsent(key, new Value(text, null, List.of(), remark));
         }
 
-        /** Returns false for settings of the cache if the rule does not use it. */
-        private boolean isConcerned(String key) {
+        /** Returns false for a cache setting if the rule does not use the cache. */
+        private boolean isAffectedBy(String key) {
             return !key.startsWith("cache.") || key.equals("cache.enabled") || !"false".equals(text("cache.enabled"));
         }
 
@@ -71,15 +74,16 @@ final class RuleSettings {
         return rule;
     }
 
-    /** Writes the settings into the rules, or into the general sections. */
+    /** Writes the settings into the rules, or into the sections that apply to all rules. */
     void write(Draft draft) {
         Set<String> keys = new LinkedHashSet<>();
         rules.forEach(rule -> keys.addAll(rule.values.keySet()));
         for (String key : keys) {
             List<Rule> concerned =
-                    rules.stream().filter(rule -> rule.isConcerned(key)).toList();
+                    rules.stream().filter(rule -> rule.isAffectedBy(key)).toList();
             Value first = concerned.isEmpty() ? null : concerned.get(0).values.get(key);
-            boolean same = first != null && concerned.stream().allMatch(rule -> first.isLike(rule.values.get(key)));
+            boolean same =
+                    first != null && concerned.stream().allMatch(rule -> first.hasSameText(rule.values.get(key)));
             for (Rule rule : rules) {
                 Value value = rule.values.get(key);
                 if (value != null) {

@@ -15,8 +15,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the rules of all servers in the order in which they must be tried. Confined to one thread. */
+/** The writer of remap rules for all servers, in the required order. Confined to one thread. */
 final class RuleWriter {
+    /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
 
     private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
@@ -28,16 +29,25 @@ final class RuleWriter {
     private final String inactive;
     private final RuleSettings settings = new RuleSettings();
     private final List<Planned> planned = new ArrayList<>();
+    /** Rules of the kind {@code reverse_map}. */
     private final List<Planned> reversed = new ArrayList<>();
+    /** Scopes whose requests are sent to an origin. */
     private final List<Scope> proxied = new ArrayList<>();
 
-    /** Blocks whose requests bypass the cache, except for those that an expression selects. */
-    private final Set<Directive> enabled = new HashSet<>();
+    /**
+     * Blocks without a cache in nginx that contain a location with one. Their rules use the cache only for that
+     * location.
+     */
+    private final Set<Directive> cacheForExpressionOnly = new HashSet<>();
 
-    /** URLs with redirections of some paths. */
+    /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
 
-    /** @param inactive lifetime of responses without a request, of {@code proxy_cache_path} */
+    /**
+     * Creates a writer.
+     *
+     * @param inactive time after which nginx removes a response without requests
+     */
     RuleWriter(Workspace workspace, Scope http, Upstreams upstreams, Headers headers, String inactive) {
         this.workspace = workspace;
         this.upstreams = upstreams;
@@ -50,7 +60,7 @@ final class RuleWriter {
     void add(Server server) {
         for (Directive each : server.scope().own("server_name")) {
             if (!server.names().isEmpty() && !server.bases().isEmpty()) {
-                each.use().became("remap");
+                each.markHandled().became("remap");
             } else if (server.bases().isEmpty() && !server.names().isEmpty()) {
                 each.note(UNREACHED);
             } else {
@@ -85,7 +95,7 @@ final class RuleWriter {
         for (Directive each : scope.own("rewrite")) {
             Redirect found = Redirects.of(each);
             if (found != null && found.prefix() != null && !found.prefix().equals("/")) {
-                shadowed(server, base, found.prefix(), found, locations, null);
+                redirectUnlessMapped(server, base, found.prefix(), found, locations, null);
             }
         }
         Set<String> paths = new HashSet<>();
@@ -93,13 +103,13 @@ final class RuleWriter {
             location(server, base, location, locations, paths);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
-            rest(base, paths);
+            denyOtherPaths(base, paths);
         }
     }
 
-    /** A server without a location for all paths may have settings of its own; Millrace has no files to serve. */
-    private void rest(UrlBase base, Set<String> paths) {
-        // A rule that maps would precede the redirections of the base.
+    /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
+    private void denyOtherPaths(UrlBase base, Set<String> paths) {
+        // Without redirections only: Millrace would try the planned rule before the redirections.
         if (!redirecting.contains(base) && !base.isAny() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url("/"));
@@ -119,7 +129,7 @@ final class RuleWriter {
             for (Directive child : each.children()) {
                 Redirect found = Redirects.of(child);
                 if ((host != null || Conditions.isPlain(each)) && found != null) {
-                    each.use().note("taken into account with the redirection in it");
+                    each.markHandled().note("taken into account with the redirection in it");
                     if (applies) {
                         return found;
                     }
@@ -166,38 +176,47 @@ final class RuleWriter {
         }
         planned.add(new Planned(base.rank(), node -> {
             node.put(Redirects.verb(status, base), base.url(path));
-            node.put("to", url).from(redirect.source().use());
+            node.put("to", url).from(redirect.source().markHandled());
             if (status == 302 || status == 308) {
                 node.put("status", Integer.toString(status));
             }
             if (around.name().equals("location")) {
-                node.from(around.use());
+                node.from(around.markHandled());
             }
         }));
     }
 
-    /** Writes a redirection below a server or a location, unless a rule that maps would precede it. */
-    private void shadowed(
+    /**
+     * Plans a redirection, unless another rule maps its requests. Millrace tries map rules before redirections.
+     */
+    private void redirectUnlessMapped(
             Server server,
             UrlBase base,
             String path,
             Redirect redirect,
             List<Location> locations,
-            @Nullable Location own) {
+            @Nullable Location ownLocation) {
         for (Location each : locations) {
-            boolean maps =
-                    !each.equals(own) && each.isPath() && path.startsWith(each.path()) && isMapping(server, each);
+            boolean maps = !each.equals(ownLocation)
+                    && each.isPath()
+                    && path.startsWith(each.path())
+                    && isMapping(server, each);
             if (maps) {
                 redirect.source()
                         .notMapped("the rule for " + each.path() + " precedes redirections below it; redirect at the"
                                 + " origin");
-                if (own != null) {
-                    own.source().notMapped("its requests use the rule for " + each.path());
+                if (ownLocation != null) {
+                    ownLocation.source().notMapped("its requests use the rule for " + each.path());
                 }
                 return;
             }
         }
-        redirect(server, base, path, redirect, own == null ? server.scope().block() : own.source());
+        redirect(
+                server,
+                base,
+                path,
+                redirect,
+                ownLocation == null ? server.scope().block() : ownLocation.source());
     }
 
     private static boolean isMapping(Server server, Location location) {
@@ -205,7 +224,10 @@ final class RuleWriter {
         return !scope.own("proxy_pass", "grpc_pass").isEmpty();
     }
 
-    /** Returns the scope that answers: of the named location that try_files or error_page leads to. */
+    /**
+     * Returns the scope that handles the requests of a location. This may be a named location of try_files or
+     * error_page.
+     */
     private static Scope handler(Server server, Scope scope) {
         if (scope.own("proxy_pass", "grpc_pass", "return").isEmpty()) {
             for (Directive each : scope.own("try_files", "error_page")) {
@@ -230,7 +252,7 @@ final class RuleWriter {
             return;
         }
         if (!paths.add(location.path())) {
-            location.source().use().note("an earlier location has the same paths");
+            location.source().markHandled().note("an earlier location has the same paths");
             return;
         }
         Redirect redirect = redirectOf(location.scope());
@@ -238,22 +260,22 @@ final class RuleWriter {
             String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
                     ? location.path()
                     : redirect.prefix();
-            shadowed(server, base, prefix, redirect, locations, location);
-            exactly(location);
+            redirectUnlessMapped(server, base, prefix, redirect, locations, location);
+            noteLongerPaths(location);
             return;
         }
         Directive refusal = AccessPlan.refusal(location.scope());
         boolean closed = onlyDenies(location.scope());
         if (refusal != null) {
             deny(base, location.path(), refusal, "answered with 403");
-            location.source().use().became("remap");
-            exactly(location);
+            location.source().markHandled().became("remap");
+            noteLongerPaths(location);
             return;
         }
         proxy(server, base, location, closed);
     }
 
-    private static void exactly(Location location) {
+    private static void noteLongerPaths(Location location) {
         if (location.kind() == Kind.EXACT) {
             location.source().entry().note("the rule also matches paths that continue after " + location.path());
         }
@@ -284,7 +306,7 @@ final class RuleWriter {
     }
 
     private void deny(UrlBase base, String path, Directive why, String note) {
-        why.use().note(note);
+        why.markHandled().note(note);
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
             node.put("to", DraftNode.CLOSED);
@@ -298,18 +320,18 @@ final class RuleWriter {
             for (Directive each : location.scope().own("try_files", "error_page")) {
                 each.notMapped("files are not looked for; every request goes to the origin of " + each.lastArg());
             }
-            scope.block().use().note("written where try_files or error_page leads to it");
+            scope.block().markHandled().note("written where try_files or error_page leads to it");
         }
         Target target = Target.of(scope);
-        if (denies || AccessPlan.isClosed(scope)) {
+        if (denies || AccessPlan.requiresAuthentication(scope)) {
             for (Directive each : scope.all("allow", "deny")) {
-                each.use();
+                each.markHandled();
             }
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url(location.path()));
                 node.put("to", DraftNode.CLOSED);
                 node.element("filters").put("action", "deny");
-                node.from(location.source().use());
+                node.from(location.source().markHandled());
                 scope.all("allow", "deny").forEach(each -> node.from(each.entry()));
             }));
             return;
@@ -320,22 +342,22 @@ final class RuleWriter {
                             + " shorter path, if there is one");
             return;
         }
-        exactly(location);
+        noteLongerPaths(location);
         String prefix = location.path().replace(" ", "%20");
         planned.add(new Planned(base.rank(), node -> {
             write(server, base, prefix, scope, target, node);
-            node.from(location.source().use());
+            node.from(location.source().markHandled());
         }));
     }
 
     private void write(Server server, UrlBase base, String path, Scope scope, Target target, DraftNode node) {
         proxied.add(scope);
         node.put(base.verb(), base.url(path));
-        String rest = target.path() == null ? path : target.path();
+        String defaultPath = target.path() == null ? path : target.path();
         String stripped = stripped(scope, path);
-        String to = target.path() == null && stripped != null ? stripped : rest;
-        if (target.path() != null && path.endsWith("/") && !rest.endsWith("/")) {
-            target.source().entry().note("a slash is inserted between " + rest + " and the rest of the path");
+        String to = target.path() == null && stripped != null ? stripped : defaultPath;
+        if (target.path() != null && path.endsWith("/") && !defaultPath.endsWith("/")) {
+            target.source().entry().note("a slash is inserted between " + defaultPath + " and the rest of the path");
         }
         Directive host = Headers.host(scope);
         String authority = target.authority();
@@ -349,7 +371,7 @@ final class RuleWriter {
             target.source().entry().note("the origin's Host field is " + named + ", since '_' is not allowed there");
         }
         node.put("to", target.scheme() + "://" + named + to)
-                .from(target.source().use());
+                .from(target.source().markHandled());
         if (upstream) {
             node.put("origins", upstreams.group(authority, target.scheme(), scope));
         } else if (literal && !named.equals(authority)) {
@@ -365,7 +387,7 @@ final class RuleWriter {
         }
         AccessPlan.write(scope, node);
         boolean obeys = !conditions.bypasses(scope, rule, List.of(base), path);
-        if (enabled.contains(scope.block())) {
+        if (cacheForExpressionOnly.contains(scope.block())) {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
             rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
             rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
@@ -373,7 +395,8 @@ final class RuleWriter {
             CachePlan.fill(scope, rule, !obeys, inactive);
         }
         if (scope.value("proxy_request_buffering", "on").equals("off")) {
-            scope.all("proxy_request_buffering").forEach(each -> rule.put("origin.request_buffer", "0", each.use()));
+            scope.all("proxy_request_buffering")
+                    .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));
         }
         reverse(server, base, path, scope, target, named + to, pristine);
         originTls(scope, rule, target);
@@ -381,43 +404,45 @@ final class RuleWriter {
 
     private static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
         if (pristine) {
-            rule.put("pristine_host_hdr", "true", host.use());
+            rule.put("pristine_host_hdr", "true", host.markHandled());
             if (host.arg(1).contains("server_name")) {
                 host.entry().note("origins get the Host field of the client, not the name of the server");
             }
         } else if (literal) {
-            host.use().became("remap[].to");
+            host.markHandled().became("remap[].to");
         } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
-            host.use().same("pristine_host_hdr");
+            host.markHandled().same("pristine_host_hdr");
         } else {
             host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
         }
     }
 
-    /** Returns the path that {@code rewrite ... break} leaves for the origin; null if there is none. */
+    /** Returns the start of the origin's path, if {@code rewrite ... break} removes a prefix; null otherwise. */
     private static @Nullable String stripped(Scope scope, String path) {
         for (Directive each : scope.own("rewrite")) {
             String expression = each.arg(0).replaceAll("^\\^|\\$$", "");
             String begin = path.endsWith("/") ? path : path + "/";
             String bare = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
-            boolean rest = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
+            boolean removesPrefix = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
             boolean after = expression.equals(bare + "(/.*)") || expression.equals(bare + "(.*)");
-            if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && rest) {
-                each.use().became("remap[].to");
+            if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && removesPrefix) {
+                each.markHandled().became("remap[].to");
                 String to = each.arg(1).substring(0, each.arg(1).length() - 2);
                 return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
                         ? to
                         : to.substring(0, to.length() - 1);
             }
             if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
-                each.use().became("remap[].to");
+                each.markHandled().became("remap[].to");
                 return "/";
             }
         }
         return null;
     }
 
-    /** nginx maps the origin's URL in Location back to that of the location, unless proxy_redirect is off. */
+    /**
+     * Plans a rule for Location fields in place of proxy_redirect. It replaces the origin's URL by the client's URL.
+     */
     private void reverse(
             Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
         Directive setting = scope.last("proxy_redirect");
@@ -431,7 +456,7 @@ final class RuleWriter {
         boolean usual = word.equals("default");
         String from = usual ? target.scheme() + "://" + to : word;
         if (setting != null && usual) {
-            setting.use().same("remap[].reverse_map");
+            setting.markHandled().same("remap[].reverse_map");
         }
         if (usual && (pristine || base.expression())) {
             return;
@@ -450,19 +475,19 @@ final class RuleWriter {
             return;
         }
         String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
-        // Rules for longer paths of the origin precede.
+        // Rules for longer origin URLs are written first.
         reversed.add(new Planned(-origin.length(), node -> {
             node.put("reverse_map", origin);
             node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
             if (setting != null && !usual) {
-                node.from(setting.use());
+                node.from(setting.markHandled());
             } else {
                 node.from(target.source().entry());
             }
         }));
     }
 
-    /** Returns the port of the server's first address with the scheme, unless it is the default. */
+    /** Returns the port of the server's first address with the scheme. Returns an empty text for the default port. */
     private static String port(Server server, String scheme) {
         for (Listen each : server.listens()) {
             if (each.scheme().equals(scheme)) {
@@ -486,9 +511,9 @@ final class RuleWriter {
         String family = target.grpc() ? "grpc_ssl_" : "proxy_ssl_";
         Directive verify = scope.last(family + "verify");
         if (verify != null && verify.isOn()) {
-            rule.put("origin.tls.verify", "on", verify.use());
+            rule.put("origin.tls.verify", "on", verify.markHandled());
         } else if (verify != null) {
-            rule.put("origin.tls.verify", "off", verify.use());
+            rule.put("origin.tls.verify", "off", verify.markHandled());
         } else {
             rule.putDefault(
                     "origin.tls.verify",
@@ -501,29 +526,31 @@ final class RuleWriter {
         file(scope, rule, family + "certificate_key", "origin.tls.key");
         Directive name = scope.last(family + "name");
         if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
-            rule.put("origin.tls.name", name.arg(0), name.use());
+            rule.put("origin.tls.name", name.arg(0), name.markHandled());
         } else if (name != null && name.arg(0).matches("\\$(http_)?host")) {
-            rule.put("origin.tls.sni", "host", name.use());
+            rule.put("origin.tls.sni", "host", name.markHandled());
         }
         Directive sni = scope.last(family + "server_name");
         if (sni != null) {
-            sni.use().same("origin.tls.sni");
+            sni.markHandled().same("origin.tls.sni");
         }
         Directive protocols = scope.last(family + "protocols");
         if (protocols != null) {
             boolean old = protocols.args().contains("TLSv1.2");
-            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.use());
+            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.markHandled());
         }
     }
 
     private void file(Scope scope, RuleSettings.Rule rule, String name, String key) {
         Directive found = scope.last(name);
         if (found != null && !found.arg(0).contains("$")) {
-            rule.put(key, Listeners.path(workspace, found.arg(0)), found.use());
+            rule.put(key, Listeners.path(workspace, found.arg(0)), found.markHandled());
         }
     }
 
-    /** An expression for the path cannot select an origin, only settings of the cache. */
+    /**
+     * Translates a location with an expression for the path. In Millrace, it can select cache settings, but no origin.
+     */
     private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
         Scope scope = handler(server, location.scope());
         Directive source = location.source();
@@ -563,17 +590,17 @@ final class RuleWriter {
         List<UrlBase> bases = List.of(base);
         if (!CachePlan.isOn(scope)) {
             if (CachePlan.isOn(outer)) {
-                conditions.add(bases, wider.path(), expression, "action", "never_cache", source.use());
+                conditions.add(bases, wider.path(), expression, "action", "never_cache", source.markHandled());
             }
-            scope.all("proxy_cache").forEach(each -> each.use().same("cache.enabled"));
-            source.use().same("remap");
+            scope.all("proxy_cache").forEach(each -> each.markHandled().same("cache.enabled"));
+            source.markHandled().same("remap");
             return;
         }
         Directive valid = CachePlan.lifetime(scope);
         String time = valid == null ? null : Values.time(valid.lastArg());
         if (valid == null || time == null) {
             if (CachePlan.isOn(outer)) {
-                source.use().same("cache.enabled");
+                source.markHandled().same("cache.enabled");
             } else {
                 source.notMapped("a rule for expressions that stores responses needs a time of proxy_cache_valid");
             }
@@ -581,15 +608,15 @@ final class RuleWriter {
         }
         boolean fixed = CachePlan.ignored(scope).contains("cache-control");
         boolean off = !CachePlan.isOn(outer);
-        scope.own("proxy_cache").forEach(each -> each.use().became("cache_rules"));
-        scope.all("proxy_ignore_headers").forEach(each -> each.use().became("cache_rules"));
+        scope.own("proxy_cache").forEach(each -> each.markHandled().became("cache_rules"));
+        scope.all("proxy_ignore_headers").forEach(each -> each.markHandled().became("cache_rules"));
         if (off) {
-            // The rule's cache is turned on, and all its other requests bypass it.
-            conditions.add(bases, wider.path(), null, "action", "never_cache", source.use());
-            enabled.add(outer.block());
+            // The cache of the outer rule is enabled, but its requests bypass the cache unless the expression matches.
+            conditions.add(bases, wider.path(), null, "action", "never_cache", source.markHandled());
+            cacheForExpressionOnly.add(outer.block());
         }
         String key = fixed || off ? "ttl_in_cache" : "revalidate";
-        conditions.add(bases, wider.path(), expression, key, time, source.use(), valid.use());
+        conditions.add(bases, wider.path(), expression, key, time, source.markHandled(), valid.markHandled());
         valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
     }
 
@@ -599,7 +626,7 @@ final class RuleWriter {
         for (Planned each : planned) {
             each.content().accept(workspace.draft().root().element("remap"));
         }
-        // Planned while the other rules were written.
+        // These rules were planned while the others were written.
         reversed.sort(Comparator.comparingInt(Planned::rank));
         for (Planned each : reversed) {
             each.content().accept(workspace.draft().root().element("remap"));
@@ -610,7 +637,7 @@ final class RuleWriter {
         settings.write(workspace.draft());
     }
 
-    /** The scopes with an origin, each once for every rule. */
+    /** The scopes whose requests are sent to an origin, once for every rule. */
     List<Scope> proxied() {
         return proxied;
     }

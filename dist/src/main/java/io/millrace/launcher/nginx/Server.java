@@ -5,7 +5,7 @@ import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A block {@code server} with its addresses, names and the URLs that it answers for. Confined to one thread. */
+/** A {@code server} block with its addresses, its names, and the hosts for which it answers. Confined to one thread. */
 final class Server {
     private final Scope scope;
     private final List<Listen> listens = new ArrayList<>();
@@ -23,9 +23,9 @@ final class Server {
             }
         }
         if (scope.own("listen").isEmpty()) {
-            Directive usual =
+            Directive defaultListen =
                     new Directive("listen", List.of("80"), scope.block().entry(), false);
-            Listen listen = Listen.of(usual, oldSsl);
+            Listen listen = Listen.of(defaultListen, oldSsl);
             if (listen != null) {
                 listens.add(listen);
             }
@@ -37,7 +37,7 @@ final class Server {
         }
     }
 
-    /** {@code .example.com} stands for the name and everything below it. */
+    /** Adds a name. The form {@code .example.com} means both the name and {@code *.example.com}. */
     private void addName(String name) {
         if (name.startsWith(".")) {
             names.add(name.substring(1));
@@ -55,12 +55,12 @@ final class Server {
         return listens;
     }
 
-    /** Names without those that match nothing, such as {@code _}. */
+    /** The names, except those that match no host, such as {@code _}. */
     List<String> names() {
         return names;
     }
 
-    /** The URLs that the server answers for, as {@link Servers} determined. */
+    /** The schemes, hosts and ports for which the server answers. {@link Servers} adds them. */
     List<UrlBase> bases() {
         return bases;
     }

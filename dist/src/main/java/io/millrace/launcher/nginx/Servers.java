@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** All servers, and the URLs that each answers for by name, port and default. Confined to one thread. */
+/** All {@code server} blocks. Determines for which hosts and ports each of them answers. Confined to one thread. */
 final class Servers {
     private final List<Server> all = new ArrayList<>();
 
@@ -30,7 +30,7 @@ final class Servers {
         Set<String> taken = new HashSet<>();
         int order = 0;
         for (Server server : all) {
-            for (Listen listen : once(server)) {
+            for (Listen listen : distinctListens(server)) {
                 int port = isByPort(listen.scheme()) ? listen.port() : 0;
                 for (String name : server.names()) {
                     order++;
@@ -39,26 +39,28 @@ final class Servers {
             }
         }
         if (all.size() == 1 && !all.get(0).listens().isEmpty()) {
-            // The only server answers for every host, so its names change nothing.
+            // The only server answers for every host, whatever its names are.
             all.get(0).bases().clear();
             all.get(0).bases().add(UrlBase.everything());
             return;
         }
         Set<String> done = new HashSet<>();
         for (Server server : all) {
-            for (Listen listen : once(server)) {
+            for (Listen listen : distinctListens(server)) {
                 int port = isByPort(listen.scheme()) ? listen.port() : 0;
-                if (first(listen) == server && done.add(listen.scheme() + port) && mayAnswerAll(server, listen)) {
+                if (defaultServer(listen) == server
+                        && done.add(listen.scheme() + port)
+                        && mayAnswerAll(server, listen)) {
                     server.bases().add(UrlBase.any(listen.scheme(), port));
                 }
             }
         }
     }
 
-    private static List<Listen> once(Server server) {
-        Map<String, Listen> once = new LinkedHashMap<>();
-        server.listens().forEach(listen -> once.putIfAbsent(listen.scheme() + listen.port(), listen));
-        return List.copyOf(once.values());
+    private static List<Listen> distinctListens(Server server) {
+        Map<String, Listen> distinctListens = new LinkedHashMap<>();
+        server.listens().forEach(listen -> distinctListens.putIfAbsent(listen.scheme() + listen.port(), listen));
+        return List.copyOf(distinctListens.values());
     }
 
     private static void add(Server server, @Nullable UrlBase base, String name, Set<String> taken) {
@@ -74,7 +76,7 @@ final class Servers {
         }
     }
 
-    /** Returns true if servers of the scheme have different ports, so that the port decides. */
+    /** Returns true if servers with the scheme listen at different ports. Rules must match the port then. */
     private boolean isByPort(String scheme) {
         Set<Set<Integer>> different = new HashSet<>();
         for (Server server : all) {
@@ -92,24 +94,24 @@ final class Servers {
     }
 
     /** Returns the default server of an address: the marked one, else the first one. */
-    private Server first(Listen listen) {
-        Server first = null;
+    private Server defaultServer(Listen listen) {
+        Server defaultServer = null;
         for (Server server : all) {
             for (Listen each : server.listens()) {
                 if (each.port() == listen.port() && each.tls() == listen.tls()) {
                     if (each.first()) {
                         return server;
                     }
-                    first = first == null ? server : first;
+                    defaultServer = defaultServer == null ? server : defaultServer;
                 }
             }
         }
-        return first == null ? all.get(0) : first;
+        return defaultServer == null ? all.get(0) : defaultServer;
     }
 
     /**
-     * Returns false if a rule for all hosts would hide the redirections of another server, since rules that map
-     * precede redirections.
+     * Returns false if the default server must not get a rule for all hosts. Millrace would try this rule before the
+     * redirections of other servers.
      */
     private boolean mayAnswerAll(Server server, Listen listen) {
         boolean maps = !Redirects.isWhole(server.scope());

@@ -7,10 +7,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origin of a location, from {@code proxy_pass} or {@code grpc_pass}. Immutable.
+ * The origin of a location, as {@code proxy_pass} or {@code grpc_pass} sets it. Immutable.
  *
  * @param authority host and port, or the name of an upstream
- * @param path path of the URL; null if the URL has none, so that the request's path is kept
+ * @param path path of the URL; null if the URL has none, and the path of the request is sent unchanged
  */
 record Target(
         Directive source,
@@ -20,7 +20,10 @@ record Target(
         boolean grpc) {
     private static final Pattern URL = Pattern.compile("(?i)(https?|grpcs?)://([^/$\\s]+)(/[^$\\s]*)?");
 
-    /** Returns the origin of a scope; null, with the reason at the directive, if it has none that can be written. */
+    /**
+     * Returns the origin of a scope. Returns null if there is none, or none with an equivalent. Marks the directive in
+     * that case.
+     */
     @Nullable
     static Target of(Scope scope) {
         for (Directive each : scope.own("proxy_pass", "grpc_pass")) {
@@ -60,7 +63,7 @@ record Target(
         return new Target(directive, tls ? "https" : "http", url.group(2), grpc ? null : url.group(3), grpc);
     }
 
-    /** Returns true if both lead to the same host. */
+    /** Returns true if both targets have the same scheme, host and port. */
     boolean isSameOrigin(@Nullable Target other) {
         return other != null && scheme.equals(other.scheme) && authority.equals(other.authority);
     }

@@ -15,13 +15,19 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes groups of origins from blocks {@code upstream}, when a rule first uses one. Confined to one thread. */
+/**
+ * The writer of origin groups from {@code upstream} blocks. Writes a group when a rule first uses it. Confined to one
+ * thread.
+ */
 final class Upstreams {
     private static final String TRIES = "retries apply to the whole group, as the first rule that uses it sets them";
 
     private final Workspace workspace;
+    /** The {@code upstream} blocks by name. */
     private final Map<String, Directive> blocks = new LinkedHashMap<>();
+    /** Names of the written groups, by scheme and name of the upstream. */
     private final Map<String, String> written = new HashMap<>();
+
     private final Set<String> names = new HashSet<>();
 
     Upstreams(Workspace workspace, Scope http) {
@@ -33,11 +39,11 @@ final class Upstreams {
         return blocks.containsKey(name);
     }
 
-    /** Returns the name of a group with one host, for a rule whose Host field names another host. */
+    /** Writes a group with one host, for a rule that sends another name as Host. Returns the name of the group. */
     String single(String scheme, String authority, Target target) {
         return written.computeIfAbsent(scheme + "://" + authority, key -> {
             DraftNode group =
-                    workspace.draft().element("origins", target.source().use());
+                    workspace.draft().element("origins", target.source().markHandled());
             String name = freeName(authority);
             group.put("name", name);
             group.element("hosts").put("url", key);
@@ -45,7 +51,7 @@ final class Upstreams {
         });
     }
 
-    /** Returns the name of the group for an upstream, and writes it at the first use. */
+    /** Returns the name of the group for an upstream. Writes the group at the first use. */
     String group(String name, String scheme, Scope user) {
         String known = written.get(scheme + "://" + name);
         if (known != null) {
@@ -61,7 +67,7 @@ final class Upstreams {
         if (block == null) {
             throw new IllegalArgumentException(name);
         }
-        DraftNode group = workspace.draft().element("origins", block.use());
+        DraftNode group = workspace.draft().element("origins", block.markHandled());
         String free = freeName(name);
         written.put(scheme + "://" + name, free);
         group.put("name", free);
@@ -85,16 +91,16 @@ final class Upstreams {
     private static void policy(DraftNode group, Directive block) {
         for (Directive each : block.children()) {
             switch (each.name()) {
-                case "least_conn" -> group.put("policy", "least_loaded").from(each.use());
-                case "ip_hash" -> group.put("policy", "sticky").from(each.use());
+                case "least_conn" -> group.put("policy", "least_loaded").from(each.markHandled());
+                case "ip_hash" -> group.put("policy", "sticky").from(each.markHandled());
                 case "random" -> random(group, each);
                 case "least_time" -> {
-                    group.put("policy", "least_loaded").from(each.use());
+                    group.put("policy", "least_loaded").from(each.markHandled());
                     each.entry().note("the host with the fewest requests is chosen, without regard to its time");
                 }
                 case "hash" -> hash(group, each);
                 case "sticky" -> {
-                    group.put("policy", "sticky").from(each.use());
+                    group.put("policy", "sticky").from(each.markHandled());
                     each.notMapped("hosts are chosen by the client's address, not by a cookie or a route");
                 }
                 default -> {}
@@ -104,9 +110,9 @@ final class Upstreams {
 
     private static void random(DraftNode group, Directive each) {
         if (each.arg(0).equals("two")) {
-            group.put("policy", "least_loaded").from(each.use());
+            group.put("policy", "least_loaded").from(each.markHandled());
         } else {
-            each.use().same("origins[].policy");
+            each.markHandled().same("origins[].policy");
             each.entry().note("hosts take turns instead of being chosen at random");
         }
     }
@@ -114,7 +120,7 @@ final class Upstreams {
     private static void hash(DraftNode group, Directive each) {
         String key = each.arg(0);
         if (key.equals("$remote_addr") || key.equals("$binary_remote_addr")) {
-            group.put("policy", "sticky").from(each.use());
+            group.put("policy", "sticky").from(each.markHandled());
             return;
         }
         String word =
@@ -130,7 +136,7 @@ final class Upstreams {
                     + " path, path_query, url, host or cache_key");
             return;
         }
-        group.put("policy", "consistent_hash").from(each.use());
+        group.put("policy", "consistent_hash").from(each.markHandled());
         group.put("hash_key", word).from(each.entry());
     }
 
@@ -146,11 +152,11 @@ final class Upstreams {
             } else if (!seen.add(authority)) {
                 each.note("the host is listed before");
             } else {
-                host(group.element("hosts").from(each.use()), each, scheme);
+                host(group.element("hosts").from(each.markHandled()), each, scheme);
                 settings.add(each);
             }
         }
-        marks(group, settings);
+        hostOptions(group, settings);
         for (Directive each : block.children()) {
             if (each.name().equals("health_check")) {
                 each.notMapped("the directive belongs to a location");
@@ -187,16 +193,16 @@ final class Upstreams {
         return null;
     }
 
-    /** Settings that nginx has for each host, and Millrace for the group. */
-    private static void marks(DraftNode group, List<Directive> servers) {
-        one(group, servers, "max_fails", "markdown.fail_threshold", "1", false);
-        one(group, servers, "fail_timeout", "markdown.retry_time", "10s", true);
-        one(group, servers, "slow_start", "slow_start", "0", true);
-        one(group, servers, "max_conns", "connections_max", "0", false);
+    /** Writes the settings that nginx has for each host, but Millrace only for the group. */
+    private static void hostOptions(DraftNode group, List<Directive> servers) {
+        writeOption(group, servers, "max_fails", "markdown.fail_threshold", "1", false);
+        writeOption(group, servers, "fail_timeout", "markdown.retry_time", "10s", true);
+        writeOption(group, servers, "slow_start", "slow_start", "0", true);
+        writeOption(group, servers, "max_conns", "connections_max", "0", false);
         group.putWords("markdown.codes", List.of()).remark("nginx counts no response as a failure by its status");
     }
 
-    private static void one(
+    private static void writeOption(
             DraftNode group, List<Directive> servers, String name, String key, String usual, boolean time) {
         Directive first = null;
         for (Directive each : servers) {
@@ -240,7 +246,7 @@ final class Upstreams {
         }
         DraftNode written = group.putWords("retry.response_codes", codes).optional();
         if (next != null) {
-            written.from(next.use());
+            written.from(next.markHandled());
             if (words.contains("non_idempotent")) {
                 next.notMapped("non_idempotent: such requests are sent again only if no byte of them was sent");
             }
@@ -252,14 +258,14 @@ final class Upstreams {
         }
         Directive tries = user.last("proxy_next_upstream_tries");
         if (tries != null && !tries.arg(0).equals("0") && !words.contains("off")) {
-            group.put("retry.tries", tries.arg(0)).optional().from(tries.use());
+            group.put("retry.tries", tries.arg(0)).optional().from(tries.markHandled());
         } else if (tries != null) {
             tries.note("0 sets no limit; Millrace's default is 3 attempts");
         }
         Directive within = user.last("proxy_next_upstream_timeout");
         String time = within == null ? null : Values.time(within.arg(0));
         if (within != null && time != null && !time.equals("0")) {
-            group.put("retry.within", time).optional().from(within.use());
+            group.put("retry.within", time).optional().from(within.markHandled());
         } else if (within != null) {
             within.note("0 sets no limit; Millrace's default is 30 seconds");
         }
@@ -270,12 +276,12 @@ final class Upstreams {
         for (Directive block : blocks.values()) {
             for (Directive each : block.children()) {
                 if (each.name().equals("keepalive")) {
-                    workspace.draft().set("origin.keep_alive_max", each.arg(0), each.use());
+                    workspace.draft().set("origin.keep_alive_max", each.arg(0), each.markHandled());
                     each.entry().note("idle connections are counted for each event loop");
                 } else if (each.name().equals("keepalive_timeout")) {
                     String time = Values.time(each.arg(0));
                     if (time != null) {
-                        workspace.draft().set("origin.keep_alive", time, each.use());
+                        workspace.draft().set("origin.keep_alive", time, each.markHandled());
                     }
                 }
             }

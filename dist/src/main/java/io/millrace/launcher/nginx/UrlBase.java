@@ -4,11 +4,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a rule's URL before the path: a scheme, and a host or an expression for hosts. Immutable.
+ * The part of a rule's first URL before the path: scheme, host and port. Immutable.
  *
- * @param rank order among the rules: exact names, wildcards, expressions, all hosts
- * @param host name or expression; empty for a path that matches every host and scheme
- * @param port port that clients connect to, if servers differ by port; 0 for every port
+ * @param rank order of the rules: exact names, then wildcards, expressions, and all hosts
+ * @param host host name or expression; empty if every host and scheme matches
+ * @param expression whether {@code host} is a regular expression
+ * @param port port to which clients connect; 0 if every port matches
  */
 record UrlBase(int rank, String scheme, String host, boolean expression, int port) {
     static final int ANY = 10_000;
@@ -53,17 +54,17 @@ record UrlBase(int rank, String scheme, String host, boolean expression, int por
         return rank == ANY;
     }
 
-    /** The key of a rule that maps to an origin. */
+    /** The key of a rule that maps to an origin, such as {@code regex_map}. */
     String verb() {
         return (expression ? "regex_map" : "map") + (port == 0 ? "" : "_with_recv_port");
     }
 
-    /** The URL of a rule, with the port if servers differ by port. */
+    /** The first URL of a rule with a path. */
     String url(String path) {
         return isEverything() ? path : scheme + "://" + host + (port == 0 ? "" : ":" + port) + path;
     }
 
-    /** The host of the request in a target URL. */
+    /** The text that stands for the host of the request in a target URL. */
     String hostInTarget() {
         return expression ? "$0" : host;
     }

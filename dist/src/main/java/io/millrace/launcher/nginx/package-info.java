@@ -1,6 +1,6 @@
 /**
- * Imports a configuration of nginx into a single {@code millrace.yaml}. Every directive is listed in a report, with the
- * resulting keys or the reason why there are none.
+ * The importer of an nginx configuration into one {@code millrace.yaml}. A report lists every directive with the
+ * resulting keys, or with the reason why there are none.
  */
 @NullMarked
 package io.millrace.launcher.nginx;

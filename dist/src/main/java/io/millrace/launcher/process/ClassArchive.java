@@ -20,13 +20,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of the classes that a worker loads, which halves the start time of the next worker. It uses class data
- * sharing up to Java 24, and an AOT cache from Java 25 on. The JVM itself rejects an archive that does not match, and
- * starts without it.
+ * The file with the classes that a worker loads. It halves the start time of later workers. Up to Java 24 it is an
+ * archive of class data sharing (CDS), from Java 25 on an AOT cache. The JVM rejects an archive that does not match,
+ * and starts without it.
  *
- * <p>The file name contains two checksums. The first covers the path of the JDK, so that launchers with different JDKs
- * can share a directory. The second covers everything that must match, so that a new JDK or a new jar leads to a new
- * archive.
+ * <p>The file name contains two checksums. The first covers the path of the JDK, because launchers with different JDKs
+ * may share a directory. The second covers the JVM options, the JDK version and the jars. A change of these therefore
+ * leads to a new archive.
  *
  * <p>Immutable.
  */
@@ -38,27 +38,27 @@ final class ClassArchive {
 
     private static final String PREFIX = "worker-";
     private static final String SUFFIX = ".archive";
-    private static final String REFUSED = ".refused";
+    private static final String UNUSABLE_SUFFIX = ".refused";
 
     /**
      * Name of an unfinished recording, with the process id of its launcher. From Java 25 on, the JVM creates a second
-     * file beside it.
+     * file with a longer name.
      */
     private static final Pattern UNFINISHED = Pattern.compile("\\..*\\.archive\\.(\\d{1,18})(\\..*)?");
 
     private final Path file;
 
-    /** Common prefix of the names of this JDK's archives. */
+    /** Prefix of the file names of all archives of this JDK. */
     private final String prefix;
 
     private final int feature;
 
-    /** File that marks the archive as unusable for this launcher, if the archive cannot be deleted. */
-    private final Path refusal;
+    /** File that marks the archive as unusable. Needed if this launcher cannot delete the archive. */
+    private final Path unusableMark;
 
-    private ClassArchive(Path file, Path refusal, String prefix, int feature) {
+    private ClassArchive(Path file, Path unusableMark, String prefix, int feature) {
         this.file = file;
-        this.refusal = refusal;
+        this.unusableMark = unusableMark;
         this.prefix = prefix;
         this.feature = feature;
     }
@@ -67,16 +67,22 @@ final class ClassArchive {
      * Returns the archive that matches these options.
      *
      * @param directory directory of the archive
-     * @param own directory that is writable for this launcher, for the marks of archives that it cannot delete
+     * @param markDirectory directory that this launcher can write, for the files that mark an archive as unusable
      * @param javaHome directory of the JDK
      * @param jvm the JVM's command line up to its main class
      * @param release text that identifies the build of the JDK
      */
     static ClassArchive in(
-            Path directory, Path own, Path javaHome, List<String> jvm, String classPath, String release, int feature)
+            Path directory,
+            Path markDirectory,
+            Path javaHome,
+            List<String> jvm,
+            String classPath,
+            String release,
+            int feature)
             throws IOException {
         CRC32C home = new CRC32C();
-        home.update(place(javaHome).toString().getBytes(StandardCharsets.UTF_8));
+        home.update(realPath(javaHome).toString().getBytes(StandardCharsets.UTF_8));
         String prefix = PREFIX + Long.toHexString(home.getValue()) + "-";
         CRC32C checksum = new CRC32C();
         checksum.update((jvm + release).getBytes(StandardCharsets.UTF_8));
@@ -84,11 +90,12 @@ final class ClassArchive {
             checksum.update(stamp(Path.of(entry)).getBytes(StandardCharsets.UTF_8));
         }
         String name = prefix + Long.toHexString(checksum.getValue()) + SUFFIX;
-        return new ClassArchive(directory.resolve(name), own.resolve(name + REFUSED), prefix, feature);
+        return new ClassArchive(
+                directory.resolve(name), markDirectory.resolve(name + UNUSABLE_SUFFIX), prefix, feature);
     }
 
-    /** The real path of the JDK. A missing JDK is reported when the worker starts. */
-    private static Path place(Path javaHome) {
+    /** Returns the real path of the JDK. A missing JDK is reported later, when the worker starts. */
+    private static Path realPath(Path javaHome) {
         try {
             return javaHome.toRealPath();
         } catch (IOException e) {
@@ -97,8 +104,8 @@ final class ClassArchive {
     }
 
     /**
-     * Identifies the version of a jar. Its time is in whole seconds, as the JVM compares it: layers of images keep no
-     * fractions.
+     * Returns a text that identifies the version of a jar. Its modification time is in whole seconds, because container
+     * images store no fractions.
      */
     private static String stamp(Path jar) throws IOException {
         return jar + " " + Files.size(jar) + " "
@@ -113,7 +120,8 @@ final class ClassArchive {
     boolean exists() {
         try {
             return Files.exists(file)
-                    && !(Files.exists(refusal) && Files.readString(refusal).equals(stamp(file)));
+                    && !(Files.exists(unusableMark)
+                            && Files.readString(unusableMark).equals(stamp(file)));
         } catch (IOException e) {
             LOG.debug("the class archive {} cannot be checked and is not used: {}", file, e.getMessage());
             return false;
@@ -144,7 +152,7 @@ final class ClassArchive {
     /**
      * Deletes the archive, or marks it as unusable.
      *
-     * @param why reason, for the log: completes the sentence "… is discarded, because"
+     * @param why reason for the log, which follows the word "because"
      * @return whether there was a usable archive
      */
     boolean discard(String why) {
@@ -154,7 +162,7 @@ final class ClassArchive {
         try {
             Files.delete(file);
         } catch (IOException e) {
-            return refuse(why, e);
+            return markUnusable(why, e);
         }
         LOG.warn(
                 "the class archive {} is discarded, because {}: workers start slower until a new archive is recorded",
@@ -164,12 +172,12 @@ final class ClassArchive {
     }
 
     /**
-     * Marks this archive as unusable, if it cannot be deleted because a package or another user owns it. The mark holds
-     * the archive's modification time, so a newly recorded one is used again.
+     * Marks this archive as unusable. This launcher cannot delete it, because a package or another user owns it. The
+     * mark contains size and modification time of the file, so a newly recorded archive is used again.
      */
-    private boolean refuse(String why, IOException obstacle) {
+    private boolean markUnusable(String why, IOException obstacle) {
         try {
-            Files.writeString(refusal, stamp(file));
+            Files.writeString(unusableMark, stamp(file));
         } catch (IOException e) {
             LOG.error(
                     "the class archive {} cannot be used, because {}, and cannot be deleted: {}",
@@ -188,8 +196,7 @@ final class ClassArchive {
     }
 
     /**
-     * Returns true if the JVM of {@code process} has the archive in its options but has not mapped it. The JVM does not
-     * report that itself.
+     * Returns true if a running JVM should use the archive but has not mapped it. The JVM itself does not report this.
      *
      * @param process directory of the process in {@code /proc}; the result is false if it cannot be read
      */
@@ -208,8 +215,8 @@ final class ClassArchive {
         }
     }
 
-    /** Removes the files of recordings that were killed. */
-    void sweep() {
+    /** Deletes the temporary files of recordings that were killed. */
+    void deleteInterruptedRecordings() {
         try (DirectoryStream<Path> left =
                 Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
             for (Path unfinished : left) {
@@ -224,7 +231,7 @@ final class ClassArchive {
         }
     }
 
-    /** Forces the file to disk before it is renamed, so that it is complete after a power failure. */
+    /** Forces a file to disk. After a power failure, a renamed file is complete only then. */
     private static void synchronize(Path written) throws IOException {
         try (FileChannel channel = FileChannel.open(written, StandardOpenOption.WRITE)) {
             channel.force(true);
@@ -232,13 +239,14 @@ final class ClassArchive {
     }
 
     /**
-     * Finishes a recording. A {@code good} one replaces the archive, and the outdated archives of this JDK are deleted.
+     * Finishes a recording. A successful recording becomes the archive, and older archives of this JDK are deleted.
      *
+     * @param successful whether the recording JVM has exited without an error
      * @return whether the recording is now the archive
      */
-    boolean settle(boolean good) {
+    boolean finishRecording(boolean successful) {
         try {
-            if (!good || !Files.exists(unfinished())) {
+            if (!successful || !Files.exists(unfinished())) {
                 LOG.info("no class archive was recorded: workers start slower");
                 return false;
             }

@@ -1,17 +1,17 @@
 package io.millrace.launcher.process;
 
 /**
- * Detects a hung worker by the time of its last heartbeat. If the check itself is late, the launcher was suspended (a
- * paused virtual machine, a sleeping laptop); the worker then gets a complete timeout again.
+ * The detector of a hung worker, based on the time of its last heartbeat. If the check itself is late, the launcher was
+ * suspended, such as in a paused virtual machine. The timeout of the worker then starts again.
  *
- * <p>Not thread-safe. The caller supplies the time, in nanoseconds of one monotonic clock.
+ * <p>Not thread-safe. The caller supplies times in nanoseconds of a monotonic clock.
  */
 public final class HeartbeatWatch {
     private final long timeoutNanos;
     private long lastBeatNanos;
     private long lastCheckNanos;
 
-    /** Creates a watch; {@code nowNanos} counts as the first heartbeat. */
+    /** Creates a watch with a first heartbeat at {@code nowNanos}. */
     public HeartbeatWatch(long timeoutNanos, long nowNanos) {
         this.timeoutNanos = timeoutNanos;
         this.lastBeatNanos = nowNanos;

@@ -10,9 +10,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Reads {@code conf/jvm.options} and {@code conf/jvm.options.d/*.options}. Each line contains one option; {@code #}
- * starts a comment line. A line may begin with the Java releases to which it applies ({@code 17:}, {@code 17-20:},
- * {@code 21-:}).
+ * Reads JVM options from {@code conf/jvm.options} and {@code conf/jvm.options.d/*.options}. A line contains one option,
+ * or a comment after {@code #}. It may begin with the Java releases to which it applies, such as {@code 17:},
+ * {@code 17-20:} or {@code 21-:}. Stateless.
  */
 final class JvmOptions {
     private static final Pattern RELEASES = Pattern.compile("(\\d{1,9})(-(\\d{1,9})?)?:(.*)");
@@ -20,8 +20,8 @@ final class JvmOptions {
     private JvmOptions() {}
 
     /**
-     * Returns the options in {@code conf} for Java {@code feature}: first those of the file, then those of the
-     * directory.
+     * Returns the options for the Java release {@code feature}. Options of the file precede those of the directory,
+     * which are in the order of file names.
      */
     static List<String> read(Path conf, int feature) throws IOException {
         List<Path> files = new ArrayList<>();
@@ -48,7 +48,10 @@ final class JvmOptions {
         return options;
     }
 
-    /** Returns the option of a line, or an empty list if the line does not apply to Java {@code feature}. */
+    /**
+     * Returns the option of a line. Returns an empty list if the line does not apply to the Java release
+     * {@code feature}.
+     */
     static List<String> parse(String line, int feature, String where) throws IOException {
         if (line.isEmpty() || line.startsWith("#")) {
             return List.of();

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts that are the same for all configurations of one launcher: directories, transport and the worker's main
+ * The properties of a launcher that no configuration change affects. These are its directories and the worker's main
  * class. Immutable.
  *
  * @param state the directories
@@ -27,29 +27,30 @@ import org.jspecify.annotations.Nullable;
  */
 public record LauncherContext(StateDirectory state, String workerClass) {
     /**
-     * System property set by bin/millrace. Without it, the product directory is derived from the path of the jar; an
-     * unpacked build has none.
+     * System property with the directory of the product, set by bin/millrace. Without it, the directory is derived from
+     * the path of the jar. A build that is not packed has no product directory.
      */
     private static final String HOME_PROPERTY = "millrace.home";
 
-    /** Returns {@code config} with its unset paths filled in from the state directory. */
+    /** Returns a copy of {@code config} in which unset paths have their defaults. */
     public ProxyConfig complete(ProxyConfig config) {
         return state.placement().complete(config);
     }
 
-    /** The public admin socket under that configuration. */
+    /** Returns the path of the public admin socket with a configuration. */
     public Path adminSocket(ProxyConfig config) {
         Path configured = config.admin().socket();
         return configured == null ? state.adminSocket() : configured;
     }
 
-    /** The command line of workers under that configuration. */
+    /** Returns the command that starts workers with a configuration. */
     public WorkerCommand starter(ProxyConfig config) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 
     /**
-     * Returns true if the launcher binds the sockets. If not, workers do, and connections are refused during a restart.
+     * Returns true if the launcher binds the listening sockets. Otherwise workers bind them, and connections are
+     * refused during a restart.
      */
     public static boolean bindsSockets(ProxyConfig config) {
         return ControlTransport.available() == ControlTransport.EPOLL
@@ -91,7 +92,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
         }
     }
 
-    /** Directory of the unpacked product; null if there is none. */
+    /** Returns the directory of the installed product; null if there is none. */
     public static @Nullable Path home() {
         @Nullable String home = System.getProperty(HOME_PROPERTY);
         if (home != null) {

@@ -4,7 +4,7 @@ import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.value.FileMode;
-import io.millrace.worker.Rehearsal;
+import io.millrace.worker.TrainingRun;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The command line of the worker's JVM. Immutable.
  *
- * @param home directory of the unpacked product; null if there is none, as in tests
+ * @param home directory of the installed product; null if there is none, as in tests
  * @param config the configuration with heap size, RAM tier size and JDK
  * @param mainClass main class of the worker
  */
@@ -34,8 +34,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
 
     /**
-     * Increase of the worker's {@code oom_score_adj} (proc(5)), of at most 1000. It weighs as much as a fifth of the
-     * machine's memory.
+     * Increase of the worker's {@code oom_score_adj} (proc(5)) over that of the launcher. Its effect on the choice of
+     * the OOM killer is the same as that of a fifth of the machine's memory.
      */
     private static final int OOM_SCORE_INCREASE = 200;
 
@@ -43,23 +43,26 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
 
     private static final long MIB = 1024 * 1024;
 
-    /** Direct memory in addition to the RAM tier: network buffers, the store's queues, unused space in pools. */
+    /**
+     * Direct memory in bytes besides the RAM tier. Used for network buffers, queues of the store, and unused space in
+     * pools.
+     */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
-    /** Direct memory that the worker's pool keeps for the time after a failed allocation. */
+    /** Direct memory in bytes that the worker's pool reserves. It is used after an allocation has failed. */
     private static final long DIRECT_IN_RESERVE = 16 * MIB;
 
     /**
-     * Environment variables for malloc of the GNU C library; other C libraries ignore them. Pools return chunks of 1
-     * MiB and more and allocate new ones. By default, malloc soon serves those from its arenas, which become
-     * fragmented.
+     * Environment variables for malloc of the GNU C library. They make malloc use mmap for the chunks of Netty's pools,
+     * of 1 MiB and more. By default malloc soon allocates such chunks in its arenas, which become fragmented. Other C
+     * libraries ignore the variables.
      */
     private static final Map<String, String> MALLOC =
             Map.of("MALLOC_MMAP_THRESHOLD_", "524288", "MALLOC_ARENA_MAX", "4");
 
     /**
-     * Packages that must be open for Netty's off-heap access and the store's inventory. With {@code -cp}, a manifest
-     * cannot open them.
+     * JDK packages that are opened for Netty's access to direct memory and for the store. With {@code -cp}, the
+     * manifest of a jar cannot open them.
      */
     private static final List<String> OPENS = List.of(
             "java.base/java.lang",
@@ -79,20 +82,20 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         builder.redirectInput(Redirect.from(DEV_NULL));
         builder.redirectOutput(Redirect.INHERIT);
         builder.redirectError(Redirect.INHERIT);
-        tellMalloc(builder.environment());
+        setMallocVariables(builder.environment());
         Process worker = builder.start();
         raiseOomScore(worker.pid());
         return worker;
     }
 
     @Override
-    public boolean distrust() {
+    public boolean discardArchive() {
         ClassArchive archive = archiveOrNull();
         return archive != null && archive.discard("a worker with the archive did not start");
     }
 
     @Override
-    public void cameUp(ProcessHandle worker) {
+    public void becameReady(ProcessHandle worker) {
         ClassArchive archive = archiveOrNull();
         if (archive != null && archive.isRefusedBy(Path.of("/proc", Long.toString(worker.pid())))) {
             archive.discard("the JVM in " + javaHome() + " does not accept it");
@@ -116,8 +119,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Returns a command that sets the umask in a shell, which then executes the worker: a JVM cannot set its umask. If
-     * the umask is already right, returns {@code worker}.
+     * Returns a shell command that sets the umask and then executes the worker. A JVM cannot set its own umask. Returns
+     * {@code worker} if the umask need not change.
      */
     List<String> withUmask(List<String> worker, int own) {
         int umask = config.values().get(FileKeys.MODE).umask();
@@ -146,8 +149,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Raises the OOM score of the worker. When memory is exhausted, the kernel should kill the worker, which uses the
-     * memory, and not the launcher, which restarts it.
+     * Raises the OOM score of the worker. When memory is exhausted, the kernel then kills the worker and not the
+     * launcher. The launcher then restarts the worker.
      */
     private static void raiseOomScore(long pid) {
         try {
@@ -160,7 +163,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
     }
 
-    static void tellMalloc(Map<String, String> environment) {
+    static void setMallocVariables(Map<String, String> environment) {
         MALLOC.forEach(environment::putIfAbsent);
     }
 
@@ -183,33 +186,33 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Starts a JVM at the lowest priority that records the archive for later workers.
+     * Starts a JVM with the lowest priority, which records the class archive for later workers.
      *
      * @return null if the archive exists, or cannot be recorded because the classes are not in jars
      */
     @Nullable
-    Process rehearse(Path directory) throws IOException {
+    Process startRecording(Path directory) throws IOException {
         List<String> fixed = fixedOptions(feature(javaHome()));
         ClassArchive archive = archive(fixed);
         if (archive == null || archive.exists()) {
             return null;
         }
-        archive.sweep();
+        archive.deleteInterruptedRecordings();
         List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
-        line.addAll(rehearsal(archive, fixed, directory));
+        line.addAll(recordingCommand(archive, fixed, directory));
         Process process = new ProcessBuilder(line)
                 .redirectInput(Redirect.from(DEV_NULL))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(Redirect.DISCARD)
                 .start();
-        process.onExit().thenAccept(ended -> archive.settle(ended.exitValue() == 0));
+        process.onExit().thenAccept(ended -> archive.finishRecording(ended.exitValue() == 0));
         return process;
     }
 
-    private List<String> rehearsal(ClassArchive archive, List<String> fixed, Path directory) {
+    private List<String> recordingCommand(ClassArchive archive, List<String> fixed, Path directory) {
         List<String> line = jvm(fixed);
         line.addAll(archive.recordOptions());
-        line.addAll(List.of("-cp", classPath(), Rehearsal.class.getName(), directory.toString()));
+        line.addAll(List.of("-cp", classPath(), TrainingRun.class.getName(), directory.toString()));
         return line;
     }
 
@@ -226,17 +229,17 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         if (archive == null) {
             return false;
         }
-        archive.sweep();
-        ProcessBuilder builder = new ProcessBuilder(rehearsal(archive, fixed, directory));
-        tellMalloc(builder.environment());
+        archive.deleteInterruptedRecordings();
+        ProcessBuilder builder = new ProcessBuilder(recordingCommand(archive, fixed, directory));
+        setMallocVariables(builder.environment());
         Process process = builder.redirectInput(Redirect.from(DEV_NULL))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(messages.toFile())
                 .start();
         try {
-            return archive.settle(process.waitFor() == 0);
+            return archive.finishRecording(process.waitFor() == 0);
         } finally {
-            RehearsalRun.end(process);
+            ArchiveRecorder.end(process);
         }
     }
 
@@ -280,7 +283,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
         Path lib = home.resolve("lib");
         ClassArchive packaged = archive(lib, fixed);
-        // An installed package contains an archive, but this user may not write to lib: other archives go to the state.
+        // If an installed package has no archive for this JDK, and lib is not writable, the archive is in the state
+        // directory.
         return packaged.exists() || Files.isWritable(lib) ? packaged : archive(state.state(), fixed);
     }
 
@@ -291,8 +295,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Returns true if all classes are in jars. A JVM does not archive classes from directories, and reports that only
-     * after the recording.
+     * Returns true if all classes are in jars. A JVM does not archive classes in directories, and reports this only at
+     * the end of the recording.
      */
     private static boolean isPacked() {
         for (String entry : classPath().split(File.pathSeparator, -1)) {
@@ -307,11 +311,13 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return System.getProperty("java.class.path");
     }
 
-    /** JVM limits that follow from the configuration. Options in conf/jvm.options come later and override them. */
+    /**
+     * Returns JVM options that depend on the configuration. Options in conf/jvm.options follow them and override them.
+     */
     private List<String> derivedOptions() {
         long heap = config.worker().heapBytes();
         long ramTier = config.cache().ramBytes();
-        // The pool's chunks are never completely full: one third is added. The pool also has a reserve.
+        // One third is added, because the chunks of the pool are never completely full.
         long inFlight = config.limits().memoryInFlightBytes() / 3 * 4 + DIRECT_IN_RESERVE;
         long direct = ramTier + ramTier / 4 + Math.max(DIRECT_BESIDES_RAM_TIER, inFlight);
         return List.of(
@@ -325,7 +331,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return configured == null ? Path.of(System.getProperty("java.home")) : configured;
     }
 
-    /** Returns the feature release of the JDK in {@code javaHome}; that of this JVM if its release file has none. */
+    /**
+     * Returns the feature release of the JDK in {@code javaHome}. If its release file has no version, returns that of
+     * this JVM.
+     */
     static int feature(Path javaHome) {
         Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
         return matcher.find()

@@ -17,11 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file that identifies the running worker, for the next launcher. A line contains process id, generation, start
- * time (because process ids are reused) and heartbeat timeout. Not thread-safe.
+ * The file by which a later launcher finds the running worker, if this launcher dies. A line contains process id,
+ * generation, start time and heartbeat timeout of a worker. The start time is needed because process ids are reused.
+ * Not thread-safe.
  *
- * <p>The start time is in clock ticks since boot, with the id of the boot. The JDK only has a wall clock time, computed
- * from the time of the boot. After a change of the clock it differs for the same process.
+ * <p>The start time is in clock ticks since boot, together with the id of the boot. The start time that the JDK returns
+ * is not used, because it changes when the clock is set.
  */
 public final class WorkerIdentity {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerIdentity.class);
@@ -29,21 +30,21 @@ public final class WorkerIdentity {
     private static final Path PROC = Path.of("/proc");
 
     /**
-     * Index of the start time among the fields of {@code /proc/PID/stat} after the command. It is field 22; the first
-     * one after the command is field 3 (proc(5)).
+     * Index of the start time among the fields of {@code /proc/PID/stat} after the command. In proc(5) the start time
+     * is field 22, and the first field after the command is field 3.
      */
     private static final int START_TICKS = 22 - 3;
 
-    /** Time for a worker and its successor to decide which of them exits, after their launcher has died. */
+    /** Limit of the wait for the exit of one of two workers without launcher. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Tolerance for start times of the wall clock: the kernel rounds the boot time to seconds. */
+    /** Tolerance of start times by the wall clock. The kernel rounds the boot time to seconds. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
     /**
-     * A worker that is still alive.
+     * A worker of an earlier launcher that is still alive.
      *
      * @param heartbeatTimeoutNanos heartbeat timeout of its launcher; 0 if unknown
      */
@@ -51,7 +52,7 @@ public final class WorkerIdentity {
 
     private final Path file;
 
-    /** Uses this file, which need not exist. */
+    /** Creates an object for a file, which need not exist. */
     public WorkerIdentity(Path file) {
         this.file = file;
     }
@@ -66,7 +67,7 @@ public final class WorkerIdentity {
         writeLines(line(worker));
     }
 
-    /** Writes the serving worker and its successor, which is about to serve too. A failure is only logged. */
+    /** Writes the identities of the serving worker and of its successor. A failure is only logged. */
     public void write(WorkerProcess worker, WorkerProcess successor) {
         writeLines(line(worker) + line(successor));
     }
@@ -88,7 +89,7 @@ public final class WorkerIdentity {
         }
     }
 
-    /** Deletes the file, because no worker is left. */
+    /** Deletes the file. To be called when no worker runs. */
     public void clear() {
         try {
             Files.deleteIfExists(file);
@@ -98,8 +99,8 @@ public final class WorkerIdentity {
     }
 
     /**
-     * Returns the worker that the file identifies, if that process is still alive. If the file names a worker and its
-     * successor, one of them exits by itself after the death of the launcher. Waits for that exit, and returns the
+     * Returns the worker that the file identifies, if its process is still alive. If the file names a worker and its
+     * successor, one of them exits after the death of the launcher. In that case waits for the exit, and returns the
      * successor if both stay alive. Blocks.
      */
     public Optional<Survivor> find() {
@@ -130,7 +131,7 @@ public final class WorkerIdentity {
                 return Optional.empty();
             }
             long generation = Long.parseLong(words[1]);
-            // Earlier versions wrote three fields, with a wall clock time.
+            // Earlier versions wrote three fields, in which the start time is a wall clock time.
             long heartbeatTimeoutNanos = words.length == 3 ? 0 : Long.parseLong(words[3]);
             return ProcessHandle.of(Long.parseLong(words[0]))
                     .filter(ProcessHandle::isAlive)
@@ -147,7 +148,10 @@ public final class WorkerIdentity {
                 : Duration.between(Instant.parse(start), timeOf(process)).abs().compareTo(START_TOLERANCE) < 0;
     }
 
-    /** Start time in the form {@code TICKS@BOOT}, or of the wall clock if {@code /proc} is not readable. */
+    /**
+     * Returns the start time in the form {@code TICKS@BOOT}. If {@code /proc} is not readable, returns a wall clock
+     * time.
+     */
     private static String startOf(ProcessHandle process) {
         try {
             String stat = Files.readString(PROC.resolve(process.pid() + "/stat"), StandardCharsets.ISO_8859_1);

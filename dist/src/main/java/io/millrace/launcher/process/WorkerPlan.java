@@ -8,7 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan of a worker: configuration, command line and sockets. Immutable, except that the sockets can be closed.
+ * The configuration, start command and sockets with which a worker is started. Immutable, except that the sockets can
+ * be closed.
  *
  * @param config configuration of the worker
  * @param starter starts the process
@@ -23,7 +24,7 @@ public record WorkerPlan(
         return sockets == null ? List.of() : sockets.listeners();
     }
 
-    /** The descriptors of the sockets. Borrowed. */
+    /** The descriptors of the sockets, which this object owns. */
     public List<FileDescriptor> descriptors() {
         return sockets == null ? List.of() : sockets.descriptors();
     }
@@ -33,7 +34,7 @@ public record WorkerPlan(
         return new WorkerPlan(changed, starter, sockets);
     }
 
-    /** Closes the sockets that {@code other} does not share. */
+    /** Closes the sockets that {@code other} does not contain. */
     public void closeSocketsExcept(@Nullable WorkerPlan other) {
         if (sockets != null) {
             sockets.closeExcept(other == null ? null : other.sockets());

@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The launcher's view of one worker: process, control connection and state. Not thread-safe; confined to the
+ * One worker as the launcher sees it: its process, control connection and state. Not thread-safe; confined to the
  * supervisor's event loop.
  */
 public final class WorkerProcess {
-    /** Time limit of a drain that this launcher did not order: the longest drain timeout that can be configured. */
-    private static final long UNASKED_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
+    /** Limit of a drain that this launcher did not order. It is the longest configurable drain timeout. */
+    private static final long FOREIGN_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
 
     /** Time after the drain deadline in which the worker must close its store and exit. */
     private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -28,19 +28,19 @@ public final class WorkerProcess {
     private @Nullable Channel control;
     private ControlMessage.@Nullable Ready ready;
     private @Nullable String failure;
-    private boolean askedForThreads;
+    private boolean threadDumpRequested;
     private int protocolVersion = ControlMessage.PROTOCOL_VERSION;
     private final boolean warms;
     private boolean assigned;
     private boolean standsBy;
-    private boolean toldToServe;
+    private boolean serveSent;
     private WorkerStatus.@Nullable WarmUp warmUp;
-    private boolean startsOtherwise;
-    private boolean acceptsNoMore;
+    private boolean causeRemoved;
+    private boolean hasStoppedAccepting;
 
     /**
      * @param plan the plan that the worker was started with; null for a worker of another launcher
-     * @param warms whether the worker warms up before standby
+     * @param warms whether the worker warms up before it reports standby
      * @param readyDeadlineNanos time after which a worker that is still starting is treated as hung
      */
     public WorkerProcess(
@@ -59,7 +59,8 @@ public final class WorkerProcess {
     }
 
     /**
-     * Number of the worker, increased by one with every start. A launcher that adopts a worker continues its numbers.
+     * The number of the worker, which increases by one with every start. After the adoption of a worker, a launcher
+     * continues with the next number.
      */
     public long generation() {
         return generation;
@@ -106,8 +107,8 @@ public final class WorkerProcess {
         return control != null;
     }
 
-    /** Records the worker's version of the control protocol, from its {@code Hello}. */
-    public void speaks(int version) {
+    /** Sets the worker's version of the control protocol, which its {@code Hello} message contains. */
+    public void setProtocolVersion(int version) {
         protocolVersion = version;
     }
 
@@ -117,8 +118,8 @@ public final class WorkerProcess {
     }
 
     /**
-     * Returns true if the worker can decode a configuration of this launcher. An adopted worker may use another
-     * protocol version.
+     * Returns true if the worker uses the same protocol version as this launcher. Only then it can decode a
+     * configuration. An adopted worker may use another version.
      */
     public boolean isOfThisVersion() {
         return protocolVersion == ControlMessage.PROTOCOL_VERSION;
@@ -150,7 +151,7 @@ public final class WorkerProcess {
     }
 
     /** Records that the worker has reported standby. */
-    public void standsByNow() {
+    public void reportedStandby() {
         standsBy = true;
         warmUp = null;
     }
@@ -162,16 +163,16 @@ public final class WorkerProcess {
 
     /** Sends {@code Serve}. Later calls have no effect. */
     public void serve(boolean overlapping) {
-        if (!toldToServe) {
-            toldToServe = true;
+        if (!serveSent) {
+            serveSent = true;
             warmUp = null;
             send(new ControlMessage.Serve(overlapping));
         }
     }
 
     /** Returns true if {@code Serve} was sent to the worker. */
-    public boolean isToldToServe() {
-        return toldToServe;
+    public boolean isServeSent() {
+        return serveSent;
     }
 
     /** Sets the time after which a worker that is still starting is treated as hung. */
@@ -213,22 +214,22 @@ public final class WorkerProcess {
         enter(WorkerState.DRAINING);
     }
 
-    /** Records a drain that was ordered by another process, whose deadline is not known. */
-    public void drainingUnasked(long nowNanos) {
-        draining(nowNanos + UNASKED_DRAIN_NANOS);
+    /** Records that the worker drains although this launcher did not order it. The deadline of the drain is unknown. */
+    public void drainingOnForeignOrder(long nowNanos) {
+        draining(nowNanos + FOREIGN_DRAIN_NANOS);
     }
 
     /** Records that the worker has reported {@code Draining}. */
-    public void hasStoppedAccepting() {
-        acceptsNoMore = true;
+    public void stoppedAccepting() {
+        hasStoppedAccepting = true;
     }
 
     /** Returns true if the worker has reported that it no longer accepts connections. */
-    public boolean acceptsNoMore() {
-        return acceptsNoMore;
+    public boolean hasStoppedAccepting() {
+        return hasStoppedAccepting;
     }
 
-    /** Time by which the worker must exit. Valid only in the state {@link WorkerState#DRAINING}. */
+    /** Time at which a draining worker must have exited. Valid only in the state {@link WorkerState#DRAINING}. */
     public long exitDeadlineNanos() {
         return exitDeadlineNanos;
     }
@@ -244,14 +245,14 @@ public final class WorkerProcess {
         return failure;
     }
 
-    /** Records that the class archive, a possible cause of the failed start, was discarded. */
-    public void startsOtherwiseNextTime() {
-        startsOtherwise = true;
+    /** Records that the class archive was discarded, because it may have caused the failed start. */
+    public void failureCauseRemoved() {
+        causeRemoved = true;
     }
 
-    /** Returns true if a repeated start may succeed: a possible cause of the failure was removed. */
-    public boolean isWorthAnotherStart() {
-        return startsOtherwise;
+    /** Returns true if a repeated start may succeed. A possible cause of the failure was removed then. */
+    public boolean mayStartNextTime() {
+        return causeRemoved;
     }
 
     /** Sends {@code message}, or drops it if the worker is not connected. */
@@ -263,18 +264,18 @@ public final class WorkerProcess {
     }
 
     /**
-     * Sends SIGQUIT once: the JVM writes a thread dump to standard output, which shows where the worker hangs. A
-     * stopped process does not react.
+     * Requests a thread dump by SIGQUIT, once. The JVM writes it to standard output, so that it shows where the worker
+     * hangs. A stopped process does not react.
      *
      * @return false if the signal was sent before
      */
-    public boolean askForThreads() throws IOException {
-        if (askedForThreads) {
+    public boolean requestThreadDump() throws IOException {
+        if (threadDumpRequested) {
             return false;
         }
-        askedForThreads = true;
-        // The kill command built into the shell. The external command is in a separate package (procps), which small
-        // images lack.
+        threadDumpRequested = true;
+        // The shell's built-in kill command is used, because small images lack the package procps with the external
+        // command.
         new ProcessBuilder("sh", "-c", "kill -QUIT \"$0\"", Long.toString(pid())).start();
         return true;
     }

@@ -2,10 +2,10 @@ package io.millrace.launcher.process;
 
 import java.io.IOException;
 
-/** Starts worker processes. */
+/** The starter of worker processes with one configuration. */
 public interface WorkerStarter {
     /**
-     * Starts the worker with this number; it connects to the control socket.
+     * Starts the worker with a number. The worker then connects to the control socket.
      *
      * @throws IOException if the JVM cannot be started
      */
@@ -15,12 +15,12 @@ public interface WorkerStarter {
      * Discards the class archive, which only speeds up starts. Called when a worker has crashed or hung during or just
      * after its start, or has exited before it connected.
      *
-     * @return whether there was an archive, so that the next start may succeed
+     * @return whether there was an archive, which means that the next start may succeed
      */
-    default boolean distrust() {
+    default boolean discardArchive() {
         return false;
     }
 
-    /** Called when {@code worker}, which this object has started, is ready. */
-    default void cameUp(ProcessHandle worker) {}
+    /** Called when a worker that this object has started is ready. */
+    default void becameReady(ProcessHandle worker) {}
 }

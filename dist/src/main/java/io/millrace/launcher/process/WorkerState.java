@@ -3,11 +3,10 @@ package io.millrace.launcher.process;
 import java.util.Locale;
 
 /**
- * The state of a worker process, as observed by the launcher. The states follow each other in this order; some may be
- * skipped.
+ * The state of a worker process, as the launcher observes it. States change in this order; some may be skipped.
  */
 public enum WorkerState {
-    /** The process was started, and is not ready yet. */
+    /** The process was started, but does not serve yet. */
     STARTING,
     /** The worker serves. */
     READY,

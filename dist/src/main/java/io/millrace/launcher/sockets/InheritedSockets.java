@@ -16,9 +16,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets that the service manager has bound and passed on, according to sd_listen_fds(3):
- * {@code LISTEN_FDS} descriptors, beginning with 3, for the process in {@code LISTEN_PID}. A socket that several event
- * loops share is registered with each of them: a connection wakes all of them, and the first one accepts it.
+ * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable
+ * {@code LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops,
+ * the loops share a socket. A new connection then wakes all of them, and the first one accepts it.
  *
  * <p>Immutable. The caller of {@link #take} owns the sockets in its result.
  */
@@ -61,7 +61,7 @@ public final class InheritedSockets {
     }
 
     /**
-     * Wraps descriptors that were passed on.
+     * Wraps descriptors of listening sockets.
      *
      * @throws LaunchException if one of {@code passed} is not a listening TCP socket, or is in blocking mode
      */
@@ -73,7 +73,7 @@ public final class InheritedSockets {
         return new InheritedSockets(sockets);
     }
 
-    /** Returns true if no socket was passed on. */
+    /** Returns true if there are no sockets. */
     public boolean isEmpty() {
         return sockets.isEmpty();
     }
@@ -114,24 +114,29 @@ public final class InheritedSockets {
     }
 
     /**
-     * Adds the sockets for {@code addresses} to {@code held}. Closes inherited sockets whose address {@code held}
-     * contains already: an earlier worker has returned the same sockets.
+     * Adds the inherited sockets to {@code adopted}, and returns the result. Closes inherited sockets for addresses in
+     * {@code adopted}: an earlier worker has returned the same sockets.
      *
      * @param addresses the socket address for each configured address
-     * @throws LaunchException if a socket has none of these addresses, so that its clients would not be served
+     * @param perAddress number of event loops that accept at each address
+     * @param adopted sockets that an adopted worker has returned
+     * @throws LaunchException if a socket has none of these addresses, because its clients would not be served
      */
     public Map<ListenerSockets, List<FileDescriptor>> take(
-            Map<String, InetSocketAddress> addresses, int perAddress, Map<ListenerSockets, List<FileDescriptor>> held)
+            Map<String, InetSocketAddress> addresses,
+            int perAddress,
+            Map<ListenerSockets, List<FileDescriptor>> adopted)
             throws LaunchException {
         Map<String, List<FileDescriptor>> passed = new LinkedHashMap<>();
         for (Inherited inherited : sockets) {
             passed.computeIfAbsent(addressFor(inherited, addresses), name -> new ArrayList<>())
                     .add(inherited.socket());
         }
-        Map<ListenerSockets, List<FileDescriptor>> all = new LinkedHashMap<>(held);
+        Map<ListenerSockets, List<FileDescriptor>> all = new LinkedHashMap<>(adopted);
         addresses.forEach((name, address) -> {
             List<FileDescriptor> own = passed.getOrDefault(name, List.of());
-            if (held.keySet().stream().anyMatch(listener -> listener.address().equals(name))) {
+            if (adopted.keySet().stream()
+                    .anyMatch(listener -> listener.address().equals(name))) {
                 ListeningSockets.closeAll(own);
             } else if (!own.isEmpty()) {
                 int count = Math.max(perAddress, own.size());
@@ -142,8 +147,8 @@ public final class InheritedSockets {
     }
 
     /**
-     * Returns the best match among {@code addresses}. Each socket belongs to one address only: removing one of two
-     * addresses would close the socket for both.
+     * Returns the configured address that matches a socket best. A socket belongs to one address only: if it belonged
+     * to two, removing one of them would close the socket for both.
      */
     private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
             throws LaunchException {
@@ -157,8 +162,8 @@ public final class InheritedSockets {
     }
 
     /**
-     * Match of an address, 0 for the best. A configured IP address prefers sockets of the same IP address; {@code :80}
-     * matches sockets of any.
+     * Returns how well a configured address matches a socket; 0 is best. The same IP address is better than an address
+     * such as {@code :80}, which stands for all.
      */
     private static int distance(Inherited inherited, Map.Entry<String, InetSocketAddress> address) {
         if (address.getKey().startsWith(":")) {

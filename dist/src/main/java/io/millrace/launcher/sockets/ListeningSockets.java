@@ -21,14 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listening sockets: for each address, a single socket or a SO_REUSEPORT group with one member per event loop of
- * the worker. The launcher does not accept connections. Never call shutdown(2) on a socket: that would end listening in
- * every process that shares it.
+ * The listening sockets of the launcher. An address has a single socket, or a SO_REUSEPORT group with one socket for
+ * each event loop of the worker. Only workers accept connections. Never call shutdown(2) on a socket, because this
+ * would end listening in every process that shares it.
  *
  * <p>Immutable, except for {@link #close}.
  */
 public final class ListeningSockets implements AutoCloseable {
-    /** Limit of connections that wait per socket while no worker runs; net.core.somaxconn may lower it. */
+    /** Limit of waiting connections for each socket. The kernel setting net.core.somaxconn may lower it. */
     private static final int BACKLOG = 4096;
 
     private static final Logger LOG = LoggerFactory.getLogger(ListeningSockets.class);
@@ -48,12 +48,12 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Binds {@code perAddress} sockets for every address, except the addresses in {@code adopted}.
+     * Binds {@code perAddress} sockets for every address that {@code adopted} does not contain.
      *
      * @param addresses the socket address for each configured address
-     * @param adopted descriptors by configured address, from a worker whose launcher has died or from the service
-     *     manager. If an address has fewer descriptors than its count, event loops share them. This method takes
-     *     ownership of all and closes those that no address needs
+     * @param adopted descriptors by configured address, from a worker of an earlier launcher or from systemd. If an
+     *     address has fewer descriptors than its count, event loops share them. This method takes ownership of all
+     *     descriptors, and closes those that no address needs
      * @throws LaunchException if an address cannot be bound; the message contains the address and, if known, the
      *     process that uses it
      */
@@ -62,26 +62,26 @@ public final class ListeningSockets implements AutoCloseable {
             int perAddress,
             Map<ListenerSockets, List<FileDescriptor>> adopted)
             throws LaunchException {
-        List<Group> held = new ArrayList<>();
-        adopted.forEach((listener, sockets) -> held.add(new Group(listener, List.copyOf(sockets))));
-        ListeningSockets holding = new ListeningSockets(held);
+        List<Group> existing = new ArrayList<>();
+        adopted.forEach((listener, sockets) -> existing.add(new Group(listener, List.copyOf(sockets))));
+        ListeningSockets holding = new ListeningSockets(existing);
         ListeningSockets opened = holding.with(addresses, perAddress);
         holding.closeExcept(opened);
         return opened;
     }
 
     /**
-     * Returns sockets for {@code addresses}: sockets of this object where it has them, otherwise new ones. Closes
-     * nothing.
+     * Returns sockets for {@code addresses}. Uses the sockets of this object where it has them, and binds others. Does
+     * not close sockets.
      *
-     * @throws LaunchException as {@link #open}; sockets that were bound by this call are closed then
+     * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then
      */
     public ListeningSockets with(Map<String, InetSocketAddress> addresses, int perAddress) throws LaunchException {
         List<Group> changed = new ArrayList<>();
         try {
             for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
-                @Nullable Group held = groupOf(address.getKey());
-                changed.add(held == null ? bindGroup(address.getKey(), address.getValue(), perAddress) : held);
+                @Nullable Group existing = groupOf(address.getKey());
+                changed.add(existing == null ? bindGroup(address.getKey(), address.getValue(), perAddress) : existing);
             }
             return new ListeningSockets(changed);
         } catch (LaunchException e) {
@@ -105,7 +105,8 @@ public final class ListeningSockets implements AutoCloseable {
         try {
             InetSocketAddress bound = at;
             if (count > 1) {
-                // With SO_REUSEPORT alone, a port could be shared unnoticed with another process of the same user.
+                // SO_REUSEPORT would permit a port that another process of the same user has bound. Binding without
+                // this option first detects such a process.
                 try (PlainBind plain = new PlainBind(at)) {
                     bound = withPort(at, plain.port());
                 }
@@ -124,15 +125,14 @@ public final class ListeningSockets implements AutoCloseable {
             return new Group(new ListenerSockets(address, text(bound), count), List.copyOf(sockets));
         } catch (IOException e) {
             closeAll(sockets);
-            throw refused(address, at, e);
+            throw bindFailure(address, at, e);
         }
     }
 
     /**
-     * Checks that {@code address} can be bound, without keeping it bound. For workers that bind their own sockets, on
-     * machines without epoll.
+     * Checks that an address can be bound, without keeping it bound. Used if workers bind their own sockets.
      *
-     * @param leaving process that may use the address, since it exits before the address is bound; 0 for none
+     * @param leaving process that may still use the address, because it will exit before a worker binds it; 0 for none
      * @throws LaunchException if it cannot; the message contains the process that uses the address
      */
     public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
@@ -157,8 +157,8 @@ public final class ListeningSockets implements AutoCloseable {
                         : "; stop that process, or choose another address with listen or --listen"));
     }
 
-    /** Returns the failure for the error of a bind, with the remedy. */
-    static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
+    /** Converts an error of bind(2) to an exception. Its message tells the operator what to do. */
+    static LaunchException bindFailure(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {
             return PortOwner.find(PROC, at.getPort())
@@ -180,20 +180,20 @@ public final class ListeningSockets implements AutoCloseable {
         return new LaunchException(address + " cannot be bound: " + cause.getMessage());
     }
 
-    /** The listeners in the form that is sent to the worker; the descriptors are in the same order. */
+    /** The listeners in the form that is sent to the worker. The descriptors are in the same order. */
     public List<ListenerSockets> listeners() {
         return groups.stream().map(Group::listener).toList();
     }
 
     /**
-     * All descriptors in the order of {@link #listeners()}. A descriptor that event loops share is repeated up to the
-     * listener's count. Borrowed.
+     * All descriptors in the order of {@link #listeners()}, owned by this object. A descriptor that event loops share
+     * is repeated, so that each listener has as many descriptors as its count.
      */
     public List<FileDescriptor> descriptors() {
-        return groups.stream().flatMap(ListeningSockets::shared).toList();
+        return groups.stream().flatMap(ListeningSockets::repeatedDescriptors).toList();
     }
 
-    private static Stream<FileDescriptor> shared(Group group) {
+    private static Stream<FileDescriptor> repeatedDescriptors(Group group) {
         List<FileDescriptor> sockets = group.sockets();
         return IntStream.range(0, group.listener().count()).mapToObj(i -> sockets.get(i % sockets.size()));
     }
@@ -237,7 +237,7 @@ public final class ListeningSockets implements AutoCloseable {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /** A socket that occupies an address without SO_REUSEPORT while it is open. */
+    /** A socket that binds an address without SO_REUSEPORT, and occupies it until it is closed. */
     private static final class PlainBind implements AutoCloseable {
         private final Socket socket = Socket.newSocketStream();
 

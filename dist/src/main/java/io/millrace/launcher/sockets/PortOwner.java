@@ -10,12 +10,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The process that listens on a port, according to Linux. Immutable.
+ * The process that listens on a port, found in {@code /proc}. Immutable.
  *
  * @param pid process id
  * @param command short name of the process
  */
 record PortOwner(long pid, String command) {
+    /** The state TCP_LISTEN in {@code /proc/net/tcp}. */
     private static final String LISTEN = "0A";
 
     /**

@@ -10,12 +10,13 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code http_access} and {@code cache}. Confined to one thread. */
+/** The translator of the directives {@code http_access} and {@code cache}. Confined to one thread. */
 final class AccessImport {
+    /** Private and loopback addresses: the clients of the forward proxy if http_access allows all clients. */
     private static final List<String> PRIVATE =
             List.of("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "fc00::/7", "::1");
 
-    /** Destinations that are denied by default. */
+    /** Expression for addresses that forward_proxy.deny_destinations contains by default. */
     private static final String LOCAL = "(127|0|169\\.254|10|192\\.168)\\..*|::1.*|fe80.*";
 
     private final Workspace workspace;
@@ -23,17 +24,25 @@ final class AccessImport {
     private final List<SquidLine> lines;
     private final boolean forward;
     private final Set<String> clients = new LinkedHashSet<>();
-    private boolean everybody;
+    /** True if a line allows all clients. */
+    private boolean allowsAllClients;
+    /** True if a filter was written. */
     private boolean filtered;
-    private boolean closed;
+    /** True after a line that denies all other requests. */
+    private boolean othersDenied;
+
     private final Set<String> domains = new LinkedHashSet<>();
 
-    /** Domains that lines of http_access allow for an accelerator; empty if they do not restrict hosts. */
+    /** Hosts that http_access allows for a reverse proxy ("accelerator"); empty if it allows every host. */
     Set<String> domains() {
         return domains;
     }
 
-    /** @param forward whether requests are forwarded to every host */
+    /**
+     * Creates a translator.
+     *
+     * @param forward whether Squid is a forward proxy
+     */
     AccessImport(Workspace workspace, Acls acls, List<SquidLine> lines, boolean forward) {
         this.workspace = workspace;
         this.acls = acls;
@@ -79,16 +88,16 @@ final class AccessImport {
     private void forwarding() {
         DraftNode root = workspace.draft().root();
         root.put("forward_proxy.enabled", "true");
-        List<String> allowed = everybody ? PRIVATE : List.copyOf(clients);
+        List<String> allowed = allowsAllClients ? PRIVATE : List.copyOf(clients);
         if (allowed.isEmpty()) {
             root.put("forward_proxy.enabled", "false").remark("No line of http_access allows clients.");
             return;
         }
         DraftNode node = root.putWords("forward_proxy.allow", allowed);
-        if (everybody) {
+        if (allowsAllClients) {
             node.remark("http_access allows all clients; only private addresses are written.");
         }
-        SquidLine source = everybody ? allowAll() : null;
+        SquidLine source = allowsAllClients ? allowAll() : null;
         if (source != null) {
             source.notMapped("forwarding for all clients would be an open proxy: forward_proxy.allow has private"
                     + " addresses only");
@@ -102,7 +111,7 @@ final class AccessImport {
                 .orElse(null);
     }
 
-    /** Translates one line; returns true if it decides for all requests. */
+    /** Translates one line. Returns true if it decides for all requests, so that later lines have no effect. */
     private boolean access(SquidLine line) {
         boolean allow = line.arg(0).equals("allow");
         List<String> addresses = new ArrayList<>();
@@ -138,8 +147,8 @@ final class AccessImport {
                 default -> unknown.add(name);
             }
         }
-        if (special(line, unknown)) {
-            return closed;
+        if (handleStandardLine(line, unknown)) {
+            return othersDenied;
         }
         if (!unknown.isEmpty()) {
             undecided(line, allow, unknown);
@@ -147,14 +156,14 @@ final class AccessImport {
         }
         write(line, allow, addresses, methods);
         used.forEach(each -> each.used("access.filters"));
-        boolean whole = addresses.equals(List.of("all")) && methods.isEmpty();
+        boolean forAllRequests = addresses.equals(List.of("all")) && methods.isEmpty();
         if (allow) {
-            everybody |= whole;
+            allowsAllClients |= forAllRequests;
             addresses.stream()
                     .filter(each -> !each.startsWith("~") && !each.equals("all"))
                     .forEach(clients::add);
         }
-        return whole;
+        return forAllRequests;
     }
 
     private void write(SquidLine line, boolean allow, List<String> addresses, List<String> methods) {
@@ -166,12 +175,12 @@ final class AccessImport {
         if (!methods.isEmpty()) {
             filter.putWords("methods", methods);
         }
-        filter.from(line.use());
+        filter.from(line.markHandled());
         filtered = true;
     }
 
-    /** Lines of the usual configuration. */
-    private boolean special(SquidLine line, List<String> unknown) {
+    /** Handles lines of Squid's standard configuration that need no filter. Returns false for other lines. */
+    private boolean handleStandardLine(SquidLine line, List<String> unknown) {
         boolean deny = line.arg(0).equals("deny");
         List<String> names = line.from(1);
         if (names.contains("manager")) {
@@ -200,7 +209,7 @@ final class AccessImport {
             return destinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
-            line.use().became("remap");
+            line.markHandled().became("remap");
             for (String each : unknown) {
                 use(each, "remap");
                 Acl acl = acls.find(each);
@@ -212,7 +221,7 @@ final class AccessImport {
         }
         if (deny && names.equals(List.of("all")) && !domains.isEmpty()) {
             line.note("hosts without a rule are answered with 404");
-            closed = true;
+            othersDenied = true;
             return true;
         }
         return false;
@@ -252,7 +261,7 @@ final class AccessImport {
                         .root()
                         .putWords("purge.allow", addresses)
                         .optional();
-                node.from(line.use());
+                node.from(line.markHandled());
                 return;
             }
         }
@@ -271,7 +280,7 @@ final class AccessImport {
         }
         List<String> ports =
                 acl.values().stream().filter(each -> each.matches("\\d{1,5}")).toList();
-        workspace.draft().set("forward_proxy.connect_ports", ports, line.use());
+        workspace.draft().set("forward_proxy.connect_ports", ports, line.markHandled());
         acl.used("forward_proxy.connect_ports");
         if (ports.size() < acl.values().size()) {
             line.notMapped("ranges of ports cannot be written");
@@ -280,7 +289,7 @@ final class AccessImport {
     }
 
     private boolean destinations(SquidLine line, Acl acl) {
-        line.use().same("forward_proxy.deny_destinations");
+        line.markHandled().same("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
         if (addresses == null) {
@@ -306,7 +315,7 @@ final class AccessImport {
         }
     }
 
-    /** {@code cache deny} keeps responses out of the cache. */
+    /** Translates a {@code cache} line. With deny, matching responses are not stored. */
     private void cache(SquidLine line) {
         boolean deny = line.arg(0).equals("deny");
         if (!deny) {
@@ -314,16 +323,16 @@ final class AccessImport {
             return;
         }
         if (line.from(1).equals(List.of("all"))) {
-            workspace.draft().set("cache.enabled", "false", line.use());
+            workspace.draft().set("cache.enabled", "false", line.markHandled());
             return;
         }
         Acl acl = line.from(1).size() == 1 ? acls.find(line.arg(1)) : null;
-        if (acl == null || line.arg(1).startsWith("!") || !never(line, acl)) {
+        if (acl == null || line.arg(1).startsWith("!") || !writeNeverCache(line, acl)) {
             line.notMapped("requests bypass the cache by one list of URLs, hosts or addresses only");
         }
     }
 
-    private boolean never(SquidLine line, Acl acl) {
+    private boolean writeNeverCache(SquidLine line, Acl acl) {
         String flag = acl.ignoresCase() ? "(?i)" : "";
         for (String value : acl.values()) {
             DraftNode rule;
@@ -352,7 +361,7 @@ final class AccessImport {
                 }
             }
             rule.put("action", "never_cache");
-            rule.from(line.use());
+            rule.from(line.markHandled());
             if (acl.type().equals("src")) {
                 break;
             }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The access control lists of squid.conf by name. Confined to one thread. */
 final class Acls {
-    /** A list with its type and the lines that define it. */
+    /** An access control list: its type, its values, and the lines that define it. */
     static final class Acl {
         private final String type;
         private final List<String> values = new ArrayList<>();
@@ -32,9 +32,9 @@ final class Acls {
             return ignoreCase;
         }
 
-        /** Marks the definition as written to a key. */
+        /** Marks the lines that define the list as mapped to a key. */
         void used(String key) {
-            lines.forEach(each -> each.use().became(key));
+            lines.forEach(each -> each.markHandled().became(key));
         }
 
         void note(String note) {
@@ -67,7 +67,7 @@ final class Acls {
     private void define(SquidReader reader, SquidLine line) {
         String name = line.arg(0);
         Acl known = all.get(name);
-        // A definition in the file replaces a built-in list, and extends one of the file.
+        // A line replaces a built-in list with the same name, but extends a list of an earlier line.
         Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
         all.put(name, acl);
         acl.lines.add(line);
@@ -85,7 +85,7 @@ final class Acls {
         return all.get(name.startsWith("!") ? name.substring(1) : name);
     }
 
-    /** Returns the addresses of a list of clients; null if it is of another type, or names hosts. */
+    /** Returns the addresses of a list. Returns null if it is not of type src or dst, or contains host names. */
     @Nullable
     static List<String> addresses(Acl acl) {
         if (!acl.type.equals("src") && !acl.type.equals("dst")) {
@@ -99,7 +99,7 @@ final class Acls {
         return words.isEmpty() || Addresses.problem(words) != null ? null : words;
     }
 
-    /** Converts a mask such as {@code /255.255.255.0} to a prefix length. */
+    /** Converts the mask of an address, such as {@code /255.255.255.0}, to a prefix length. */
     private static String masked(String value) {
         int slash = value.indexOf('/');
         String mask = value.substring(slash + 1);

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code cache_peer} to rules and groups of origins. Confined to one thread. */
+/** The translator of {@code cache_peer} directives to rules and groups of origins. Confined to one thread. */
 final class Peers {
-    /** Options that have no effect in Millrace. */
+    /** Options that need no note. They are handled elsewhere or have no effect in Millrace. */
     private static final Set<String> IGNORED = Set.of(
             "no-query",
             "no-digest",
@@ -40,10 +40,12 @@ final class Peers {
             "standby",
             "connection-auth");
 
+    /** One {@code cache_peer} line. */
     private static final class Peer {
         private final SquidLine line;
         private final String name;
         private final Set<String> domains = new LinkedHashSet<>();
+        /** Lines that restrict the peer to domains. */
         private final List<SquidLine> restricting = new ArrayList<>();
 
         Peer(SquidLine line) {
@@ -111,7 +113,7 @@ final class Peers {
         } else if (domain) {
             line.from(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
             peer.restricting.add(line);
-            line.use().became("remap");
+            line.markHandled().became("remap");
         } else if (line.arg(1).equals("deny")) {
             line.note("requests that no other line allows do not use the origin");
         } else {
@@ -128,7 +130,7 @@ final class Peers {
                 peer.domains.addAll(acl.values());
                 peer.restricting.add(line);
                 acl.used("remap");
-                line.use().became("remap");
+                line.markHandled().became("remap");
             } else if (name.equals("all")) {
                 line.note("the peer is used for all requests");
             } else {
@@ -137,17 +139,17 @@ final class Peers {
         }
     }
 
-    /** Returns true if a peer is an origin, for an accelerator. */
+    /** Returns true if a peer is an origin server. Squid is a reverse proxy ("accelerator") then. */
     boolean hasOrigins() {
         return peers.stream().anyMatch(Peer::isOrigin);
     }
 
     /**
-     * Writes the rules of an accelerator.
+     * Writes the rules of a reverse proxy ("accelerator" in Squid).
      *
-     * @param allowed the only hosts that may be requested; empty for all
-     * @param port the line with the options of the accelerator
-     * @param schemes the schemes of the addresses
+     * @param allowed hosts that may be requested; empty for all
+     * @param port the {@code http_port} line with the options of the accelerator; null for none
+     * @param schemes the schemes of the listening addresses
      */
     void rules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
         Map<Set<String>, List<Peer>> byDomains = new LinkedHashMap<>();
@@ -196,13 +198,13 @@ final class Peers {
         String host = forced != null ? forced : !hosts && site != null ? site : null;
         boolean group = to.size() > 1 || host != null || first.line.option("max-conn") != null;
         String scheme = first.isTls() ? "https://" : "http://";
-        rule.put("to", (host == null ? first.url() : scheme + host) + "/").from(first.line.use());
+        rule.put("to", (host == null ? first.url() : scheme + host) + "/").from(first.line.markHandled());
         if (group) {
             rule.put("origins", group(to));
         }
         rule.put("pristine_host_hdr", Boolean.toString(host == null)).optional();
         for (Peer peer : to) {
-            rule.from(peer.line.use());
+            rule.from(peer.line.markHandled());
             options(peer.line);
         }
         tls(rule, first.line);
@@ -224,16 +226,16 @@ final class Peers {
         group.put("name", name);
         Peer first = to.get(0);
         if (first.has("sourcehash")) {
-            group.put("policy", "sticky").from(first.line.use());
+            group.put("policy", "sticky").from(first.line.markHandled());
         } else if (first.has("carp")) {
-            group.put("policy", "consistent_hash").from(first.line.use());
+            group.put("policy", "consistent_hash").from(first.line.markHandled());
             group.put("hash_key", "url");
         } else if (!first.has("round-robin") && !first.has("weighted-round-robin") && to.size() > 1) {
             group.put("policy", "first_live").remark("Squid uses the first peer that is up");
         }
         for (Peer peer : to) {
             DraftNode host = group.element("hosts");
-            host.put("url", peer.url()).from(peer.line.use());
+            host.put("url", peer.url()).from(peer.line.markHandled());
             String weight = peer.line.option("weight");
             if (weight != null && weight.matches("[1-9]\\d{0,2}")) {
                 host.put("weight", weight);
@@ -257,7 +259,7 @@ final class Peers {
                     line.notMapped("login: Authorization cannot be set");
                 }
             } else if (name.matches("(ssl|tls|sslflags|sslcafile|sslcert|sslkey).*")) {
-                line.use();
+                line.markHandled();
             } else if (name.equals("connect-timeout") || name.equals("connect-fail-limit")) {
                 line.notMapped(name + ": timeouts.origin_connect and origins[].markdown hold for all hosts");
             } else if (!IGNORED.contains(name)) {
@@ -290,7 +292,7 @@ final class Peers {
         }
     }
 
-    /** Writes the group of parents to which forwarded requests go, unless all peers are siblings. */
+    /** Writes the group of parents for forwarded requests, if there are parents. */
     void parents() {
         List<Peer> parents = new ArrayList<>();
         for (Peer peer : peers) {
@@ -324,14 +326,14 @@ final class Peers {
         }
         DraftNode node = workspace.draft().root().put("forward_proxy.origins", name);
         parents.forEach(each -> {
-            node.from(each.line.use());
+            node.from(each.line.markHandled());
             options(each.line);
         });
     }
 
     private void direct(SquidLine line, boolean parents) {
         if (line.name().equals("never_direct") && line.args().equals(List.of("allow", "all")) && parents) {
-            line.use().became("origins[].go_direct");
+            line.markHandled().became("origins[].go_direct");
         } else if (line.name().equals("never_direct") || line.name().equals("always_direct")) {
             if (hasOrigins()) {
                 line.note("requests go to the origins of rules");
@@ -341,7 +343,7 @@ final class Peers {
         }
     }
 
-    /** Reports peers that no rule uses. */
+    /** Adds notes to peers that no rule uses. */
     void finish() {
         peers.forEach(each -> {
             if (!each.line.isHandled()) {

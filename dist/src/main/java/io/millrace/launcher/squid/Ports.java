@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code http_port} and {@code https_port}. Confined to one thread. */
+/** The translator of {@code http_port} and {@code https_port}. Confined to one thread. */
 final class Ports {
     private static final Set<String> HANDLED = Set.of(
             "accel",
@@ -37,18 +37,18 @@ final class Ports {
         this.workspace = workspace;
     }
 
-    /** Schemes of the addresses of accelerators. */
+    /** Schemes of the addresses for reverse proxying ("accelerators" in Squid). */
     List<String> schemes() {
         return List.copyOf(schemes);
     }
 
-    /** The first address of an accelerator; null without one. */
+    /** The first line for a reverse proxy ("accelerator"); null if there is none. */
     @Nullable
     SquidLine accelerator() {
         return accelerators.isEmpty() ? null : accelerators.get(0);
     }
 
-    /** Returns true if an address is that of a forward proxy. */
+    /** Returns true if there is an address for a forward proxy. */
     boolean isForward() {
         return forward;
     }
@@ -74,7 +74,7 @@ final class Ports {
         boolean accelerates = line.args().contains("accel")
                 || line.option("defaultsite") != null
                 || line.args().contains("vhost");
-        DraftNode node = workspace.draft().root().element("listen").from(line.use());
+        DraftNode node = workspace.draft().root().element("listen").from(line.markHandled());
         node.put("address", address);
         if (accelerates) {
             accelerators.add(line);

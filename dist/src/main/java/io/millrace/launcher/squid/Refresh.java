@@ -9,11 +9,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Translates {@code refresh_pattern}. The last line, for all URLs, sets heuristic lifetimes. Stateless. */
+/**
+ * Translates {@code refresh_pattern}. A line for all URLs sets heuristic lifetimes, other lines become cache rules.
+ * Stateless.
+ */
 final class Refresh {
     private Refresh() {}
 
-    /** Returns an expression for the URL of the cache key. */
+    /** Returns an expression for the whole URL. If {@code pathOnly}, the given expression is for the path. */
     static String url(String expression, boolean pathOnly) {
         if (!pathOnly) {
             return expression;
@@ -46,25 +49,25 @@ final class Refresh {
                 rules.add(line);
             }
         }
-        // The first line that matches decides in Squid, the last one in Millrace.
+        // In Squid the first matching line decides, in Millrace the last matching rule.
         Collections.reverse(rules);
         rules.forEach(each -> rule(workspace, each));
     }
 
     private static void general(Draft draft, SquidLine line, int at) {
-        String least = minutes(line.arg(at));
-        String most = minutes(line.arg(at + 2));
+        String minimum = minutes(line.arg(at));
+        String maximum = minutes(line.arg(at + 2));
         String percent = line.arg(at + 1).replace("%", "");
-        if (least.isEmpty() || most.isEmpty() || !percent.matches("\\d{1,6}")) {
+        if (minimum.isEmpty() || maximum.isEmpty() || !percent.matches("\\d{1,6}")) {
             line.notMapped("the numbers are not understood");
             return;
         }
         BigDecimal factor = new BigDecimal(percent).movePointLeft(2).min(BigDecimal.ONE);
         String text = factor.signum() == 0 ? "0" : factor.stripTrailingZeros().toPlainString();
-        draft.set("cache.heuristic_lm_factor", text, line.use());
-        draft.set("cache.heuristic_min_lifetime", least, line.entry());
-        draft.set("cache.heuristic_max_lifetime", most, line.entry());
-        if (!least.equals("0")) {
+        draft.set("cache.heuristic_lm_factor", text, line.markHandled());
+        draft.set("cache.heuristic_min_lifetime", minimum, line.entry());
+        draft.set("cache.heuristic_max_lifetime", maximum, line.entry());
+        if (!minimum.equals("0")) {
             draft.set("cache.heuristic_without_last_modified", "true", line.entry());
         }
         options(draft, line, at + 3);
@@ -97,13 +100,13 @@ final class Refresh {
     private static void rule(Workspace workspace, SquidLine line) {
         boolean ignoreCase = line.arg(0).equals("-i");
         int at = ignoreCase ? 1 : 0;
-        String least = minutes(line.arg(at + 1));
+        String minimum = minutes(line.arg(at + 1));
         List<String> options = line.from(at + 4);
-        if (least.isEmpty()) {
+        if (minimum.isEmpty()) {
             line.notMapped("the numbers are not understood");
             return;
         }
-        if (least.equals("0")) {
+        if (minimum.equals("0")) {
             line.notMapped("heuristic lifetimes are the same for all URLs; with cache.cache_urls_that_look_dynamic:"
                     + " false, URLs with a query are not cached");
             return;
@@ -115,11 +118,11 @@ final class Refresh {
                         || each.startsWith("override-expire"));
         DraftNode rule = workspace.draft().root().element("cache_rules");
         rule.put("url_regex", (ignoreCase ? "(?i)" : "") + line.arg(at));
-        rule.put(forced ? "ttl_in_cache" : "revalidate", least);
+        rule.put(forced ? "ttl_in_cache" : "revalidate", minimum);
         if (options.contains("ignore-reload") && !forced) {
             rule.put("action", "ignore_client_no_cache");
         }
-        rule.from(line.use());
+        rule.from(line.markHandled());
         line.note("the first number is the lifetime of all responses that match"
                 + (forced ? ", except those with private" : ", whatever lifetime they have"));
     }

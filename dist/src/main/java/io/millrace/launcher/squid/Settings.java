@@ -12,9 +12,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates directives with one value, and reports all that have no equivalent. Confined to one thread. */
+/**
+ * The translator of directives that set one key. Adds notes to directives without an equivalent. Confined to one
+ * thread.
+ */
 final class Settings {
     private static final String PROCESS = "concerns the processes, threads and memory of Squid; Millrace has its own";
+    /** Keys of directives whose value is a time. */
     private static final Map<String, List<String>> TIMES = Map.ofEntries(
             Map.entry("connect_timeout", List.of("timeouts.origin_connect")),
             Map.entry("read_timeout", List.of("timeouts.origin_first_byte", "timeouts.origin_idle")),
@@ -28,13 +32,16 @@ final class Settings {
             Map.entry("positive_dns_ttl", List.of("dns.ttl_max")),
             Map.entry("negative_dns_ttl", List.of("dns.negative_ttl")),
             Map.entry("max_stale", List.of("cache.max_stale_age")));
+    /** Keys of directives whose value is a size. */
     private static final Map<String, String> SIZES = Map.of(
             "cache_mem", "cache.ram_size",
             "maximum_object_size", "cache.max_object_size",
             "request_header_max_size", "limits.request_header",
             "reply_header_max_size", "limits.response_header",
             "request_body_max_size", "limits.request_body");
+    /** Notes about directives that need no equivalent. */
     private static final Map<String, String> NO_EFFECT = new HashMap<>();
+    /** Notes about directives that have no equivalent. */
     private static final Map<String, String> MISSING = new HashMap<>();
 
     static {
@@ -120,12 +127,12 @@ final class Settings {
     void read(List<SquidLine> lines, Acls acls) {
         for (SquidLine line : lines) {
             if (!line.isHandled()) {
-                one(line, acls);
+                translate(line, acls);
             }
         }
     }
 
-    private void one(SquidLine line, Acls acls) {
+    private void translate(SquidLine line, Acls acls) {
         List<String> times = TIMES.get(line.name());
         String size = SIZES.get(line.name());
         if (times != null) {
@@ -139,7 +146,7 @@ final class Settings {
         } else if (MISSING.containsKey(line.name())) {
             line.notMapped(String.valueOf(MISSING.get(line.name())));
         } else {
-            special(line, acls);
+            translateSpecial(line, acls);
         }
     }
 
@@ -163,7 +170,7 @@ final class Settings {
         }
     }
 
-    /** Returns a time such as {@code 1 minute} in Millrace's form; null if it is none. */
+    /** Converts a time such as {@code 1 minute} to Millrace's form. Returns null if the words are not a time. */
     static @Nullable String time(List<String> words) {
         if (words.isEmpty() || !words.get(0).matches("\\d{1,9}(\\.\\d{1,3})?")) {
             return null;
@@ -203,14 +210,14 @@ final class Settings {
     }
 
     private void set(String key, String value, SquidLine line) {
-        draft.set(key, value, line.use());
+        draft.set(key, value, line.markHandled());
         DraftNode node = draft.root().find(key);
         if (node != null) {
             node.optional();
         }
     }
 
-    private void special(SquidLine line, Acls acls) {
+    private void translateSpecial(SquidLine line, Acls acls) {
         switch (line.name()) {
             case "acl" -> line.note("no imported setting uses the list");
             case "cache_dir" -> storage(line);
@@ -227,14 +234,14 @@ final class Settings {
                 draft.root()
                         .putWords("dns.name_servers", line.args())
                         .optional()
-                        .from(line.use());
+                        .from(line.markHandled());
             }
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
             case "negative_ttl" -> negative(line);
             case "collapsed_forwarding" -> {
                 if (line.isOn()) {
-                    line.use().same("cache.collapse_wait");
+                    line.markHandled().same("cache.collapse_wait");
                 } else {
                     set("cache.collapse_wait", "0", line);
                 }
@@ -245,7 +252,7 @@ final class Settings {
                     set("cache.stale_while_revalidate", time, line);
                 }
             }
-            case "reload_into_ims" -> line.use().same("cache.ims_on_client_no_cache");
+            case "reload_into_ims" -> line.markHandled().same("cache.ims_on_client_no_cache");
             case "quick_abort_min", "quick_abort_max", "quick_abort_pct" -> abort(line);
             case "access_log", "cache_access_log" -> log(line);
             case "logformat" -> line.notMapped("write a template for log.access.format: docs/reference/logs.md");
@@ -265,8 +272,8 @@ final class Settings {
         } else if (!megabytes.matches("\\d{1,9}")) {
             line.notMapped("the size is not understood");
         } else {
-            DraftNode element = draft.element("storage", line.use());
-            // Squid's own files stay where they are.
+            DraftNode element = draft.element("storage", line.markHandled());
+            // Millrace gets its own directory, because Squid's files stay in theirs.
             element.put("path", line.arg(1).replaceAll("/+$", "") + "-millrace");
             element.put("size", megabytes + "MiB");
             for (String word : line.from(3)) {
@@ -281,12 +288,12 @@ final class Settings {
 
     private void forwardedFor(SquidLine line) {
         switch (line.arg(0)) {
-            case "on" -> line.use().same("access.forwarded_fields");
+            case "on" -> line.markHandled().same("access.forwarded_fields");
             case "transparent" -> line.notMapped("fields of clients that are not trusted are removed");
             default -> {
                 draft.root()
                         .putWords("access.forwarded_fields", List.of("none"))
-                        .from(line.use());
+                        .from(line.markHandled());
             }
         }
     }
@@ -307,17 +314,17 @@ final class Settings {
             all.addAll(addresses);
             acl.used("access.trusted_proxies");
         }
-        draft.root().putWords("access.trusted_proxies", all).optional().from(line.use());
+        draft.root().putWords("access.trusted_proxies", all).optional().from(line.markHandled());
         draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
     }
 
     private void negative(SquidLine line) {
         String time = time(line.args());
         if (time == null || time.equals("0")) {
-            line.use().same("cache.negative_caching.enabled");
+            line.markHandled().same("cache.negative_caching.enabled");
             return;
         }
-        draft.root().put("cache.negative_caching.enabled", "true").from(line.use());
+        draft.root().put("cache.negative_caching.enabled", "true").from(line.markHandled());
         draft.root().put("cache.negative_caching.lifetime", time).optional().from(line.entry());
     }
 
@@ -330,7 +337,7 @@ final class Settings {
                     .toPlainString();
             set("cache.background_fill_completed_threshold", share, line);
         } else if (line.name().equals("quick_abort_min") && line.arg(0).equals("-1")) {
-            line.use().same("cache.background_fill_completed_threshold");
+            line.markHandled().same("cache.background_fill_completed_threshold");
         } else {
             line.note(
                     never
@@ -351,7 +358,7 @@ final class Settings {
         }
         String named = line.option("logformat");
         String format = named != null ? named : line.arg(1);
-        line.use().note("the file is access.log in the log directory; log.access.path names another");
+        line.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         if (format.isEmpty() || Set.of("squid", "combined", "common").contains(format)) {
             draft.set("log.access.format", format.isEmpty() ? "squid" : format, line.entry());
         } else {

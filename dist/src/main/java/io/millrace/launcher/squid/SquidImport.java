@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 
-/** Converts a configuration of Squid to a configuration of Millrace. Thread-safe: stateless. */
+/** The importer of a Squid configuration. Stateless. */
 public final class SquidImport {
     private SquidImport() {}
 
     /**
      * Imports a file, with the files that it includes.
      *
-     * @param path {@code squid.conf}, or a directory with it
+     * @param path the file {@code squid.conf}, or its directory
      */
     public static ImportResult read(Path path) {
         Path file = Files.isDirectory(path) ? path.resolve("squid.conf") : path;
@@ -55,7 +55,7 @@ public final class SquidImport {
         defaults(draft);
     }
 
-    /** Writes defaults of Squid that differ from those of Millrace. */
+    /** Writes the defaults of Squid that differ from Millrace's, for keys that are not set. */
     private static void defaults(Draft draft) {
         draft.setDefault("cache.max_object_size", "4MiB", "Squid", "maximum_object_size 4 MB");
         draft.setDefault("cache.heuristic_min_lifetime", "0", "Squid", "refresh_pattern . 0 20% 4320");

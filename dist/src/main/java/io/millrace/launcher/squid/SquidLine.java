@@ -4,7 +4,7 @@ import io.millrace.launcher.importing.source.Entry;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A directive of squid.conf with its words and its place. Confined to one thread. */
+/** A directive of squid.conf: name, arguments, and line in the report. Confined to one thread. */
 final class SquidLine {
     private final String name;
     private final List<String> args;
@@ -57,19 +57,19 @@ final class SquidLine {
     }
 
     /** Marks the line as translated, and returns its line in the report. */
-    Entry use() {
+    Entry markHandled() {
         handled = true;
         return entry;
     }
 
     /** Marks the line as translated, with a note. */
     void note(String note) {
-        use().note(note);
+        markHandled().note(note);
     }
 
-    /** Marks the line as without an equivalent. */
+    /** Marks the line, or a part of it, as having no equivalent. */
     void notMapped(String why) {
-        use().notMapped(why);
+        markHandled().notMapped(why);
     }
 
     boolean isHandled() {

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads squid.conf line by line, with included files and lists of values in files. Confined to one thread. */
+/** The reader of squid.conf, of its included files, and of files with values of lists. Confined to one thread. */
 final class SquidReader {
     /** Limit of nested includes; Squid's own limit is 16. */
     private static final int DEPTH_MAX = 16;
@@ -38,7 +38,7 @@ final class SquidReader {
             }
             String line = text.toString().strip();
             if (line.isEmpty() || line.startsWith("#")) {
-                file.claim(first + 1, i + 1);
+                file.markProcessed(first + 1, i + 1);
                 continue;
             }
             String shown = line.replaceAll("\\s+#.*", "").replace('\t', ' ');
@@ -47,11 +47,11 @@ final class SquidReader {
             if (words.isEmpty()) {
                 continue;
             }
-            SquidLine made = new SquidLine(words.get(0), words.subList(1, words.size()), entry);
-            if (made.name().equals("include")) {
-                include(made, path, depth);
+            SquidLine directive = new SquidLine(words.get(0), words.subList(1, words.size()), entry);
+            if (directive.name().equals("include")) {
+                include(directive, path, depth);
             } else {
-                lines.add(made);
+                lines.add(directive);
             }
         }
     }
@@ -87,7 +87,7 @@ final class SquidReader {
         }
     }
 
-    /** A copied directory still names its files below /etc/squid. */
+    /** Finds the files that a name or pattern means. In a copy of the directory, names still begin with /etc/squid. */
     private List<Path> find(String word, Path from) {
         Path parent = from.toAbsolutePath().getParent();
         List<Path> places = new ArrayList<>();
@@ -121,9 +121,9 @@ final class SquidReader {
     }
 
     /**
-     * Returns the values of a list. A word in quotes names a file with a value on each line.
+     * Returns the values of a list. A word in quotes is the name of a file that has a value on each line.
      *
-     * @param line the line whose report gets a note about files
+     * @param line the line with the list, which gets a note about missing files
      */
     List<String> values(SquidLine line, List<String> words) {
         List<String> values = new ArrayList<>();

@@ -1,6 +1,6 @@
 /**
- * Imports a configuration of Squid into a single {@code millrace.yaml}. Every line is listed in a report, with the
- * resulting keys or the reason why there are none.
+ * The importer of a Squid configuration into one {@code millrace.yaml}. A report lists every line with the resulting
+ * keys, or with the reason why there are none.
  */
 @NullMarked
 package io.millrace.launcher.squid;

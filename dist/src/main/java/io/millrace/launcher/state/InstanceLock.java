@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lock that limits a state directory to one launcher: a locked file with the process id of the holder. The kernel
- * releases the lock when the process ends in any way, so a remaining file has no meaning.
+ * The lock that only one launcher can hold for a state directory. It is a kernel lock on a file that contains the
+ * process id of the holder. The kernel releases the lock at the end of the process, so a file that still exists does
+ * not prevent a start.
  *
  * <p>Not thread-safe.
  */
@@ -43,7 +44,7 @@ public final class InstanceLock implements AutoCloseable {
     }
 
     /**
-     * Locks {@code file}; creates it if missing.
+     * Locks a file, and creates it if it is missing.
      *
      * @throws LaunchException if another process holds the lock; the message contains its process id
      */
@@ -80,7 +81,7 @@ public final class InstanceLock implements AutoCloseable {
     }
 
     /**
-     * Locks the file again if it was deleted or replaced.
+     * Creates and locks the file again if it was deleted or replaced.
      *
      * @return whether the file was deleted or replaced
      * @throws LaunchException if another launcher has locked the new file

@@ -22,12 +22,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The default directories of a running proxy, for paths that the configuration does not set. Immutable.
+ * The directories of a running proxy that apply where the configuration sets no path. Immutable.
  *
- * @param state lock and identity of the running processes
- * @param cache the default volume
- * @param log the access log and crash reports
- * @param runtime the admin socket, and {@code run/} (mode 0700) with the sockets between launcher and worker
+ * @param state directory of the lock and of files that survive restarts
+ * @param cache directory of the cache
+ * @param log directory of the access log and of crash reports
+ * @param runtime directory of the admin socket, and of {@code run/} (mode 0700) with the sockets between launcher and
+ *     worker
  */
 public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     private static final Logger LOG = LoggerFactory.getLogger(StateDirectory.class);
@@ -36,8 +37,8 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     private static final int SOCKET_PATH_LENGTH_MAX = 107;
 
     /**
-     * Selects the directories: {@code --state} if given, else the directories that systemd created for the service,
-     * else {@code ~/.local/state/millrace/<first port>}.
+     * Selects the directories. The option {@code --state} takes precedence over the directories that systemd has
+     * created for the service. Without both, the directory is {@code ~/.local/state/millrace/<first port>}.
      */
     public static StateDirectory resolve(
             @Nullable Path option, Map<String, String> environment, Path home, int firstPort) {
@@ -60,7 +61,9 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
     }
 
-    /** The first of the colon-separated directories in {@code variable}. */
+    /**
+     * Returns the first of the colon-separated directories in an environment variable. Returns null if it is not set.
+     */
     private static @Nullable Path systemd(Map<String, String> environment, String variable) {
         @Nullable String value = environment.get(variable);
         if (value == null || !value.startsWith("/")) {
@@ -79,7 +82,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return state.resolve("launcher.lock");
     }
 
-    /** Creates the directory with exactly this mode, whatever the umask of the process. */
+    /** Creates a directory and its parents with {@code mode}, regardless of the umask of the process. */
     private static void create(Path directory, FileMode mode) throws IOException {
         if (Files.isDirectory(directory)) {
             String wider = FilePermissionChecks.wider(directory, mode);
@@ -101,7 +104,10 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         Files.setPosixFilePermissions(directory, permissions);
     }
 
-    /** Restricts a file or socket to this user. Before that, its directory protects it. */
+    /**
+     * Restricts the permissions of a file or socket to this user. Until then, the mode of its directory protects the
+     * file.
+     */
     public static void restrict(Path file) throws IOException {
         if (isPosix()) {
             Files.setPosixFilePermissions(file, permissions(0600));
@@ -112,7 +118,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
     }
 
-    /** Converts the nine permission bits of {@code chmod}. */
+    /** Converts the nine permission bits of chmod(1) to a set. */
     private static Set<PosixFilePermission> permissions(int bits) {
         PosixFilePermission[] all = PosixFilePermission.values();
         Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
@@ -129,7 +135,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return runtime.resolve("admin.sock");
     }
 
-    /** Directories for settings that do not set one. */
+    /** The default directories in the form in which the worker needs them. */
     public Placement placement() {
         return new Placement(state, cache, log);
     }
@@ -140,7 +146,8 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     }
 
     /**
-     * Creates missing directories with {@code mode}; only this user may access the directory of the private sockets.
+     * Creates missing directories with {@code mode}. Only this user can access the directory of the sockets between
+     * launcher and worker.
      */
     public void create(FileMode mode) throws IOException, LaunchException {
         Path longest = control().descriptors();

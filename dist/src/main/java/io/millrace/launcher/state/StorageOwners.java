@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Prevents a start with storage that another instance has open. Stateless. */
+/** Checks whether another process has opened a storage path. Stateless. */
 public final class StorageOwners {
     private StorageOwners() {}
 
     /**
-     * Checks every storage path, before anything is bound or started.
+     * Checks all storage paths. To be called before sockets are bound and workers are started.
      *
      * @param config configuration with its default paths
      * @param ownWorker process id of the worker that this launcher adopts; 0 for none

@@ -14,14 +14,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /**
- * The adoption of a worker whose launcher has died: takes its listening sockets, or its place. A serving worker that
- * does not return its sockets is killed, so that this launcher can bind them. Confined to the event loop, except the
- * futures.
+ * The adoption of a worker whose launcher has died. This launcher takes over the listening sockets of the worker, and
+ * replaces the worker later. A serving worker that does not return its sockets is killed, so that this launcher can
+ * bind them. Confined to the event loop, except the futures.
  */
 public final class Adoption {
     /**
-     * Time limit for the return of the sockets. A worker sends its descriptors at once, unless a reload in progress
-     * delays it.
+     * Limit of the wait for the sockets. A worker sends its descriptors at once, unless it is executing a reload.
      */
     static final long TIMEOUT_SECONDS = 10;
 
@@ -29,7 +28,10 @@ public final class Adoption {
     public enum Found {
         /** The worker has exited, or it hung and was killed. */
         GONE,
-        /** The worker was ordered to stop before this launcher started: it no longer accepts and has no sockets. */
+        /**
+         * The worker was ordered to stop before this launcher started. It no longer accepts connections and has no
+         * sockets.
+         */
         FINISHING,
         /** The worker serves. */
         SERVING
@@ -40,11 +42,11 @@ public final class Adoption {
      *
      * @param sockets the returned sockets; the caller takes ownership. Empty if workers bind their own sockets
      */
-    public record Left(Found found, Map<ListenerSockets, List<FileDescriptor>> sockets) {
+    public record Result(Found found, Map<ListenerSockets, List<FileDescriptor>> sockets) {
         /** The result if there was no worker. */
-        public static final Left NOTHING = new Left(Found.GONE, Map.of());
+        public static final Result NOTHING = new Result(Found.GONE, Map.of());
 
-        /** Returns true if the worker serves and keeps its sockets. */
+        /** Returns true if the worker serves with sockets that it has bound itself. */
         public boolean servesOnItsOwn() {
             return found == Found.SERVING && sockets.isEmpty();
         }
@@ -52,30 +54,35 @@ public final class Adoption {
 
     private final EventLoop loop;
     private final BiConsumer<WorkerProcess, String> kill;
-    private final CompletableFuture<Left> left = new CompletableFuture<>();
-    private final CompletableFuture<Void> acceptsNoMore = new CompletableFuture<>();
-    private List<ListenerSockets> held = List.of();
+    private final CompletableFuture<Result> result = new CompletableFuture<>();
+    private final CompletableFuture<Void> hasStoppedAccepting = new CompletableFuture<>();
+    /** Sockets that the worker has to return. */
+    private List<ListenerSockets> expectedSockets = List.of();
 
-    /** @param kill called with a worker that breaks the protocol, and the reason */
+    /**
+     * Creates an adoption.
+     *
+     * @param kill called with a worker that violates the protocol, and with the reason
+     */
     Adoption(EventLoop loop, BiConsumer<WorkerProcess, String> kill) {
         this.loop = loop;
         this.kill = kill;
     }
 
     /** Completes with the result of the adoption. */
-    CompletableFuture<Left> left() {
-        return left;
+    CompletableFuture<Result> result() {
+        return result;
     }
 
     /** Completes when the worker no longer accepts connections, because it drains or has exited. */
-    CompletableFuture<Void> acceptsNoMore() {
-        return acceptsNoMore;
+    CompletableFuture<Void> hasStoppedAccepting() {
+        return hasStoppedAccepting;
     }
 
     /** Handles the worker's {@code Hello}: requests its sockets, if it holds any. */
     void greeted(WorkerProcess worker, ControlMessage.Hello hello) {
-        held = hello.listeners();
-        if (held.isEmpty()) {
+        expectedSockets = hello.listeners();
+        if (expectedSockets.isEmpty()) {
             // The next message of the worker reports its state.
             return;
         }
@@ -84,32 +91,32 @@ public final class Adoption {
                 () -> kill.accept(worker, "did not return its listening sockets within " + TIMEOUT_SECONDS + " s"),
                 TIMEOUT_SECONDS,
                 TimeUnit.SECONDS);
-        left.whenComplete((what, failure) -> deadline.cancel(false));
+        result.whenComplete((ignored, failure) -> deadline.cancel(false));
     }
 
     /** Records that the worker serves. */
     void serves() {
-        if (held.isEmpty()) {
-            left.complete(new Left(Found.SERVING, Map.of()));
+        if (expectedSockets.isEmpty()) {
+            result.complete(new Result(Found.SERVING, Map.of()));
         }
     }
 
     /** Records that the worker no longer accepts connections. */
     void finishes() {
-        left.complete(new Left(Found.FINISHING, Map.of()));
-        acceptsNoMore.complete(null);
+        result.complete(new Result(Found.FINISHING, Map.of()));
+        hasStoppedAccepting.complete(null);
     }
 
     /** Records that the worker has exited. */
     void gone() {
-        left.complete(Left.NOTHING);
-        acceptsNoMore.complete(null);
+        result.complete(Result.NOTHING);
+        hasStoppedAccepting.complete(null);
     }
 
-    /** Takes the descriptors that the worker has sent. Takes ownership of them. */
-    void took(WorkerProcess worker, List<FileDescriptor> descriptors) {
-        int expected = held.stream().mapToInt(ListenerSockets::count).sum();
-        if (left.isDone()) {
+    /** Handles the descriptors that the worker has sent, and takes ownership of them. */
+    void receivedDescriptors(WorkerProcess worker, List<FileDescriptor> descriptors) {
+        int expected = expectedSockets.stream().mapToInt(ListenerSockets::count).sum();
+        if (result.isDone()) {
             ListeningSockets.closeAll(descriptors);
             return;
         }
@@ -120,10 +127,10 @@ public final class Adoption {
         }
         Map<ListenerSockets, List<FileDescriptor>> byListener = new LinkedHashMap<>();
         int next = 0;
-        for (ListenerSockets listener : held) {
+        for (ListenerSockets listener : expectedSockets) {
             byListener.put(listener, List.copyOf(descriptors.subList(next, next + listener.count())));
             next += listener.count();
         }
-        left.complete(new Left(Found.SERVING, byListener));
+        result.complete(new Result(Found.SERVING, byListener));
     }
 }

@@ -10,65 +10,69 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Relays changes of the store from a worker that has released the store to the worker that holds it.
+ * The relay of store changes between two workers. The sender has released the store, and the receiver has opened it.
+ * Purges are such changes.
  *
  * <p>Not thread-safe; confined to the supervisor's event loop.
  */
 final class ChangeRelay {
-    /** Limit of changes that are queued until a worker is ready; the same as the limit within a store. */
-    static final int HELD_MAX = 1 << 16;
+    /** Limit of changes that are queued until the new worker is ready. The store has the same limit. */
+    static final int QUEUED_MAX = 1 << 16;
 
-    private record Held(WorkerProcess from, ControlMessage.Change change) {}
+    /** A change that is queued. */
+    private record QueuedChange(WorkerProcess from, ControlMessage.Change change) {}
 
-    private record Sent(WorkerProcess from, long number, WorkerProcess to) {}
+    /** A change that was sent and has no reply yet. {@code number} is the sender's number of the change. */
+    private record SentChange(WorkerProcess from, long number, WorkerProcess to) {}
 
-    private final Queue<Held> held = new ArrayDeque<>();
-    private final Map<Long, Sent> sent = new HashMap<>();
+    private final Queue<QueuedChange> queued = new ArrayDeque<>();
+    private final Map<Long, SentChange> sent = new HashMap<>();
+    /** Number of the last change that was sent. */
     private long numbers;
 
     /**
-     * Sends a change to {@code to}, or queues it until {@link #ready}.
+     * Sends a change to a worker, or queues it until {@link #ready}.
      *
-     * @param to the worker that holds the store; null if none is ready
+     * @param to the worker that has opened the store; null if no worker is ready
      */
     void pass(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess to) {
         if (to != null) {
             numbers++;
-            sent.put(numbers, new Sent(from, change.number(), to));
+            sent.put(numbers, new SentChange(from, change.number(), to));
             to.send(new ControlMessage.Change(numbers, change.content()));
-        } else if (held.size() < HELD_MAX) {
-            held.add(new Held(from, change));
+        } else if (queued.size() < QUEUED_MAX) {
+            queued.add(new QueuedChange(from, change));
         } else {
             from.send(new ControlMessage.ChangeMade(
-                    change.number(), "too many changes of the store wait for the new worker: limit=" + HELD_MAX));
+                    change.number(), "too many changes of the store wait for the new worker: limit=" + QUEUED_MAX));
         }
     }
 
-    /** Sends the queued changes to the worker that now holds the store. */
+    /** Sends the queued changes to the worker that has opened the store. */
     void ready(WorkerProcess to) {
-        for (Held next = held.poll(); next != null; next = held.poll()) {
+        for (QueuedChange next = queued.poll(); next != null; next = queued.poll()) {
             pass(next.from(), next.change(), to);
         }
     }
 
     /** Returns the result of a change to its sender. */
     void made(ControlMessage.ChangeMade answer) {
-        Sent request = sent.remove(answer.number());
+        SentChange request = sent.remove(answer.number());
         if (request != null) {
             request.from().send(new ControlMessage.ChangeMade(request.number(), answer.failure()));
         }
     }
 
-    /** Drops queued changes, because their sender has opened its store again. */
+    /** Drops the queued changes. To be called when their sender opens the store again and applies them itself. */
     void drop() {
-        held.clear();
+        queued.clear();
     }
 
-    /** Handles the exit of a worker: changes that it has not confirmed have failed. */
+    /** Handles the exit of a worker. Changes that were sent to it and have no reply have failed. */
     void gone(WorkerProcess worker) {
-        held.removeIf(change -> change.from() == worker);
-        for (Iterator<Sent> all = sent.values().iterator(); all.hasNext(); ) {
-            Sent request = all.next();
+        queued.removeIf(change -> change.from() == worker);
+        for (Iterator<SentChange> all = sent.values().iterator(); all.hasNext(); ) {
+            SentChange request = all.next();
             if (request.to() == worker) {
                 request.from()
                         .send(new ControlMessage.ChangeMade(

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server side of the control socket and the descriptor socket. Serves a connection only if the kernel reports a
- * peer process that the supervisor expects.
+ * The server of the control socket and of the descriptor socket, to which workers connect. It accepts only processes
+ * that the supervisor has started or adopted, by the process id that the kernel reports.
  *
  * <p>Not thread-safe; confined to the event loop of the supervisor.
  */
@@ -39,8 +39,9 @@ public final class ControlServer {
     /** The callbacks of the supervisor. Called on the event loop. */
     interface Peers {
         /**
-         * Returns true if the process {@code pid} may use the control socket; -1 if the transport does not report
-         * process ids.
+         * Returns true if a process may use the control socket.
+         *
+         * @param pid process id; -1 if the transport does not report process ids
          */
         boolean isExpected(long pid);
 
@@ -50,12 +51,15 @@ public final class ControlServer {
 
         void disconnected(long pid);
 
-        /** Descriptors to send to {@code pid}, borrowed; null if that process sends its own. */
+        /**
+         * Returns the descriptors to send to a process, which the callee owns. Returns null if the process itself sends
+         * descriptors.
+         */
         @Nullable
         List<FileDescriptor> descriptorsFor(long pid);
 
-        /** Passes the descriptors that {@code pid} has sent; the callee takes ownership. */
-        void took(long pid, List<FileDescriptor> descriptors);
+        /** Handles the descriptors that a process has sent, and takes ownership of them. */
+        void receivedDescriptors(long pid, List<FileDescriptor> descriptors);
     }
 
     private final EventLoop loop;
@@ -64,7 +68,7 @@ public final class ControlServer {
     private final Peers peers;
     private final Map<Path, Channel> listening = new HashMap<>();
 
-    /** Creates a server that is not listening yet. */
+    /** Creates a server. {@link #open} starts it. */
     public ControlServer(EventLoop loop, ControlTransport transport, ControlPaths paths, Peers peers) {
         this.loop = loop;
         this.transport = transport;
@@ -73,8 +77,8 @@ public final class ControlServer {
     }
 
     /**
-     * Binds the sockets. The caller holds the lock of the state directory, so an existing socket file belongs to a dead
-     * launcher.
+     * Binds the sockets, and deletes existing socket files. The caller holds the lock of the state directory, so these
+     * files belong to a dead launcher.
      */
     public void open() throws IOException {
         bind(paths.control());
@@ -115,8 +119,7 @@ public final class ControlServer {
     }
 
     /**
-     * Binds each control socket again whose file was deleted, so that later workers can connect. Call on the event
-     * loop.
+     * Binds a socket again if its file was deleted, so that later workers can connect. To be called on the event loop.
      *
      * @return whether a file was missing
      */
@@ -132,7 +135,7 @@ public final class ControlServer {
             // Closing a channel deletes the file at its path, so the new channel must be bound after that.
             before.close().addListener(closed -> {
                 ChannelFuture bound = bootstrap(socket).bind(transport.address(socket));
-                // After a failure the entry is a closed channel; the next call tries again.
+                // After a failure the file is still missing, so the next call of this method tries again.
                 entry.setValue(bound.channel());
                 bound.addListener(result -> {
                     if (!result.isSuccess()) {
@@ -209,9 +212,9 @@ public final class ControlServer {
     }
 
     private final class DescriptorConnection extends SimpleChannelInboundHandler<FileDescriptor> {
-        private final List<FileDescriptor> taken = new ArrayList<>();
+        private final List<FileDescriptor> descriptors = new ArrayList<>();
         private long pid;
-        private boolean taking;
+        private boolean receiving;
 
         @Override
         public void channelActive(ChannelHandlerContext context) throws IOException {
@@ -221,13 +224,12 @@ public final class ControlServer {
             }
             @Nullable List<FileDescriptor> sockets = peers.descriptorsFor(pid);
             if (sockets == null) {
-                taking = true;
+                receiving = true;
                 return;
             }
             ChannelFuture last = context.newSucceededFuture();
             for (FileDescriptor socket : sockets) {
-                // A second object for the same descriptor number: the channel does not close it, and the group keeps
-                // its own object.
+                // A new object for the same descriptor number is sent, because the original object must stay usable.
                 last = context.write(new FileDescriptor(socket.intValue()));
             }
             context.flush();
@@ -236,8 +238,8 @@ public final class ControlServer {
 
         @Override
         protected void channelRead0(ChannelHandlerContext context, FileDescriptor descriptor) throws IOException {
-            if (taking) {
-                taken.add(descriptor);
+            if (receiving) {
+                descriptors.add(descriptor);
             } else {
                 descriptor.close();
             }
@@ -245,8 +247,8 @@ public final class ControlServer {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            if (taking) {
-                peers.took(pid, List.copyOf(taken));
+            if (receiving) {
+                peers.receivedDescriptors(pid, List.copyOf(descriptors));
             }
         }
 

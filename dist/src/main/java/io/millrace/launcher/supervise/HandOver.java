@@ -12,7 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hand-over of the store from the serving worker to its successor, with the changes that are passed on meanwhile.
+ * The hand-over of the store from the serving worker to its successor. Meanwhile it relays the changes of the store
+ * that the old worker receives.
  *
  * <pre>
  * begin:     Release to the serving worker, which still answers
@@ -30,7 +31,9 @@ final class HandOver {
 
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
 
-    /** First version of the control protocol in which a worker releases the store and continues to answer. */
+    /**
+     * First protocol version in which a worker can release the store and continue to answer requests.
+     */
     private static final int VERSION_WITH_RELEASE = 5;
 
     /** Kills a worker. */
@@ -42,10 +45,10 @@ final class HandOver {
     private final WorkerIdentity identity;
     private final Killer killer;
     private final ChangeRelay relay = new ChangeRelay();
-    /** Timeout; not null while the serving worker has released its store for the successor. */
+    /** Timeout of the hand-over; null if none is in progress. */
     private @Nullable ScheduledFuture<?> deadline;
 
-    /** The previous worker, which has stopped accepting or is about to. */
+    /** The previous worker until it has stopped accepting connections; null otherwise. */
     private @Nullable WorkerProcess predecessor;
 
     /**
@@ -64,12 +67,14 @@ final class HandOver {
         return serving.protocolVersion() >= VERSION_WITH_RELEASE && serving.state() == WorkerState.READY;
     }
 
-    /** Returns true while the serving worker has released its store, and the successor does not accept yet. */
-    boolean isUnderWay() {
+    /** Returns true from the order to release the store until the successor accepts connections. */
+    boolean isInProgress() {
         return deadline != null;
     }
 
-    /** Makes the serving worker release its store. The successor is killed if it does not accept in time. */
+    /**
+     * Orders the serving worker to release its store. Kills the successor if it does not accept connections in time.
+     */
     void begin(WorkerProcess serving, WorkerProcess successor) {
         deadline = loop.schedule(
                 () -> killer.kill(successor, "did not take over from the old worker in time"),
@@ -78,16 +83,19 @@ final class HandOver {
         serving.send(new ControlMessage.Release());
     }
 
-    /** Handles the release of the store: the successor opens it. */
+    /** Handles the release of the store. Orders the successor to open the store and to serve. */
     void released(WorkerProcess serving, WorkerProcess successor) {
-        if (isUnderWay()) {
-            // The file names both workers: if this launcher dies now, one of the two exits by itself.
+        if (isInProgress()) {
+            // The file names both workers. If this launcher dies now, one of the two exits by itself.
             identity.write(serving, successor);
             successor.serve(true);
         }
     }
 
-    /** Completes the hand-over: the successor accepts connections, and {@code old} stops accepting. */
+    /**
+     * Completes the hand-over, because the successor accepts connections. The worker {@code old} is about to stop
+     * accepting.
+     */
     void complete(@Nullable WorkerProcess old, WorkerProcess successor) {
         end();
         predecessor = old;
@@ -95,26 +103,27 @@ final class HandOver {
         identity.write(successor);
     }
 
-    /** Completes the hand-over without the old worker, which no longer accepts connections. */
+    /** Completes the hand-over after the old worker has stopped accepting or has exited. */
     void completeAlone(WorkerProcess successor) {
         end();
         identity.write(successor);
-        if (successor.isToldToServe()) {
+        if (successor.isServeSent()) {
             successor.send(new ControlMessage.TakenOver());
             successor.send(new ControlMessage.PredecessorClosed());
         } else if (successor.isAssigned()) {
-            // This ends its warm-up early. A candidate that has not connected yet gets an assignment without standby.
+            // The order ends the warm-up of the successor early. A successor that has not connected yet will be ordered
+            // to serve when it connects.
             successor.serve(false);
         }
     }
 
     /**
-     * Ends the hand-over, because the successor will not take over. The serving worker opens its store again.
+     * Ends the hand-over after a failure of the successor. The serving worker opens its store again.
      *
      * @param serving the serving worker; null if it has exited
      */
     void takeBack(@Nullable WorkerProcess serving) {
-        if (isUnderWay() && serving != null && serving.state() == WorkerState.READY) {
+        if (isInProgress() && serving != null && serving.state() == WorkerState.READY) {
             LOG.warn("no new worker took over; worker {} opens its store again and continues to serve", serving.pid());
             relay.drop();
             serving.send(new ControlMessage.TakeBack());
@@ -131,7 +140,7 @@ final class HandOver {
         }
     }
 
-    /** Informs the serving worker if {@code worker} is its predecessor, which has stopped accepting or has exited. */
+    /** Handles the end of accepting or the exit of a worker. If it is the predecessor, informs the serving worker. */
     void closed(WorkerProcess worker, @Nullable WorkerProcess serving) {
         if (worker == predecessor) {
             predecessor = null;
@@ -147,7 +156,7 @@ final class HandOver {
         closed(worker, serving);
     }
 
-    /** Passes a change of the store to the serving worker, or queues it until {@link #ready}. */
+    /** Relays a change of the store to the serving worker, or queues it until {@link #ready}. */
     void change(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess serving) {
         boolean isReady = serving != null && serving != from && serving.state() == WorkerState.READY;
         relay.pass(from, change, isReady ? serving : null);

@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The status of the workers as other threads see it.
+ * The status of the workers for other threads, and the duration of the last roll. A roll replaces the worker by a new
+ * one.
  *
  * <p>Changed on the event loop; {@link #status} and {@link #lastRollNanos} may be called on any thread.
  */
@@ -19,7 +20,7 @@ final class PublishedStatus {
     private volatile long lastRollNanos = -1;
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
-    /** Sets the listener, which is called whenever a warm-up begins or ends. */
+    /** Sets the listener that is called when a warm-up begins or ends. */
     void onWarmUp(Consumer<WorkerStatus> changed) {
         onWarmUp = changed;
     }
@@ -28,12 +29,12 @@ final class PublishedStatus {
         return status;
     }
 
-    /** Returns the duration of the last roll; negative before the first. */
+    /** Returns the duration of the last roll in nanoseconds; negative before the first. */
     long lastRollNanos() {
         return lastRollNanos;
     }
 
-    /** Counts the restart of a worker that died. */
+    /** Counts a restart after the death of a worker. */
     void restarted() {
         restarts++;
     }
@@ -50,7 +51,7 @@ final class PublishedStatus {
      * Publishes the status.
      *
      * @param generation number of the latest worker
-     * @param handsOver whether the current worker has released its store for the candidate
+     * @param handsOver whether a hand-over of the store to the candidate is in progress
      */
     void publish(
             @Nullable WorkerProcess current, @Nullable WorkerProcess candidate, long generation, boolean handsOver) {

@@ -18,12 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reload in progress: a configuration that was sent to the serving worker and has no reply yet. There is at most
- * one. Replies contain the number of their request, so that a late reply is not mistaken for the next one. Not
+ * The reload in progress: a configuration to which the serving worker has not replied yet. There is at most one. A
+ * reply contains the number of its request, so that a late reply is not taken for the reply to the next request. Not
  * thread-safe; confined to the event loop.
  */
 final class Reloading {
-    /** Time limit of a reload, after which the worker is replaced. A worker reads ten thousand rules per second. */
+    /**
+     * Limit of the wait for a reply, after which the worker is replaced. A worker reads ten thousand rules per second.
+     */
     static final long TIMEOUT_SECONDS = 30;
 
     private static final Logger LOG = LoggerFactory.getLogger(Reloading.class);
@@ -31,38 +33,46 @@ final class Reloading {
     private static final String OTHER_VERSION =
             "the worker has another version, because an earlier launcher started it; replace the worker with millctl server restart";
 
-    private record Asked(long request, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {}
+    /** A request without a reply. */
+    private record PendingReload(long request, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {}
 
     private final EventLoop loop;
-    private final Consumer<ConfigSource> taken;
+    private final Consumer<ConfigSource> onApplied;
 
-    /** Starts at a random number, because this launcher may receive a reply to a request of an earlier one. */
+    /**
+     * Number of the last request. The first number is random, because this launcher may receive a reply to an earlier
+     * launcher.
+     */
     private long request = ThreadLocalRandom.current().nextLong();
 
-    private @Nullable Asked asked;
+    private @Nullable PendingReload pendingReload;
 
-    /** @param taken called with a configuration that the worker has applied, before the caller's future completes */
-    Reloading(EventLoop loop, Consumer<ConfigSource> taken) {
+    /**
+     * Creates an object without a reload in progress.
+     *
+     * @param onApplied called with a configuration that the worker has applied, before the caller's future completes
+     */
+    Reloading(EventLoop loop, Consumer<ConfigSource> onApplied) {
         this.loop = loop;
-        this.taken = taken;
+        this.onApplied = onApplied;
     }
 
-    boolean isUnderWay() {
-        return asked != null;
+    boolean isInProgress() {
+        return pendingReload != null;
     }
 
     /**
-     * Sends {@code config} to {@code worker}. No other reload may be in progress.
+     * Sends a configuration to a worker. No other reload may be in progress.
      *
      * @param answer completes with the outcome of each setting, or with a {@link TimeoutException}
      */
-    void ask(WorkerProcess worker, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {
+    void send(WorkerProcess worker, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {
         if (!worker.isOfThisVersion()) {
             answer.complete(List.of(new SettingChange("*", "rejected", OTHER_VERSION)));
             return;
         }
         request++;
-        asked = new Asked(request, config, answer);
+        pendingReload = new PendingReload(request, config, answer);
         worker.send(new ControlMessage.Reload(request, config));
         ScheduledFuture<?> deadline = loop.schedule(
                 () -> end(new TimeoutException("the worker did not answer within " + TIMEOUT_SECONDS + " s")),
@@ -72,7 +82,7 @@ final class Reloading {
     }
 
     void answered(WorkerProcess worker, ControlMessage.Reloaded message) {
-        Asked waiting = asked;
+        PendingReload waiting = pendingReload;
         if (waiting == null || waiting.request() != message.request()) {
             LOG.warn(
                     "worker {} answered a reload after its timeout; the reload remains reported as failed: {}",
@@ -80,9 +90,9 @@ final class Reloading {
                     message.settings());
             return;
         }
-        asked = null;
+        pendingReload = null;
         if (message.settings().stream().noneMatch(setting -> setting.result().equals("rejected"))) {
-            taken.accept(waiting.config());
+            onApplied.accept(waiting.config());
         }
         waiting.answer().complete(message.settings());
     }
@@ -93,8 +103,8 @@ final class Reloading {
     }
 
     private void end(Exception failure) {
-        Asked waiting = asked;
-        asked = null;
+        PendingReload waiting = pendingReload;
+        pendingReload = null;
         if (waiting != null) {
             waiting.answer().completeExceptionally(failure);
         }

@@ -4,17 +4,17 @@ import io.millrace.launcher.process.WorkerProcess;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The delay before the next start of a worker. A worker that was ready for some time is replaced at once. After each
- * other exit the delay doubles, up to a maximum. Restarts never end, because the launcher must keep the listening
- * sockets for the next working configuration.
+ * Computes the delay before the next start of a worker. A worker that was ready for at least two seconds is replaced at
+ * once. After any other exit the delay doubles, up to 30 seconds. The launcher never gives up: it keeps the listening
+ * sockets until a worker can serve.
  *
- * <p>Not thread-safe. The caller supplies the time, in nanoseconds of one monotonic clock.
+ * <p>Not thread-safe. The caller supplies times in nanoseconds of a monotonic clock.
  */
 final class RestartBackoff {
     private static final long FIRST_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_DELAY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Time in the state READY after which an exit is not attributed to the start. */
+    /** Time in the state READY after which an exit is not a failed start. */
     private static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final long firstDelayNanos;
@@ -39,19 +39,18 @@ final class RestartBackoff {
     }
 
     /**
-     * Returns true if {@code worker}, which exited at {@code nowNanos}, was ready for so long that its start is not the
-     * cause.
+     * Returns true if an exited worker was ready for so long that its start did not fail.
      */
-    static boolean livedInHealth(WorkerProcess worker, long nowNanos) {
+    static boolean wasHealthy(WorkerProcess worker, long nowNanos) {
         return worker.ready() != null && nowNanos - worker.readyNanos() >= HEALTHY_LIFE_NANOS;
     }
 
-    /** Returns the delay before a successor of {@code worker}, which exited at {@code nowNanos}. */
+    /** Returns the delay after the exit of a worker at {@code nowNanos}. */
     long after(WorkerProcess worker, long nowNanos) {
         return worker.ready() == null ? afterFailedStart() : afterDeath(worker.readyNanos(), nowNanos);
     }
 
-    /** Returns the delay before a successor of a worker that exited before it was ready. */
+    /** Returns the delay after the exit of a worker that was not ready yet. */
     long afterFailedStart() {
         long delayNanos = nextDelayNanos;
         nextDelayNanos = Math.min(longestDelayNanos, nextDelayNanos * 2);
@@ -59,7 +58,7 @@ final class RestartBackoff {
     }
 
     /**
-     * Returns the delay before a successor of a worker that was READY at {@code readyNanos} and exited at
+     * Returns the delay after the exit of a worker that was ready. It became ready at {@code readyNanos} and exited at
      * {@code nowNanos}.
      */
     long afterDeath(long readyNanos, long nowNanos) {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
-/** The worker, as seen by the configuration. Thread-safe. */
+/** The operations on the worker that configuration changes need. Thread-safe. */
 public interface ServingWorker {
     /**
      * Starts the first worker, or a successor of the adopted worker.
@@ -18,19 +18,19 @@ public interface ServingWorker {
     void start(WorkerPlan first, long drainNanos);
 
     /**
-     * Sends a configuration to the worker, and returns the outcome of each setting. Without a worker, the next one
-     * starts with it.
+     * Sends a configuration to the worker, and returns the outcome of each setting. If no worker runs, the next one
+     * starts with the configuration.
      */
     CompletableFuture<List<SettingChange>> reload(ConfigSource changed);
 
-    /** Duration of the last roll; empty before the first. */
+    /** Duration of the last roll in nanoseconds; empty before the first. */
     default OptionalLong lastRollNanos() {
         return OptionalLong.empty();
     }
 
     /**
-     * Replaces the worker by one with another plan. Fails if the new worker does not become ready; the old plan then
-     * stays in force.
+     * Rolls the worker: replaces it by a new worker with another plan. Fails if the new worker does not become ready;
+     * the old plan then stays in force.
      */
     CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos);
 }

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores files of the state directory that are deleted while the launcher runs. Without them later workers could not
- * connect, and no worker would serve after the next crash.
+ * The periodic check for files that were deleted from the state directory. It restores them, because without them later
+ * workers could not connect to the launcher.
  *
  * <p>Not thread-safe; confined to the event loop.
  */
@@ -30,6 +30,7 @@ public final class StateWatch {
     private final InstanceLock lock;
     private final ControlServer server;
     private final Runnable identity;
+    /** The last logged failure; empty after a successful check. */
     private String reported = "";
 
     /**
@@ -44,7 +45,7 @@ public final class StateWatch {
         this.identity = identity;
     }
 
-    /** Checks the files once a second, until the loop ends. Any thread. */
+    /** Starts to check the files once a second, until the loop ends. May be called on any thread. */
     public void start(EventLoop loop) {
         var unused = loop.scheduleWithFixedDelay(this::check, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -60,7 +61,7 @@ public final class StateWatch {
         }
     }
 
-    /** Logs a fault once, even if it occurs at every check. */
+    /** Logs a failure once, even if it occurs at every check. */
     private void report(String fault) {
         if (!fault.equals(reported)) {
             reported = fault;

@@ -15,8 +15,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * The supervisor of the serving worker. Starts the worker, watches its heartbeats and stops it. Replaces a worker that
- * dies or hangs, or whose configuration changes. {@link WorkerSuccession} does the work on the event loop.
+ * The supervisor of the worker. It starts the worker, checks its heartbeats, and stops it. It replaces a worker that
+ * dies or hangs, or that must run with a changed configuration. This class delegates to {@link WorkerSuccession} on the
+ * event loop.
  *
  * <p>Thread-safe, except for {@link #onWarmUp} and {@link #writeIdentity}.
  */
@@ -25,8 +26,8 @@ public final class Supervisor implements ServingWorker {
     private final WorkerSuccession succession;
 
     /**
-     * @param onReady called on the event loop whenever a worker of this launcher has become ready. Also called when the
-     *     adopted worker continues to serve because its successor failed to start
+     * @param onReady called on the event loop when a worker of this launcher has become ready. Also called when the
+     *     adopted worker continues to serve, because its successor failed to start
      */
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
@@ -47,7 +48,7 @@ public final class Supervisor implements ServingWorker {
         succession.published().onWarmUp(changed);
     }
 
-    /** Sets the receiver of rolls, deaths of workers, and events that workers report. Call before {@link #start}. */
+    /** Sets the receiver of events about workers, and of events that workers report. Call before {@link #start}. */
     public void events(EventSink sink) {
         succession.events(sink);
     }
@@ -58,19 +59,19 @@ public final class Supervisor implements ServingWorker {
      * @return the sockets and state that the worker hands over; completes within seconds, unless a killed process does
      *     not exit
      */
-    public CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
+    public CompletableFuture<Adoption.Result> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> succession.adopt(survivor));
-        return succession.adoption().left();
+        return succession.adoption().result();
     }
 
     /**
-     * Drains the adopted worker. Call before {@link #start}.
+     * Drains the adopted worker, so that it finishes its requests and exits. Call before {@link #start}.
      *
      * @return completes when the adopted worker has stopped accepting
      */
     public CompletableFuture<Void> dismiss(long drainNanos) {
         loop.execute(() -> succession.drainCurrent(drainNanos));
-        return succession.adoption().acceptsNoMore();
+        return succession.adoption().hasStoppedAccepting();
     }
 
     /**
@@ -107,7 +108,8 @@ public final class Supervisor implements ServingWorker {
     }
 
     /**
-     * Sends {@code changed} to the serving worker. Later workers start with it unless a setting is rejected.
+     * Sends a configuration to the serving worker. Later workers also start with it, unless the worker rejects a
+     * setting.
      *
      * @return the outcome of each changed setting
      */
@@ -119,8 +121,8 @@ public final class Supervisor implements ServingWorker {
     }
 
     /**
-     * Replaces the worker by a new one with the plan {@code changed}. Fails if the new worker does not become ready;
-     * the old plan then stays in force.
+     * Replaces the worker by a new worker with another plan. Fails if the new worker does not become ready; the old
+     * plan then stays in force.
      *
      * @param changed plan of the new worker; the supervisor takes ownership of its sockets
      */

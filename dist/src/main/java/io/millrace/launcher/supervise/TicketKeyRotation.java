@@ -9,7 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Creates the TLS session ticket keys of all workers, and rotates them every {@value TicketKeys#ROTATION_HOURS} hours.
+ * The generator of the TLS session ticket keys that all workers share. A new key is created every
+ * {@value TicketKeys#ROTATION_HOURS} hours.
  *
  * <p>A worker receives the keys before it serves, so that clients can resume sessions of its predecessor. The keys are
  * in memory only. Not thread-safe; confined to the supervisor's event loop.
@@ -18,7 +19,11 @@ final class TicketKeyRotation {
     private final SecureRandom random = new SecureRandom();
     private TicketKeys keys = TicketKeys.generate(random);
 
-    /** Starts the rotation; {@code toAll} sends a message to every worker. */
+    /**
+     * Starts the rotation.
+     *
+     * @param toAll sends a message to every worker
+     */
     void start(EventLoop loop, Consumer<ControlMessage> toAll) {
         var unused = loop.scheduleAtFixedRate(
                 () -> toAll.accept(rotate()), TicketKeys.ROTATION_HOURS, TicketKeys.ROTATION_HOURS, TimeUnit.HOURS);

@@ -12,7 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control connections of the workers. Finds the worker of a process id, and passes its messages and descriptors on.
+ * The dispatcher of control connections. It finds the worker of a connection by its process id, and passes messages and
+ * descriptors to their receivers.
  *
  * <p>Not thread-safe; confined to the event loop.
  */
@@ -20,7 +21,7 @@ final class WorkerConnections implements ControlServer.Peers {
     /** Time for a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The receiver of the messages. */
+    /** The receiver of messages from workers. */
     interface Receiver {
         /** Returns the serving worker; null if there is none. */
         @Nullable
@@ -34,7 +35,11 @@ final class WorkerConnections implements ControlServer.Peers {
     private final Adoption adoption;
     private final Receiver receiver;
 
-    /** @param adoption receives the descriptors that workers send */
+    /**
+     * Creates a dispatcher.
+     *
+     * @param adoption receives the descriptors that workers send
+     */
     WorkerConnections(EventLoop loop, WorkerRegistry workers, Adoption adoption, Receiver receiver) {
         this.loop = loop;
         this.workers = workers;
@@ -42,7 +47,10 @@ final class WorkerConnections implements ControlServer.Peers {
         this.receiver = receiver;
     }
 
-    /** The worker with this process id. Without process ids (pid below 0) there is only one worker at a time. */
+    /**
+     * Returns the worker with a process id. If the transport reports none (-1), returns the current worker, which is
+     * then the only one.
+     */
     private @Nullable WorkerProcess workerOf(long pid) {
         return pid < 0 ? receiver.current() : workers.byPid(pid);
     }
@@ -94,12 +102,12 @@ final class WorkerConnections implements ControlServer.Peers {
     }
 
     @Override
-    public void took(long pid, List<FileDescriptor> descriptors) {
+    public void receivedDescriptors(long pid, List<FileDescriptor> descriptors) {
         WorkerProcess worker = workerOf(pid);
         if (worker == null) {
             ListeningSockets.closeAll(descriptors);
         } else {
-            adoption.took(worker, descriptors);
+            adoption.receivedDescriptors(worker, descriptors);
         }
     }
 }

@@ -22,36 +22,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registry of all live worker processes: current, standby and draining ones. Starts workers, kills those that hang,
- * and reports every exit. Not thread-safe; confined to the event loop.
+ * The registry of all live worker processes, including draining ones. It starts workers, kills workers that hang, and
+ * reports every exit. Not thread-safe; confined to the event loop.
  */
 final class WorkerRegistry {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRegistry.class);
 
-    /** Time after which a worker that is not ready is treated as hung. A slow disk may cost seconds, never a minute. */
+    /**
+     * Time after which a worker that is not ready counts as hung. A slow disk may delay a start by seconds, but not by
+     * a minute.
+     */
     private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /**
-     * Time after the warm-up limit at which a worker is treated as hung. A healthy worker ends its warm-up at the limit
-     * by itself.
+     * Time after the warm-up limit at which a worker counts as hung. A worker that does not hang ends its warm-up at
+     * the limit.
      */
     private static final long WARM_UP_GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Time for an adopted worker to connect. A worker without launcher retries several times a second. */
+    /**
+     * Limit of the wait for an adopted worker to connect. A worker without launcher tries to connect several times a
+     * second.
+     */
     private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** Number of checks within a heartbeat timeout. */
     private static final int CHECKS = 10;
 
     /**
-     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested: the worker will probably be
+     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested. The worker will probably be
      * killed soon.
      */
     private static final int CHECKS_BEFORE_DUMP = 7;
 
     private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Base of exit values of killed processes: the JDK reports death by signal n as 128 + n, as shells do. */
+    /** Base of the exit values of killed processes. The JDK reports death by signal n as 128 + n. */
     private static final int SIGNALLED = 128;
 
     /** Signals of crashes: SIGILL, SIGABRT, SIGBUS, SIGFPE and SIGSEGV. */
@@ -84,7 +90,11 @@ final class WorkerRegistry {
         loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
     }
 
-    /** @param warms whether the worker warms up before standby */
+    /**
+     * Starts a worker.
+     *
+     * @param warms whether the worker warms up before it reports standby
+     */
     WorkerProcess launch(WorkerPlan plan, boolean warms) throws IOException {
         generation++;
         Process process = start(plan);
@@ -92,8 +102,8 @@ final class WorkerRegistry {
         process.onExit()
                 .thenAcceptAsync(
                         ended -> {
-                            if (brokeInItsStart(worker, ended.exitValue())) {
-                                distrust(worker);
+                            if (failedDuringStart(worker, ended.exitValue())) {
+                                discardArchive(worker);
                             }
                             exited(worker, causeOfDeath(worker, ended.exitValue()));
                         },
@@ -102,8 +112,8 @@ final class WorkerRegistry {
     }
 
     /**
-     * Starts a process. Converts every exception to an IOException: the supervisor retries only after these, and
-     * without a retry no further worker would start.
+     * Starts a process. Converts every exception to an IOException, because the caller retries only after an
+     * IOException.
      */
     private Process start(WorkerPlan plan) throws IOException {
         try {
@@ -113,29 +123,29 @@ final class WorkerRegistry {
         }
     }
 
-    private static void distrust(WorkerProcess worker) {
+    private static void discardArchive(WorkerProcess worker) {
         WorkerPlan plan = worker.plan();
-        if (plan != null && plan.starter().distrust()) {
-            worker.startsOtherwiseNextTime();
+        if (plan != null && plan.starter().discardArchive()) {
+            worker.failureCauseRemoved();
         }
     }
 
     /**
-     * Returns true if the worker failed during its start. These are a crash signal before it ran stably, and an exit
+     * Returns true if the worker failed during its start. It crashed before it was ready for some time, or exited
      * before it connected to the launcher.
      */
-    private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
+    private static boolean failedDuringStart(WorkerProcess worker, int exitValue) {
         return CRASH_SIGNALS.contains(exitValue - SIGNALLED)
-                ? !RestartBackoff.livedInHealth(worker, System.nanoTime())
+                ? !RestartBackoff.wasHealthy(worker, System.nanoTime())
                 : exitValue < SIGNALLED && !worker.hasConnected();
     }
 
     WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
         generation = survivor.generation();
-        // The adopted worker still uses the heartbeat interval of its previous launcher.
+        // The adopted worker still sends heartbeats at the interval of its previous launcher.
         long timeoutNanos = Math.max(heartbeatTimeoutNanos, survivor.heartbeatTimeoutNanos());
         WorkerProcess worker = add(survivor.process(), null, false, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
-        // The exit value is known only for child processes.
+        // The exit value of an adopted worker is unknown, because it is not a child process.
         survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
         return worker;
     }
@@ -153,14 +163,14 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** Records that the worker warms up. It reports standby at the limit, unless it hangs. */
+    /** Records that a worker warms up. Extends the time limit of its start by the warm-up limit. */
     void expectWarm(WorkerProcess worker, long limitNanos) {
         long now = System.nanoTime();
         worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
         worker.expectReadyBy(now + limitNanos + WARM_UP_GRACE_NANOS);
     }
 
-    /** Restarts the time limit for readiness, for a worker on standby. */
+    /** Restarts the time limit in which a worker on standby must become ready. */
     void expectReady(WorkerProcess worker) {
         worker.expectReadyBy(System.nanoTime() + START_TIMEOUT_NANOS);
     }
@@ -195,7 +205,7 @@ final class WorkerRegistry {
             LOG.debug("the admin socket of worker {} cannot be deleted: {}", worker.pid(), e.getMessage());
         }
         if (worker.warms()) {
-            // The worker removes the directory of its warm-up itself, unless it is killed.
+            // A killed worker leaves the directory of its warm-up behind.
             CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
         }
         listener.exited(worker, before, cause);
@@ -220,7 +230,7 @@ final class WorkerRegistry {
                 case STARTING -> {
                     if (now - worker.readyDeadlineNanos() > 0) {
                         if (worker.warmUp() == null) {
-                            distrust(worker);
+                            discardArchive(worker);
                         }
                         kill(
                                 worker,
@@ -234,15 +244,14 @@ final class WorkerRegistry {
                         kill(worker, silence(worker));
                     } else if (worker.heartbeat().silenceNanos(now)
                             > worker.heartbeat().timeoutNanos() / CHECKS * CHECKS_BEFORE_DUMP) {
-                        askForThreads(worker);
+                        requestThreadDump(worker);
                     }
                 }
                 case DRAINING -> {
                     if (now - worker.exitDeadlineNanos() > 0) {
                         kill(worker, "did not exit within the drain timeout");
-                    } else if (overdue && !worker.acceptsNoMore()) {
-                        // The successor waits for the report that this worker has stopped accepting, and clients wait
-                        // meanwhile.
+                    } else if (overdue && !worker.hasStoppedAccepting()) {
+                        // The successor and clients wait until this worker reports that it has stopped accepting.
                         kill(worker, silence(worker) + " while draining");
                     }
                 }
@@ -256,9 +265,9 @@ final class WorkerRegistry {
         return "has sent no heartbeat for " + millis + " ms";
     }
 
-    private static void askForThreads(WorkerProcess worker) {
+    private static void requestThreadDump(WorkerProcess worker) {
         try {
-            if (worker.askForThreads()) {
+            if (worker.requestThreadDump()) {
                 LOG.warn(
                         "worker {} sends no heartbeats: the stacks of its threads are printed to standard output",
                         worker.pid());

@@ -4,7 +4,7 @@ import io.millrace.launcher.process.WorkerPlan;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A roll in progress: the replacement of the current worker. Immutable.
+ * A requested roll: the replacement of the current worker by a new one. Immutable.
  *
  * @param plan plan of the new worker
  * @param drainNanos drain timeout of the old worker

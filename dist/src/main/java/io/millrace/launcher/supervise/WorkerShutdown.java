@@ -5,22 +5,22 @@ import io.millrace.launcher.process.WorkerState;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The end of all workers, by a drain or by a kill. No worker is started after it has begun.
+ * The shutdown of all workers, by draining or killing them. No worker is started after a shutdown has begun.
  *
  * <p>Not thread-safe; confined to the event loop, except {@link #done()}.
  */
 final class WorkerShutdown {
     private final WorkerRegistry workers;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
-    private boolean underWay;
+    private boolean begun;
 
     WorkerShutdown(WorkerRegistry workers) {
         this.workers = workers;
     }
 
     /** Returns true after the first {@link #drain} or {@link #kill}. */
-    boolean isUnderWay() {
-        return underWay;
+    boolean hasBegun() {
+        return begun;
     }
 
     /** Returns the future that the supervisor completes when the last worker has exited. */
@@ -30,7 +30,7 @@ final class WorkerShutdown {
 
     /** Drains the workers that have requests to finish, and kills those that are starting. */
     void drain(long drainNanos) {
-        underWay = true;
+        begun = true;
         for (WorkerProcess worker : workers.all()) {
             if (mayHaveRequests(worker)) {
                 worker.drain(drainNanos);
@@ -42,7 +42,7 @@ final class WorkerShutdown {
 
     /** Kills all workers. */
     void kill() {
-        underWay = true;
+        begun = true;
         workers.all().forEach(WorkerProcess::kill);
     }
 

@@ -23,17 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state machine of the serving worker and its successor: which worker serves, which one is the candidate, and which
- * plan the next one gets.
+ * The state machine of the current worker and its candidate. The current worker serves. In a roll, the candidate
+ * replaces it.
  *
  * <pre>
  * roll:  the candidate starts, warms up and reports standby
  *    ->  the current worker releases the store and still answers
  *    ->  the candidate opens the store and accepts: it becomes the current worker
  *    ->  the old worker stops accepting, finishes its requests and exits
- * </pre>
- * A current worker of an earlier version drains before the candidate opens the store. Meanwhile connections wait in the
- * kernel's accept queue, as after a crash.
+ * </pre> A current worker of an earlier version cannot release the store while it answers. It drains first, and then
+ * the candidate opens the store. Meanwhile new connections wait in the kernel's accept queue.
  *
  * <p>Not thread-safe; confined to the event loop, except the methods marked "any thread".
  */
@@ -57,12 +56,20 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     private final PublishedStatus published = new PublishedStatus();
 
     private volatile EventSink events = EventSink.NONE;
+    /** The plan with which the next worker is started; null before {@link #start}. */
     private @Nullable WorkerPlan plan;
+    /** The worker that serves or will serve next; null if none runs. */
     private @Nullable WorkerProcess current;
+    /** The new worker of the roll in progress; null if none runs. */
     private @Nullable WorkerProcess candidate;
+    /** The roll in progress; null for none. */
     private @Nullable WorkerRollover roll;
 
-    /** @param onReady called whenever a worker of this launcher has become ready, or the adopted worker serves on */
+    /**
+     * Creates a state machine without workers.
+     *
+     * @param onReady called when a worker of this launcher has become ready, or the adopted worker continues to serve
+     */
     WorkerSuccession(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
         this.onReady = onReady;
@@ -92,7 +99,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         return connections;
     }
 
-    /** Returns the adoption of the worker of an earlier launcher; its futures may be used on any thread. */
+    /** Returns the adoption of a worker of an earlier launcher. Its futures may be used on any thread. */
     Adoption adoption() {
         return adoption;
     }
@@ -102,7 +109,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         return workers;
     }
 
-    /** Returns the end of the workers; its future may be used on any thread. */
+    /** Returns the shutdown of the workers. Its future may be used on any thread. */
     WorkerShutdown shutdown() {
         return shutdown;
     }
@@ -134,12 +141,12 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
      */
     void start(WorkerPlan first, long drainNanos) {
         plan = first;
-        if (shutdown.isUnderWay()) {
+        if (shutdown.hasBegun()) {
             if (current == null) {
                 closeSockets();
             }
         } else if (current == null) {
-            spawn();
+            startCurrent();
         } else {
             WorkerRollover takeover = new WorkerRollover(first, drainNanos, new CompletableFuture<>());
             var unused = takeover.done().exceptionally(failure -> {
@@ -151,11 +158,11 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Reports READY although the successor failed to start, since the adopted worker serves. Otherwise the service
+     * Reports that the adopted worker serves, although its successor failed to start. Without this report, the service
      * manager would stop the launcher.
      */
     private void reportAdoptedReady() {
-        if (!shutdown.isUnderWay() && published.status().state() == WorkerState.READY) {
+        if (!shutdown.hasBegun() && published.status().state() == WorkerState.READY) {
             onReady.accept(published.status());
         }
     }
@@ -172,23 +179,25 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     void stop(long drainNanos) {
         shutdown.drain(drainNanos);
         publish();
-        stoppedWhenEmpty();
+        completeShutdownIfEmpty();
     }
 
     /** Kills the workers. */
     void stopAtOnce() {
         shutdown.kill();
-        stoppedWhenEmpty();
+        completeShutdownIfEmpty();
     }
 
-    private void stoppedWhenEmpty() {
-        if (shutdown.isUnderWay() && workers.isEmpty()) {
+    private void completeShutdownIfEmpty() {
+        if (shutdown.hasBegun() && workers.isEmpty()) {
             closeSockets();
             shutdown.done().complete(null);
         }
     }
 
-    /** Sends a configuration to the current worker; {@code result} receives the outcome of each changed setting. */
+    /**
+     * Sends a configuration to the current worker. Completes {@code result} with the outcome of each changed setting.
+     */
     void reload(ConfigSource changed, CompletableFuture<List<SettingChange>> result) {
         WorkerProcess worker = current;
         if (!canChange(worker, result)) {
@@ -198,7 +207,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             updateConfig(changed);
             result.complete(List.of());
         } else {
-            reloading.ask(worker, changed, result);
+            reloading.send(worker, changed, result);
         }
     }
 
@@ -208,7 +217,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
     }
 
-    /** Replaces the current worker by a new one; takes ownership of the sockets of its plan. */
+    /** Replaces the current worker by a new one. Takes ownership of the sockets of the new plan. */
     void roll(WorkerRollover requested) {
         WorkerProcess worker = current;
         if (!canChange(worker, requested.done())) {
@@ -224,14 +233,14 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Whether a change can begin now; if not, fails {@code result} with the reason. Without a worker it can: the next
-     * worker starts with the change.
+     * Returns true if a change can begin now; otherwise fails {@code result} with the reason. Without a worker, a
+     * change can begin, because the next worker starts with it.
      */
     private boolean canChange(@Nullable WorkerProcess worker, CompletableFuture<?> result) {
         String obstacle = null;
-        if (shutdown.isUnderWay()) {
+        if (shutdown.hasBegun()) {
             obstacle = "the proxy is stopping";
-        } else if (roll != null || reloading.isUnderWay()) {
+        } else if (roll != null || reloading.isInProgress()) {
             obstacle = "another change is in progress";
         } else if (worker != null && worker.state() != WorkerState.READY) {
             obstacle = "the worker is " + worker.state().word();
@@ -259,7 +268,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     private void begin(WorkerRollover requested, boolean warms) {
         roll = requested;
         if (requested.plan().sockets() == null) {
-            // Without shared sockets two workers cannot bind the same port: the old one must exit first.
+            // Two workers that bind their own sockets cannot use the same port, so the old one must exit first.
             drainCurrent(requested.drainNanos());
             return;
         }
@@ -282,13 +291,13 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Replaces a current worker that no longer accepts: by the candidate as soon as it is on standby, or by a new
-     * worker.
+     * Replaces a current worker that no longer accepts connections. The candidate becomes the current worker; if there
+     * is none, a new worker is started.
      */
     private void replaceCurrent() {
         WorkerProcess next = candidate;
         if (next == null) {
-            spawn();
+            startCurrent();
             return;
         }
         candidate = null;
@@ -298,10 +307,10 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         publish();
     }
 
-    private void spawn() {
+    private void startCurrent() {
         WorkerPlan next = roll == null ? plan : roll.plan();
-        if (shutdown.isUnderWay() || next == null) {
-            stoppedWhenEmpty();
+        if (shutdown.hasBegun() || next == null) {
+            completeShutdownIfEmpty();
             return;
         }
         try {
@@ -311,15 +320,15 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             publish();
         } catch (IOException e) {
             LOG.error("the worker cannot be started: {}", e.getMessage());
-            spawnAfter(backoff.afterFailedStart());
+            startCurrentAfter(backoff.afterFailedStart());
         }
     }
 
-    private void spawnAfter(long delayNanos) {
+    private void startCurrentAfter(long delayNanos) {
         if (delayNanos == 0) {
-            spawn();
+            startCurrent();
         } else {
-            loop.schedule(this::spawn, delayNanos, TimeUnit.NANOSECONDS);
+            loop.schedule(this::startCurrent, delayNanos, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -333,7 +342,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else {
             LOG.info("worker {} has finished its requests and exited", worker.pid());
         }
-        stoppedWhenEmpty();
+        completeShutdownIfEmpty();
     }
 
     private void candidateExited(WorkerProcess worker, String cause) {
@@ -341,17 +350,17 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         WorkerRollover attempted = roll;
         handOver.takeBack(current);
         publish();
-        if (attempted != null && !shutdown.isUnderWay() && worker.warms() && !worker.standsBy()) {
+        if (attempted != null && !shutdown.hasBegun() && worker.warms() && !worker.standsBy()) {
             LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
             begin(attempted, false);
-        } else if (attempted != null && !shutdown.isUnderWay() && worker.isWorthAnotherStart()) {
+        } else if (attempted != null && !shutdown.hasBegun() && worker.mayStartNextTime()) {
             LOG.warn("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
             begin(attempted, false);
         } else {
             rollFailed(cause);
         }
         if (candidate == null && current == null) {
-            spawn();
+            startCurrent();
         }
     }
 
@@ -361,7 +370,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         publish();
         adoption.gone();
         reloading.fail("the worker exited during the reload");
-        if (shutdown.isUnderWay() || plan == null) {
+        if (shutdown.hasBegun() || plan == null) {
             return;
         }
         if (before == WorkerState.DRAINING) {
@@ -375,9 +384,9 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             replaceCurrent();
             return;
         }
-        if (worker.isWorthAnotherStart()) {
+        if (worker.mayStartNextTime()) {
             LOG.error("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
-            spawn();
+            startCurrent();
             return;
         }
         rollFailed(cause);
@@ -388,7 +397,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
                 cause,
                 plan.sockets() == null ? "new connections are refused" : "new connections wait",
                 delayNanos == 0 ? "immediately" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
-        spawnAfter(delayNanos);
+        startCurrentAfter(delayNanos);
     }
 
     @Override
@@ -397,7 +406,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     private void publish() {
-        published.publish(current, candidate, workers.generation(), handOver.isUnderWay());
+        published.publish(current, candidate, workers.generation(), handOver.isInProgress());
     }
 
     @Override
@@ -413,7 +422,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             workers.expectWarm(worker, warmUp.limitNanos());
             publish();
         } else if (message instanceof ControlMessage.Standby && worker == candidate) {
-            standsBy(worker);
+            onStandby(worker);
         } else if (message instanceof ControlMessage.Released) {
             released(worker);
         } else if (message instanceof ControlMessage.Change change) {
@@ -421,7 +430,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else if (message instanceof ControlMessage.ChangeMade made) {
             handOver.changeMade(made);
         } else if (message instanceof ControlMessage.Ready ready) {
-            becameReady(worker, ready);
+            onReadyMessage(worker, ready);
         } else if (message instanceof ControlMessage.Beat) {
             worker.heartbeat().beat(System.nanoTime());
         } else if (message instanceof ControlMessage.Failed failed) {
@@ -429,14 +438,14 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else if (message instanceof ControlMessage.Reloaded done) {
             reloading.answered(worker, done);
         } else if (message instanceof ControlMessage.Draining) {
-            acceptsNoMore(worker);
+            hasStoppedAccepting(worker);
         } else if (message instanceof ControlMessage.Happened happened) {
             events.record(happened.event());
         }
     }
 
-    private void standsBy(WorkerProcess next) {
-        next.standsByNow();
+    private void onStandby(WorkerProcess next) {
+        next.reportedStandby();
         workers.expectReady(next);
         WorkerProcess serves = current;
         if (serves == null) {
@@ -456,7 +465,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
     }
 
-    /** Makes {@code next} current, since it accepts connections, and drains the previous worker. */
+    /** Makes a worker that accepts connections the current one, and drains the previous worker. */
     private void takeOver(WorkerProcess next) {
         WorkerProcess old = current;
         candidate = null;
@@ -469,7 +478,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     private void onHello(WorkerProcess worker, ControlMessage.Hello hello) {
-        worker.speaks(hello.protocolVersion());
+        worker.setProtocolVersion(hello.protocolVersion());
         if (!worker.isOfThisVersion() && worker.plan() != null) {
             workers.kill(
                     worker,
@@ -478,7 +487,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         } else if (worker.plan() == null
                 && hello.listeners().isEmpty()
                 && hello.protocolVersion() < VERSION_WITH_DRAINING) {
-            acceptsNoMore(worker);
+            hasStoppedAccepting(worker);
         } else if (worker.plan() == null) {
             adoption.greeted(worker, hello);
         } else {
@@ -490,7 +499,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
         }
     }
 
-    private void becameReady(WorkerProcess worker, ControlMessage.Ready ready) {
+    private void onReadyMessage(WorkerProcess worker, ControlMessage.Ready ready) {
         if (worker.state() != WorkerState.STARTING) {
             return;
         }
@@ -517,25 +526,25 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             adoption.serves();
         } else {
             onReady.accept(published.status());
-            worker.plan().starter().cameUp(worker.process());
+            worker.plan().starter().becameReady(worker.process());
         }
     }
 
-    private void acceptsNoMore(WorkerProcess worker) {
-        worker.hasStoppedAccepting();
+    private void hasStoppedAccepting(WorkerProcess worker) {
+        worker.stoppedAccepting();
         handOver.closed(worker, current);
         if (worker == current && plan == null) {
             adoptedDrains(worker);
             return;
         }
-        if (shutdown.isUnderWay()) {
+        if (shutdown.hasBegun()) {
             closeSockets();
         }
         if (worker.state() == WorkerState.READY) {
             LOG.warn("worker {} received a stop signal that this launcher did not send", worker.pid());
-            worker.drainingUnasked(System.nanoTime());
+            worker.drainingOnForeignOrder(System.nanoTime());
         }
-        if (!shutdown.isUnderWay() && worker == current && plan != null && plan.sockets() != null) {
+        if (!shutdown.hasBegun() && worker == current && plan != null && plan.sockets() != null) {
             reloading.fail("the worker received a stop signal that the launcher did not send");
             current = null;
             publish();
@@ -544,12 +553,12 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Ends the adoption of a worker that drains before this launcher has a plan: the worker has already closed its
+     * Ends the adoption of a worker that drains before this launcher has a plan. The worker has already closed its
      * sockets.
      */
     private void adoptedDrains(WorkerProcess adopted) {
         if (adopted.state() != WorkerState.DRAINING) {
-            adopted.drainingUnasked(System.nanoTime());
+            adopted.drainingOnForeignOrder(System.nanoTime());
         }
         current = null;
         publish();
@@ -557,8 +566,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     }
 
     /**
-     * Closes the listening sockets. When no worker accepts, clients should get a refused connection instead of a long
-     * wait.
+     * Closes the listening sockets. Connections are then refused, so that clients do not wait for a worker in vain.
      */
     private void closeSockets() {
         if (plan != null) {

@@ -1,4 +1,6 @@
-/** Supervision of workers: starts, restarts, rolls and reloads, and the control connection to them. */
+/**
+ * The supervision of workers: starts, restarts, replacement (rolls), reloads, and control connections.
+ */
 @NullMarked
 package io.millrace.launcher.supervise;
 

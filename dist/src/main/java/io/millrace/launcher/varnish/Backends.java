@@ -17,12 +17,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Translates backends, probes and directors to groups of origins. Confined to one thread. */
+/** The translator of backends, probes and directors to groups of origins. Confined to one thread. */
 final class Backends {
+    /** The call of a method of an object in vcl_init. */
     private static final Pattern METHOD = Pattern.compile("([A-Za-z0-9_-]+)\\.([a-z_]+)");
 
+    /** A backend in a director. */
     private record Member(String name, String weight, Statement source) {}
 
+    /** A director: an object of a VCL module that selects one of several backends. */
     private static final class Director {
         private final String type;
         private final Statement source;
@@ -38,7 +41,9 @@ final class Backends {
 
     private final Plan plan;
     private final Map<String, Director> directors = new LinkedHashMap<>();
+    /** Names of the written groups, by backend or director. */
     private final Map<String, String> written = new HashMap<>();
+    /** Lines of declarations that a rule uses. */
     private final Set<Entry> used = new HashSet<>();
 
     Backends(Plan plan) {
@@ -53,7 +58,7 @@ final class Backends {
                 String type = each.value().replaceAll("\\(.*", "").strip();
                 if (type.matches("directors\\..*")) {
                     directors.put(each.target(), new Director(type.substring(10), each));
-                    each.use();
+                    each.markHandled();
                 } else {
                     each.notMapped(type + ": the module has no equivalent");
                 }
@@ -72,7 +77,7 @@ final class Backends {
             String weight =
                     words.length > 1 ? words[1].replaceAll(".*=\\s*", "").replaceAll("\\.0+$", "") : "1";
             director.members.add(new Member(words[0].strip(), weight, each));
-            each.use();
+            each.markHandled();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
             each.note("groups of origins need no such step");
         } else {
@@ -81,8 +86,8 @@ final class Backends {
     }
 
     /**
-     * Returns the name of the backend or director in the value of a hint, such as {@code d.backend(req.url)}; null if
-     * there is none.
+     * Returns the backend or director that a value of {@code req.backend_hint} names. An example of a value is
+     * {@code d.backend(req.url)}. Returns null if it does not exist.
      */
     @Nullable
     String named(String hint) {
@@ -99,16 +104,18 @@ final class Backends {
         return director != null || plan.vcl().backends().containsKey(name) ? name : null;
     }
 
-    /** Returns the backend that is used without a hint: {@code default}, else the first one; null without backends. */
+    /**
+     * Returns the default backend: the one with the name {@code default}, else the first one. Null if there is none.
+     */
     @Nullable
-    String usual() {
+    String defaultBackend() {
         Map<String, Block> all = plan.vcl().backends();
         return all.containsKey("default")
                 ? "default"
                 : all.isEmpty() ? null : all.keySet().iterator().next();
     }
 
-    /** Returns the URL for {@code to} of a rule that leads to the backend. */
+    /** Returns the target URL of a rule for a backend or director. */
     String url(String name) {
         Director director = directors.get(name);
         String first = director == null || director.members.isEmpty()
@@ -125,7 +132,9 @@ final class Backends {
         return (host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host) + number;
     }
 
-    /** Assigns the group of a backend to a rule; a lone backend without settings of a group needs none. */
+    /**
+     * Assigns the origin group of a backend or director to a rule. A backend without a probe and limits needs no group.
+     */
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);
         Block block = plan.vcl().backends().get(name);
@@ -137,13 +146,13 @@ final class Backends {
             rule.put("to", DraftNode.CLOSED);
             rule.element("filters").put("action", "deny");
             block.entry().note("the backend 'none' answers no request");
-            use(block);
+            markUsed(block);
             return;
         }
         if (!needed) {
             if (block != null) {
                 block.entry().became("remap[].to");
-                use(block);
+                markUsed(block);
                 block.fields().forEach(this::field);
             }
             return;
@@ -169,7 +178,7 @@ final class Backends {
             return;
         }
         director.written = true;
-        node.from(director.source.use());
+        node.from(director.source.markHandled());
         policy(node, director);
         boolean first = true;
         boolean fallback = director.type.startsWith("fallback");
@@ -179,24 +188,24 @@ final class Backends {
                 each.source().notMapped("directors of directors have no equivalent; the hosts are missing here");
                 continue;
             }
-            host(node, member, each.weight(), false, List.of(each.source().use()));
+            host(node, member, each.weight(), false, List.of(each.source().markHandled()));
             if (first) {
                 health(node, member);
             } else {
                 member.fields().stream()
-                        .filter(one -> one.name().equals("probe"))
-                        .forEach(one -> one.entry().note("the group has one check, that of its first host"));
+                        .filter(inner -> inner.name().equals("probe"))
+                        .forEach(inner -> inner.entry().note("the group has one check, that of its first host"));
             }
             first = false;
         }
         if (fallback) {
-            director.source.use().note("the hosts are tried in their order");
+            director.source.markHandled().note("the hosts are tried in their order");
         }
     }
 
     private static void policy(DraftNode node, Director director) {
         String type = director.type.replaceAll("[^a-z_].*", "");
-        Entry entry = director.source.use();
+        Entry entry = director.source.markHandled();
         switch (type) {
             case "round_robin" -> entry.same("origins[].policy");
             case "random" -> entry.note("hosts take turns by their weights");
@@ -228,7 +237,7 @@ final class Backends {
             host.put("backup", "true");
         }
         host.from(block.entry());
-        use(block);
+        markUsed(block);
         sources.forEach(host::from);
         for (Field each : block.fields()) {
             if (each.name().equals("max_connections")) {
@@ -241,7 +250,7 @@ final class Backends {
         }
     }
 
-    /** Settings of a backend that apply to all origins. */
+    /** Translates a field of a backend. Some fields become keys that apply to all origins. */
     private void field(Field field) {
         Entry entry = field.entry();
         switch (field.name()) {
@@ -281,7 +290,7 @@ final class Backends {
             if (named != null) {
                 fields = named.fields();
                 named.entry().became("origins[].health_check");
-                use(named);
+                markUsed(named);
             } else if (fields.isEmpty() && !each.value().isEmpty()) {
                 each.entry().notMapped("no probe is named '" + each.value() + "'");
                 return;
@@ -289,10 +298,10 @@ final class Backends {
             group.put("health_check.path", "/").from(each.entry());
             int window = 8;
             int threshold = 3;
-            for (Field one : fields) {
-                window = one.name().equals("window") ? number(one, window) : window;
-                threshold = one.name().equals("threshold") ? number(one, threshold) : threshold;
-                probe(group, one);
+            for (Field inner : fields) {
+                window = inner.name().equals("window") ? number(inner, window) : window;
+                threshold = inner.name().equals("threshold") ? number(inner, threshold) : threshold;
+                probe(group, inner);
             }
             group.put("health_check.healthy", Integer.toString(Math.max(1, threshold)))
                     .optional();
@@ -344,12 +353,12 @@ final class Backends {
         }
     }
 
-    private void use(Block block) {
+    private void markUsed(Block block) {
         used.add(block.entry());
         block.fields().forEach(each -> used.add(each.entry()));
     }
 
-    /** Reports declarations that no rule uses. */
+    /** Adds notes to declarations that no rule uses. */
     void finish() {
         List<Block> all = new ArrayList<>(plan.vcl().backends().values());
         all.addAll(plan.vcl().probes().values());
@@ -365,7 +374,7 @@ final class Backends {
         for (Director each : directors.values()) {
             if (!each.written) {
                 each.source.note("no rule uses the director");
-                each.members.forEach(one -> one.source().note("no rule uses the director"));
+                each.members.forEach(inner -> inner.source().note("no rule uses the director"));
             }
         }
     }

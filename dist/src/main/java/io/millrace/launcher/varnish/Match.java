@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** One alternative of a condition, sorted by the parts of a request or response. Confined to one thread. */
+/**
+ * The tests of one alternative of a condition. They are grouped by the tested part of the request or response. Confined
+ * to one thread.
+ */
 final class Match {
     private final List<Test> urls = new ArrayList<>();
     private final List<Test> hosts = new ArrayList<>();
@@ -18,10 +21,12 @@ final class Match {
     private final List<Test> others = new ArrayList<>();
     private boolean authorization;
     private boolean upgrade;
+    /** True if the scheme of the client's request is tested. */
     private boolean plain;
+    /** True if a response property is tested that Millrace evaluates without a rule. */
     private boolean responseDefault;
 
-    /** Sorts the tests of an alternative. */
+    /** Groups the tests of an alternative, all of which must be true. */
     static Match of(List<Test> tests) {
         Match match = new Match();
         tests.forEach(match::add);
@@ -55,13 +60,13 @@ final class Match {
         }
     }
 
-    /** Returns true if the tests are about URL and host only, which cache_rules can express. */
+    /** Returns true if only URL and host are tested. An element of cache_rules can have such conditions. */
     boolean isUrl() {
         boolean any = !urls.isEmpty() || !hosts.isEmpty();
-        return any && rest() && methods.stream().allMatch(Match::isGet);
+        return any && testsNothingElse() && methods.stream().allMatch(Match::isGet);
     }
 
-    private boolean rest() {
+    private boolean testsNothingElse() {
         return clients.isEmpty()
                 && cookies.isEmpty()
                 && statuses.isEmpty()
@@ -79,15 +84,15 @@ final class Match {
 
     /** Returns true if only hosts are tested. */
     boolean isHost() {
-        return !hosts.isEmpty() && urls.isEmpty() && methods.isEmpty() && rest();
+        return !hosts.isEmpty() && urls.isEmpty() && methods.isEmpty() && testsNothingElse();
     }
 
     /** Returns true if only methods are tested. */
     boolean isMethod() {
-        return !methods.isEmpty() && urls.isEmpty() && hosts.isEmpty() && rest();
+        return !methods.isEmpty() && urls.isEmpty() && hosts.isEmpty() && testsNothingElse();
     }
 
-    /** Returns true if a test is about Cookie, and no other part. */
+    /** Returns true if Cookie is tested, and neither status, client address nor unknown parts. */
     boolean isCookie() {
         return !cookies.isEmpty() && others.isEmpty() && statuses.isEmpty() && clients.isEmpty();
     }
@@ -97,12 +102,12 @@ final class Match {
         return authorization && cookies.isEmpty() && others.isEmpty() && urls.isEmpty() && hosts.isEmpty();
     }
 
-    /** Returns true if the request offers another protocol. */
+    /** Returns true if the field Upgrade is tested. */
     boolean isUpgrade() {
         return upgrade;
     }
 
-    /** Returns true if a part of the response is tested by which Millrace decides itself. */
+    /** Returns true if a response property is tested that Millrace evaluates without a rule. */
     boolean isResponseDefault() {
         return responseDefault;
     }
@@ -112,7 +117,7 @@ final class Match {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
     }
 
-    /** Returns true if methods other than GET and HEAD are required. */
+    /** Returns true if only requests with methods other than GET and HEAD meet the tests. */
     boolean isUnsafe() {
         for (Test test : methods) {
             boolean equal = test.operator().equals("==") && !test.right().matches("GET|HEAD");
@@ -125,7 +130,7 @@ final class Match {
         return false;
     }
 
-    /** Returns the method that is required; null for none. */
+    /** Returns the only method that meets the tests; null if there is no such method. */
     @Nullable
     String method() {
         for (Test test : methods) {
@@ -152,12 +157,12 @@ final class Match {
         return methods;
     }
 
-    /** Returns the tests without an equivalent, as text. */
+    /** Returns the first test without an equivalent as text; empty if there is none. */
     String unknown() {
         return others.isEmpty() ? "" : others.get(0).toString();
     }
 
-    /** Returns the status codes that are tested, from 200 to 599. */
+    /** Returns the status codes from 200 to 599 that meet the tests. */
     List<String> codes() {
         List<String> codes = new ArrayList<>();
         for (int code : new int[] {
@@ -192,7 +197,7 @@ final class Match {
         };
     }
 
-    /** Returns an expression for the URL of the cache key; null if the tests of the URL cannot be expressed. */
+    /** Converts a test of the path to an expression for the whole URL. Returns null if there is no equivalent. */
     static @Nullable String urlRegex(Test test) {
         String text = test.right();
         String flag = text.startsWith("(?i)") ? "(?i)" : "";
@@ -210,7 +215,7 @@ final class Match {
         };
     }
 
-    /** Returns the alternatives of a condition, with the conditions around it. */
+    /** Returns the alternatives of conditions that must all be true. Returns an empty result if there are too many. */
     static List<Match> all(List<Condition> around) {
         if (around.isEmpty()) {
             return List.of(new Match());

@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The configuration of a VCL import, and decisions that several subroutines share. Confined to one thread. */
+/** The state of a VCL import that the translators of several subroutines share. Confined to one thread. */
 final class Plan {
     private static final Pattern TIME = Pattern.compile("(\\d{1,12}(?:\\.\\d{1,6})?)(ms|[smhdwy])");
 
@@ -22,8 +22,10 @@ final class Plan {
     private final Vcl vcl;
     private final Set<String> written = new LinkedHashSet<>();
     private final Set<String> filters = new LinkedHashSet<>();
-    private boolean builtIn = true;
-    private boolean explicit;
+    /** True if the built-in VCL, which passes requests with Cookie, is reached. */
+    private boolean builtInReached = true;
+    /** True if vcl_recv passes requests with Cookie. */
+    private boolean passedByRecv;
 
     Plan(Workspace workspace, Vcl vcl) {
         this.workspace = workspace;
@@ -38,24 +40,27 @@ final class Plan {
         return vcl;
     }
 
-    /** Returns whether requests with Cookie are passed, by vcl_recv or by the built-in VCL. */
+    /** Returns true if requests with Cookie bypass the cache. Either vcl_recv or the built-in VCL passes them. */
     boolean cookiesPass() {
-        return builtIn || explicit;
+        return builtInReached || passedByRecv;
     }
 
-    /** Records that vcl_recv passes requests with Cookie, with the line that does. */
+    /** Records that a line of vcl_recv passes requests with Cookie. */
     void passCookies(Entry source) {
-        explicit = true;
+        passedByRecv = true;
         DraftNode node = workspace.draft().root().put("cache.cache_responses_to_cookies", "none");
         node.from(source);
     }
 
-    /** Records that the built-in VCL does not see requests with Cookie. */
+    /**
+     * Records that requests with Cookie use the cache. In this case vcl_recv removes cookies, or ends before the
+     * built-in VCL.
+     */
     void useCacheWithCookies() {
-        builtIn = false;
+        builtInReached = false;
     }
 
-    /** Returns a time of VCL in Millrace's form; null if it is none. */
+    /** Converts a time of VCL to Millrace's form. Returns null if the text is not a constant time. */
     static @Nullable String time(String text) {
         Matcher matcher = TIME.matcher(text.strip());
         if (!matcher.matches()) {
@@ -70,7 +75,7 @@ final class Plan {
         return value.stripTrailingZeros().toPlainString() + unit;
     }
 
-    /** Sets a general key, with its source. Removable by itself if the validator refuses it. */
+    /** Sets a key outside of lists. If the validator refuses the value, only this key is removed. */
     void set(String key, String value, Entry source) {
         workspace.draft().set(key, value, source);
         DraftNode node = workspace.draft().root().find(key);
@@ -80,7 +85,7 @@ final class Plan {
     }
 
     /**
-     * Adds an element of cache_rules. Returns false if the tests cannot be written as its conditions.
+     * Adds an element of cache_rules. Returns false if the tests have no equivalent in its conditions.
      */
     boolean rule(Match match, String key, String value, Entry... sources) {
         if (match.urls().size() > 1 || match.hosts().size() > 1 || !match.isUrl()) {
@@ -137,7 +142,7 @@ final class Plan {
         return List.copyOf(words);
     }
 
-    /** Marks the lines of an access list as written to a key. */
+    /** Marks the lines of an access list as mapped to a key. */
     void usedAcl(String acl, String key) {
         Vcl.Acl found = vcl.acls().get(acl);
         if (found != null) {
@@ -146,7 +151,11 @@ final class Plan {
         }
     }
 
-    /** Adds a general filter that denies clients. Returns false if the access list has no address. */
+    /**
+     * Adds filters for all rules that deny clients. Returns false if the access list has no address.
+     *
+     * @param inside whether to deny the clients in the list; otherwise all other clients are denied
+     */
     boolean deny(String acl, boolean inside, Entry source) {
         List<String> words = addresses(acl);
         if (words == null || words.isEmpty()) {

@@ -15,17 +15,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Translates {@code vcl_recv}. Confined to one thread. */
+/** The translator of {@code vcl_recv}. Confined to one thread. */
 final class RecvPlan extends Walker {
     /**
-     * A rule that selects a backend.
+     * A remap rule that selects a backend.
      *
-     * @param map the URL or path of the rule
-     * @param chain number of the innermost {@code if}, which its {@code elsif} and {@code else} share
+     * @param map the first URL or the path of the rule
+     * @param chain number of the innermost {@code if} around the statement; its {@code elsif} and {@code else} have the
+     *     same number
      */
     record Route(String verb, String map, String backend, Entry source, int chain) {}
 
-    /** Name of a backend that answers no request. */
+    /** Name of a backend that stands for refused requests. */
     static final String DENIED = "\u0000denied";
 
     private static final String UNKNOWN = "'%s': conditions can be about URL, host, method, cookies and client address";
@@ -33,10 +34,12 @@ final class RecvPlan extends Walker {
     private final Plan plan;
     private final Backends backends;
     private final List<Route> routes = new ArrayList<>();
+    /** Kinds of requests whose cookies vcl_recv removes. */
     private final Set<String> dropped = new LinkedHashSet<>();
+
     private final List<String> excluded = new ArrayList<>();
-    private @Nullable String usual;
-    private @Nullable Entry usualSource;
+    private @Nullable String defaultBackend;
+    private @Nullable Entry defaultBackendSource;
     private boolean upgrades;
     private @Nullable Entry upgradeSource;
 
@@ -44,13 +47,15 @@ final class RecvPlan extends Walker {
         super(plan.vcl());
         this.plan = plan;
         this.backends = backends;
-        usual = backends.usual();
+        defaultBackend = backends.defaultBackend();
     }
 
-    /** Rules for single hosts and paths, later ones of the file first: in VCL the last hint counts. */
+    /**
+     * Rules for single hosts and paths. Later lines of the file are first, because in VCL the last assignment counts.
+     */
     List<Route> routes() {
         List<Route> sorted = new ArrayList<>(routes);
-        // Rules with a host precede the others, so a refusal for all hosts is repeated for each.
+        // Rules with a host precede rules without one, so a refusal for all hosts is repeated for each host.
         for (Route denied : routes) {
             for (Route each : routes) {
                 int end = each.map().indexOf('/', 8);
@@ -66,15 +71,15 @@ final class RecvPlan extends Walker {
         return sorted;
     }
 
-    /** The backend of all other requests. */
+    /** The backend of all requests that no route matches; null for none. */
     @Nullable
-    String usual() {
-        return usual;
+    String defaultBackend() {
+        return defaultBackend;
     }
 
     @Nullable
-    Entry usualSource() {
-        return usualSource;
+    Entry defaultBackendSource() {
+        return defaultBackendSource;
     }
 
     boolean upgrades() {
@@ -133,18 +138,18 @@ final class RecvPlan extends Walker {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
-            plan.passCookies(each.use());
+            plan.passCookies(each.markHandled());
         } else if (match.isAuthorization()) {
             each.note("responses to requests with Authorization are stored only if they permit it");
         } else if (match.isUpgrade()) {
             each.note("connections that switch their protocol do not use the cache");
-        } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.use())) {
-            each.use();
+        } else if (match.isUrl() && plan.rule(match, "action", "never_cache", each.markHandled())) {
+            each.markHandled();
         } else if (match.urls().isEmpty()
                 && match.hosts().isEmpty()
                 && match.unknown().isEmpty()
                 && match.clients().isEmpty()) {
-            plan.set("cache.enabled", "false", each.use());
+            plan.set("cache.enabled", "false", each.markHandled());
         } else {
             each.notMapped(String.format(UNKNOWN, match.unknown().isEmpty() ? "the condition" : match.unknown()));
         }
@@ -153,7 +158,7 @@ final class RecvPlan extends Walker {
     private void pipe(Statement each, Match match) {
         if (match.isUpgrade()) {
             upgrades = true;
-            upgradeSource = each.use();
+            upgradeSource = each.markHandled();
         } else if (match.isMethod()) {
             each.note("unknown methods are forwarded; their responses are not stored");
         } else {
@@ -162,7 +167,7 @@ final class RecvPlan extends Walker {
     }
 
     private void purge(Statement each, Match match) {
-        each.use().became("purge.allow");
+        each.markHandled().became("purge.allow");
         if (match.clients().isEmpty() && plan.workspace().draft().root().find("purge.allow") == null) {
             each.note("purge.allow names the clients that may purge; by default only those of this machine");
         } else {
@@ -180,7 +185,7 @@ final class RecvPlan extends Walker {
                 .root()
                 .putWords("purge.allow", addresses)
                 .optional();
-        node.from(each.use());
+        node.from(each.markHandled());
         plan.usedAcl(test.right(), "purge.allow");
         return true;
     }
@@ -203,7 +208,7 @@ final class RecvPlan extends Walker {
                 && match.urls().isEmpty()
                 && match.hosts().isEmpty()) {
             Test test = match.clients().get(0);
-            if (!plan.deny(test.right(), test.operator().equals("~"), each.use())) {
+            if (!plan.deny(test.right(), test.operator().equals("~"), each.markHandled())) {
                 each.notMapped("the clients are not refused: no list of addresses has this name");
             } else if (!match.unknown().isEmpty()) {
                 each.notMapped(String.format(UNKNOWN, match.unknown()) + "; all these clients are refused");
@@ -232,8 +237,8 @@ final class RecvPlan extends Walker {
             }
         }
         if (allowed.size() > 1) {
-            plan.workspace().draft().set("methods", allowed, each.use());
-            each.use().note("other methods are answered with 405");
+            plan.workspace().draft().set("methods", allowed, each.markHandled());
+            each.markHandled().note("other methods are answered with 405");
         } else {
             each.notMapped("the requests are not refused; methods names the permitted methods");
         }
@@ -273,29 +278,30 @@ final class RecvPlan extends Walker {
             case "req.http.cookie" -> cookie(each, around);
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
-            case "req.http.cache-control", "req.http.pragma" -> each.use().became("cache.ignore_client_no_cache");
+            case "req.http.cache-control", "req.http.pragma" ->
+                each.markHandled().became("cache.ignore_client_no_cache");
             case "req.http.x-forwarded-for",
                     "req.http.forwarded",
                     "req.http.x-forwarded-proto",
                     "req.http.x-original-url",
                     "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
-            case "req.http.range" -> plan.set("cache.range.write", "true", each.use());
+            case "req.http.range" -> plan.set("cache.range.write", "true", each.markHandled());
             default -> each.notMapped("fields of requests cannot be removed");
         }
     }
 
-    /** Requests without their cookies use the cache. */
+    /** Translates the removal of Cookie, after which requests use the cache. */
     private void cookie(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
             plan.useCacheWithCookies();
-            each.use().same("cache.cache_responses_to_cookies");
+            each.markHandled().same("cache.cache_responses_to_cookies");
             each.note("origins still get the cookies");
             dropped.add("");
             return;
         }
         for (Match match : Match.all(around)) {
-            if (match.isUrl() && plan.rule(match, "cache_responses_to_cookies", "all", each.use())) {
+            if (match.isUrl() && plan.rule(match, "cache_responses_to_cookies", "all", each.markHandled())) {
                 each.note("origins still get the cookies");
                 dropped.add("url");
             } else if (match.isCookie() && match.urls().isEmpty()) {
@@ -306,7 +312,7 @@ final class RecvPlan extends Walker {
         }
     }
 
-    /** Returns true if some requests use the cache without their cookies. */
+    /** Returns true if vcl_recv removes the cookies of some requests. */
     boolean dropsCookies() {
         return !dropped.isEmpty();
     }
@@ -318,8 +324,8 @@ final class RecvPlan extends Walker {
             return;
         }
         if (around.isEmpty() || around.stream().allMatch(one -> one instanceof Condition.Not)) {
-            usual = name;
-            usualSource = each.use();
+            defaultBackend = name;
+            defaultBackendSource = each.markHandled();
             return;
         }
         for (Match match : Match.all(around)) {
@@ -333,7 +339,7 @@ final class RecvPlan extends Walker {
         if (!match.isUrl() || match.urls().size() > 1 || match.hosts().size() > 1) {
             return false;
         }
-        // A refusal ends vcl_recv, so that later statements do not count.
+        // A refusal ends vcl_recv, so it takes precedence over later statements.
         int order = name.equals(DENIED) ? Integer.MAX_VALUE : chain();
         List<String> paths = new ArrayList<>(List.of("/"));
         if (!match.urls().isEmpty()) {
@@ -345,18 +351,18 @@ final class RecvPlan extends Walker {
         }
         for (String path : paths) {
             if (match.hosts().isEmpty()) {
-                routes.add(new Route("map", path, name, each.use(), order));
+                routes.add(new Route("map", path, name, each.markHandled(), order));
                 continue;
             }
             Test host = match.hosts().get(0);
             String text = host.right().replaceAll(":\\d+$", "");
             if (host.operator().equals("==")) {
-                routes.add(new Route("map", "http://" + text + path, name, each.use(), order));
+                routes.add(new Route("map", "http://" + text + path, name, each.markHandled(), order));
             } else if (host.operator().equals("~")) {
                 String flag = text.replaceAll("^\\(\\?i\\)", "");
                 String begin = flag.startsWith("^") ? flag.substring(1) : ".*" + flag;
                 String whole = begin.endsWith("$") ? begin.substring(0, begin.length() - 1) : begin + ".*";
-                routes.add(new Route("regex_map", "http://" + whole + path, name, each.use(), order));
+                routes.add(new Route("regex_map", "http://" + whole + path, name, each.markHandled(), order));
             } else {
                 return false;
             }
@@ -364,7 +370,7 @@ final class RecvPlan extends Walker {
         return true;
     }
 
-    /** Returns the paths with which URLs of an expression begin; empty if they are not fixed. */
+    /** Returns the path prefixes that match an expression. Returns an empty list if it has no equivalent prefixes. */
     static List<String> prefixes(String expression) {
         String text = expression.replaceAll("^\\(\\?i\\)", "");
         Matcher plain =
@@ -396,7 +402,7 @@ final class RecvPlan extends Walker {
     private void url(Statement each, List<Condition> around) {
         String value = each.value();
         if (value.startsWith("std.querysort(")) {
-            plan.set("cache.key.sorted_params", "true", each.use());
+            plan.set("cache.key.sorted_params", "true", each.markHandled());
             return;
         }
         Matcher call = Pattern.compile("regsub(?:all)?\\(\\s*req\\.url\\s*,\\s*\"(.*)\"\\s*,\\s*\"(.*)\"\\s*\\)")
@@ -424,7 +430,7 @@ final class RecvPlan extends Walker {
 
     private void query(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
-            plan.set("cache.key.ignore_query", "true", each.use());
+            plan.set("cache.key.ignore_query", "true", each.markHandled());
         } else {
             each.notMapped("the query is left out of keys by rule of remap only: cache.key.ignore_query");
         }
@@ -451,7 +457,7 @@ final class RecvPlan extends Walker {
                 .root()
                 .putWords("cache.key.excluded_params", names)
                 .optional()
-                .from(each.use());
+                .from(each.markHandled());
         each.note("the parameters are left out of origin requests too");
     }
 }

@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Translates {@code vcl_backend_response}. Confined to one thread. */
+/** The translator of {@code vcl_backend_response}. Confined to one thread. */
 final class ResponsePlan extends Walker {
+    /** Note for conditions that Millrace takes into account without a rule. */
     private static final String OWN = "Millrace does not store such responses, or validates them at every use";
 
     private final Plan plan;
     private final Set<String> codes = new LinkedHashSet<>();
+    /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
     ResponsePlan(Plan plan) {
@@ -71,8 +73,8 @@ final class ResponsePlan extends Walker {
             return;
         }
         if (around.isEmpty()) {
-            plan.set("cache.guaranteed_min_lifetime", time, each.use());
-            plan.set("cache.guaranteed_max_lifetime", time, each.use());
+            plan.set("cache.guaranteed_min_lifetime", time, each.markHandled());
+            plan.set("cache.guaranteed_max_lifetime", time, each.markHandled());
             return;
         }
         for (Match match : Match.all(around)) {
@@ -82,7 +84,8 @@ final class ResponsePlan extends Walker {
                 status(each, match, time);
             } else if (match.isUrl()) {
                 boolean never = time.equals("0");
-                if (!plan.rule(match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.use())) {
+                if (!plan.rule(
+                        match, never ? "action" : "ttl_in_cache", never ? "never_cache" : time, each.markHandled())) {
                     each.notMapped("the condition has more than one test of URL or host");
                 } else if (!never) {
                     each.note("the lifetime holds whatever the response says, except private");
@@ -110,7 +113,7 @@ final class ResponsePlan extends Walker {
         negativeTime = time;
         codes.addAll(all);
         DraftNode root = plan.workspace().draft().root();
-        Entry entry = each.use();
+        Entry entry = each.markHandled();
         root.put("cache.negative_caching.enabled", "true").from(entry);
         root.put("cache.negative_caching.lifetime", time).optional().from(entry);
         root.putWords("cache.negative_caching.list", codes.stream().sorted().toList())
@@ -130,10 +133,10 @@ final class ResponsePlan extends Walker {
             return;
         }
         if (!around.isEmpty()) {
-            each.use().note("holds for all responses, not only for those that meet the condition");
+            each.markHandled().note("holds for all responses, not only for those that meet the condition");
         }
-        plan.set("cache.force_stale_while_revalidate", time, each.use());
-        plan.set("cache.max_stale_age", time, each.use());
+        plan.set("cache.force_stale_while_revalidate", time, each.markHandled());
+        plan.set("cache.max_stale_age", time, each.markHandled());
     }
 
     private void uncacheable(Statement each, List<Condition> around) {
@@ -142,7 +145,7 @@ final class ResponsePlan extends Walker {
             return;
         }
         if (around.isEmpty()) {
-            plan.set("cache.enabled", "false", each.use());
+            plan.set("cache.enabled", "false", each.markHandled());
             return;
         }
         for (Match match : Match.all(around)) {
@@ -152,7 +155,7 @@ final class ResponsePlan extends Walker {
                 each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {
                 each.note("errors without a lifetime are not stored");
-            } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.use())) {
+            } else if (!match.isUrl() || !plan.rule(match, "action", "never_cache", each.markHandled())) {
                 each.notMapped("responses are excluded by URL and host only");
             }
         }
@@ -163,7 +166,7 @@ final class ResponsePlan extends Walker {
             case "beresp.http.set-cookie" -> {
                 DraftNode node =
                         plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
-                node.from(each.use());
+                node.from(each.markHandled());
                 each.note("the client whose request is forwarded still gets the field");
                 if (!around.isEmpty()) {
                     each.note("the field is left out of all stored responses");
@@ -188,7 +191,7 @@ final class ResponsePlan extends Walker {
     private void abandon(Statement each, List<Condition> around) {
         for (Match match : Match.all(around)) {
             if (match.isStatus() || !match.codes().isEmpty()) {
-                each.use().same("cache.negative_revalidating.enabled");
+                each.markHandled().same("cache.negative_revalidating.enabled");
                 each.note("a stale response is served if the origin answers 500, 502, 503 or 504");
             } else {
                 each.notMapped("responses are not given up by this condition");

@@ -20,8 +20,9 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Converts a VCL file of Varnish to a configuration of Millrace. Thread-safe: stateless. */
+/** The importer of a VCL file of Varnish. An object imports one file. Confined to one thread. */
 public final class VarnishImport {
+    /** A request field in an expression of VCL. */
     private static final Pattern FIELD = Pattern.compile("(?:req|bereq)\\.http\\.([A-Za-z0-9-]+)");
 
     private final Plan plan;
@@ -64,10 +65,10 @@ public final class VarnishImport {
         response.walk("vcl_fetch");
         deliver();
         for (Map.Entry<String, List<Statement>> each : vcl.subs().entrySet()) {
-            rest(each.getKey(), each.getValue());
+            addRemainingNotes(each.getKey(), each.getValue());
         }
         rules(recv);
-        general(recv);
+        defaults(recv);
         backends.finish();
         for (Vcl.Acl each : vcl.acls().values()) {
             boolean used = plan.addresses(each.name()) != null && isUsed(each.name());
@@ -102,12 +103,12 @@ public final class VarnishImport {
             target(rule, each.backend(), path(each.map()));
             written.add(rule);
         }
-        String usual = recv.usual();
+        String usual = recv.defaultBackend();
         if (usual != null) {
             DraftNode rule = root.element("remap");
             rule.put("map", "/");
             target(rule, usual, "/");
-            Entry source = recv.usualSource();
+            Entry source = recv.defaultBackendSource();
             if (source != null) {
                 rule.from(source);
             }
@@ -135,8 +136,8 @@ public final class VarnishImport {
         backends.assign(backend, rule);
     }
 
-    /** Writes defaults of Varnish that differ from those of Millrace. */
-    private void general(RecvPlan recv) {
+    /** Writes the defaults of Varnish that differ from Millrace's, for keys that are not set. */
+    private void defaults(RecvPlan recv) {
         Draft draft = plan.workspace().draft();
         DraftNode address = draft.root().element("listen");
         address.put("address", ":80");
@@ -182,9 +183,9 @@ public final class VarnishImport {
                 } else if (value.contains("req.url")
                         || value.contains("req.http.host")
                         || value.contains("server.ip")) {
-                    each.use().same("cache.key");
+                    each.markHandled().same("cache.key");
                 } else if (value.contains("x-forwarded-proto") || value.contains("https")) {
-                    each.use().same("cache.key");
+                    each.markHandled().same("cache.key");
                     each.note("the scheme is part of the key");
                 } else if (value.contains("req.http.cookie")) {
                     each.notMapped("cache.key.cookies names the cookies that select variants");
@@ -193,7 +194,7 @@ public final class VarnishImport {
                         fields.add(field.group(1));
                     }
                     DraftNode node = plan.workspace().draft().root().putWords("cache.key.fields", fields);
-                    node.optional().from(each.use());
+                    node.optional().from(each.markHandled());
                     if (field.group(1).toLowerCase(Locale.ROOT).startsWith("x-")) {
                         each.note("only a field that the client sends counts, not one that vcl_recv sets");
                     }
@@ -217,9 +218,9 @@ public final class VarnishImport {
                 } else if (!unset && target.matches("resp\\.http\\.x-(varnish-)?(cache|served-by|hits|age).*")) {
                     each.note("Cache-Status in responses has the result of the cache lookup");
                 } else if (unset && target.equals("resp.http.via")) {
-                    plan.set("via.response", "none", each.use());
+                    plan.set("via.response", "none", each.markHandled());
                 } else if (unset && target.equals("resp.http.server")) {
-                    plan.set("via.server", "off", each.use());
+                    plan.set("via.server", "off", each.markHandled());
                 } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
@@ -232,8 +233,8 @@ public final class VarnishImport {
         }.walk("vcl_deliver");
     }
 
-    /** Reports the statements that no part has translated. */
-    private static void rest(String sub, List<Statement> statements) {
+    /** Adds notes to the statements that no translator has handled. */
+    private static void addRemainingNotes(String sub, List<Statement> statements) {
         for (Statement each : statements) {
             if (!each.isHandled()) {
                 boolean usual = each.kind().equals("return")
@@ -258,7 +259,7 @@ public final class VarnishImport {
                     each.note("no subroutine calls " + sub);
                 }
             }
-            rest(sub, each.body());
+            addRemainingNotes(sub, each.body());
         }
     }
 }

@@ -6,9 +6,11 @@ import io.millrace.launcher.varnish.syntax.Vcl;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Visits the statements of a subroutine with the conditions around each. Confined to one thread. */
+/**
+ * The visitor of the statements of a subroutine, with the conditions of the enclosing blocks. Confined to one thread.
+ */
 abstract class Walker {
-    /** Limit of subroutines that call each other. */
+    /** Limit of nested calls of subroutines. */
     private static final int CALLS_MAX = 16;
 
     private final Vcl vcl;
@@ -20,15 +22,19 @@ abstract class Walker {
         this.vcl = vcl;
     }
 
-    /** Translates a statement. */
+    /**
+     * Translates a statement.
+     *
+     * @param around conditions of the enclosing blocks, all of which must be true
+     */
     abstract void statement(Statement statement, List<Condition> around);
 
-    /** Visits a subroutine. */
+    /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
         block(vcl.sub(sub), List.of());
     }
 
-    /** Number of the innermost {@code if} around the present statement; 0 outside of all. */
+    /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
     final int chain() {
         return chain;
     }

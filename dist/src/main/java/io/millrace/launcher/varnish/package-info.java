@@ -1,6 +1,6 @@
 /**
- * Imports a VCL file of Varnish into a single {@code millrace.yaml}. Every declaration and statement is listed in a
- * report, with the resulting keys or the reason why there are none.
+ * The importer of a VCL file of Varnish into one {@code millrace.yaml}. A report lists every declaration and statement
+ * with the resulting keys, or with the reason why there are none.
  */
 @NullMarked
 package io.millrace.launcher.varnish;

@@ -8,12 +8,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A configuration as text. Launcher and worker read the same bytes with the same loader, even if the files change
- * meanwhile. Immutable.
+ * A configuration as text, which the launcher reads from files once and sends to workers. So launcher and worker load
+ * the same configuration even if the files change meanwhile. Immutable.
  *
- * @param document the file with its includes; its name is the file's path, or {@link #COMMAND_LINE}
+ * @param document the file with its included files; its name is the path of the file, or {@link #COMMAND_LINE}
  * @param overrides the settings of {@code --set}, by dotted key
- * @param overlay the settings changed at run time; they override the others
+ * @param overlay the settings of {@code millctl config set} that are not in the file, by dotted key; they override all
+ *     others
  */
 public record ConfigSource(ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
     public ConfigSource {
@@ -39,7 +40,7 @@ public record ConfigSource(ConfigDocument document, Map<String, String> override
         return new ConfigSource(document, overrides, changed);
     }
 
-    /** Reads and checks the text. */
+    /** Parses and checks the configuration. */
     public ConfigResult load() {
         return ConfigLoader.parse(document, overrides, overlay);
     }

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Encodes and decodes control messages.
+ * The codec of control messages between launcher and worker.
  *
  * <pre>
  * +----------------+--------+---------------------------------------------+
@@ -29,8 +29,8 @@ import java.util.Map;
  */
 public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMessage> {
     /**
-     * Limit of a frame in bytes. Only messages with a configuration are long: file contents, up to a thousand file
-     * names, options and the overlay. An admin API request can set keys of 64 KiB in total.
+     * Limit of a frame in bytes. Only messages with a configuration are long. They contain the text of up to a thousand
+     * files, options and the overlay.
      */
     static final int FRAME_LENGTH_MAX = ConfigDocument.LENGTH_MAX + 24 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int TICKET_KEYS = 23;
     private static final int HAPPENED = 24;
 
-    /** Appends framing and codec to {@code pipeline}; later handlers receive {@link ControlMessage}s. */
+    /** Adds the handlers for framing and messages to a pipeline. Later handlers receive {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
         pipeline.addLast(new LengthFieldBasedFrameDecoder(FRAME_LENGTH_MAX, 0, 4, 0, 4));
         pipeline.addLast(new ControlCodec());
@@ -292,7 +292,9 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         return in.readCharSequence(length, StandardCharsets.UTF_8).toString();
     }
 
-    /** Reads a count. It must not exceed the number of remaining bytes, since each element has at least one byte. */
+    /**
+     * Reads a number of elements. Refuses more elements than remaining bytes, since each element has at least one byte.
+     */
     private static int readCount(ByteBuf in) {
         int count = in.readInt();
         if (count < 0 || count > in.readableBytes()) {

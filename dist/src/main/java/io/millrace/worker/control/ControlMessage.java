@@ -6,37 +6,37 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload},
- * {@link ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release}, {@link TakeBack},
- * {@link TakenOver} and {@link PredecessorClosed}; the worker sends the others. Both send {@link Change} and
- * {@link ChangeMade}. Immutable.
+ * A message between launcher and worker on the control socket. The launcher sends {@link Assignment}, {@link Serve},
+ * {@link Reload}, {@link ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release},
+ * {@link TakeBack}, {@link TakenOver} and {@link PredecessorClosed}; the worker sends the others. Both send
+ * {@link Change} and {@link ChangeMade}. Immutable.
  */
 public sealed interface ControlMessage {
 
     /**
-     * Version of the protocol, raised with every change of the messages. A launcher starts workers of its own version
-     * only, but may adopt a worker of another version. The messages between those two never change their form:
-     * {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs}, {@link Drain} and
-     * {@link Draining}.
+     * Version of the protocol, which increases with every change of the messages. A launcher starts only workers of its
+     * own version, but may adopt a worker of another version. The following messages, which an adoption needs, never
+     * change their form: {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs},
+     * {@link Drain} and {@link Draining}.
      */
     int PROTOCOL_VERSION = 6;
 
     /**
-     * First message of a worker. A worker whose launcher has died then sends {@link Ready} if it serves, or
-     * {@link Draining} if it was ordered to stop meanwhile.
+     * The first message of a worker. After it, a worker that is being adopted sends {@link Ready} if it serves, or
+     * {@link Draining} if it was ordered to stop.
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
-     * @param listeners the sockets that the worker holds. Empty for a new worker, for one that binds its own sockets,
-     *     and for one that no longer accepts connections
+     * @param listeners the listening sockets that the worker can return. Empty for a new worker, for a worker that
+     *     binds its own sockets, and for a worker that no longer accepts connections
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
     /**
-     * The sockets and the configuration of a new worker. The worker fetches the descriptors from the descriptor socket,
-     * in this order.
+     * Tells a new worker its listening sockets and its configuration. The worker then fetches the descriptors over the
+     * descriptor socket, in the order of {@code listeners}.
      *
      * @param listeners the sockets to fetch; empty when the worker binds its own sockets
-     * @param standby whether to prepare, but open neither store nor sockets before {@link Serve}
+     * @param standby whether the worker must wait for {@link Serve} before it opens the store and accepts connections
      * @param warm whether to warm up before {@link Standby}
      */
     record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby, boolean warm)
@@ -49,41 +49,46 @@ public sealed interface ControlMessage {
      */
     record WarmingUp(long limitNanos) implements ControlMessage {}
 
-    /** Reply to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
+    /**
+     * Reports that the worker is prepared and waits for {@link Serve}. Reply to an {@link Assignment} with
+     * {@code standby}.
+     */
     record Standby() implements ControlMessage {}
 
     /**
-     * Orders the worker to serve; the predecessor has released the store.
+     * Orders the worker to open the store and to serve. The predecessor has released the store.
      *
      * @param overlapping whether the predecessor accepts connections until {@link PredecessorClosed}
      */
     record Serve(boolean overlapping) implements ControlMessage {}
 
-    /** Orders the worker to release the store for its successor, and to continue to accept and answer. */
+    /**
+     * Orders the worker to release the store to its successor. The worker continues to accept connections and to
+     * answer.
+     */
     record Release() implements ControlMessage {}
 
-    /** Reply to {@link Release}: the lease of the store is released. */
+    /** Reports that the worker has released the store. Reply to {@link Release}. */
     record Released() implements ControlMessage {}
 
     /** Orders the worker to open the store again, because its successor did not become ready. */
     record TakeBack() implements ControlMessage {}
 
     /**
-     * Reports that the worker has opened its store again. Reply to {@link TakeBack}, or sent instead of
-     * {@link Released}.
+     * Reports that the worker has opened its store again. Reply to {@link TakeBack}.
      */
     record TakenBack() implements ControlMessage {}
 
-    /** Reply to {@link Ready} after an overlapping {@link Serve}: the worker is now the current one. */
+    /** Confirms that the worker is now the current one. Reply to {@link Ready} after an overlapping {@link Serve}. */
     record TakenOver() implements ControlMessage {}
 
     /** Reports that the predecessor no longer accepts connections. */
     record PredecessorClosed() implements ControlMessage {}
 
     /**
-     * A change of the store, for the worker that holds the store.
+     * A change of the store, such as a purge. The receiver has opened the store.
      *
-     * @param number number to repeat in {@link ChangeMade}
+     * @param number number of the change, which {@link ChangeMade} repeats
      * @param content the change as encoded by the store; never modified
      */
     @SuppressWarnings("ArrayRecordComponent") // equals() compares the content
@@ -115,48 +120,53 @@ public sealed interface ControlMessage {
      */
     record Ready(String transport, String tls, String java) implements ControlMessage {}
 
-    /** A heartbeat: every event loop of the worker has responded since the last one. */
+    /** A heartbeat. It reports that every event loop of the worker has responded since the last heartbeat. */
     record Beat() implements ControlMessage {}
 
     /** Reports that the worker cannot serve and is about to exit. */
     record Failed(String reason) implements ControlMessage {}
 
     /**
-     * Orders the worker to apply this configuration without a restart, as far as possible.
+     * Orders the worker to apply the settings that can change at run time.
      *
-     * @param request number to repeat in the reply
+     * @param request number of the request, which the reply repeats
      */
     record Reload(long request, ConfigSource config) implements ControlMessage {}
 
     /**
-     * Reply to {@link Reload}: the outcome of each changed setting.
+     * The reply to {@link Reload} with the outcome of each changed setting.
      *
      * @param request the number in the {@link Reload}
      */
     record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
 
     /**
-     * Reports an event. Sent only to the launcher that started the worker, because another one may have another version.
+     * Reports an event for the event log. Sent only to the launcher that started the worker, because a later launcher
+     * may have another version.
      */
     record Happened(Event event) implements ControlMessage {}
 
     /** Orders the worker to reopen its log files, which were renamed by log rotation. */
     record ReopenLogs() implements ControlMessage {}
 
-    /** Orders the worker to send its descriptors to the descriptor socket, for a new launcher. */
+    /** Orders an adopted worker to send its listening sockets over the descriptor socket. */
     record GiveBack() implements ControlMessage {}
 
-    /** Orders the worker to stop accepting, finish its requests within {@code deadlineNanos}, and exit. */
+    /**
+     * Orders the worker to drain. It stops accepting connections, finishes its requests within {@code deadlineNanos},
+     * and exits.
+     */
     record Drain(long deadlineNanos) implements ControlMessage {}
 
     /**
-     * Reports that the worker no longer accepts connections. Sent immediately in reply to {@link Drain}, or when
-     * another process has stopped the worker.
+     * Reports that the worker no longer accepts connections. Sent in reply to {@link Drain}, or after another process
+     * has sent SIGTERM to the worker.
      */
     record Draining() implements ControlMessage {}
 
     /**
-     * TLS session ticket keys that all workers share. Sent before an {@link Assignment}, and after each rotation.
+     * The TLS session ticket keys that all workers share. Sent before an {@link Assignment}, and after each rotation of
+     * the keys.
      *
      * @param base64 the concatenated keys, newest first, in Base64
      */

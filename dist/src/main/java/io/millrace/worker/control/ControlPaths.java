@@ -3,17 +3,17 @@ package io.millrace.worker.control;
 import java.nio.file.Path;
 
 /**
- * The paths of the sockets and files that launcher and worker share in their private directory (mode 0700). Immutable.
+ * The paths of the sockets and files between launcher and worker. Only their user can access the directory. Immutable.
  *
- * @param directory the private directory
+ * @param directory directory of all these files, with mode 0700
  */
 public record ControlPaths(Path directory) {
-    /** Socket for control messages; the launcher listens. */
+    /** Socket for control messages, at which the launcher listens. */
     public Path control() {
         return directory.resolve("control.sock");
     }
 
-    /** Socket for descriptors, one per message; the launcher listens. */
+    /** Socket for listening sockets (file descriptors), one per message. The launcher listens. */
     public Path descriptors() {
         return directory.resolve("descriptors.sock");
     }
@@ -23,23 +23,23 @@ public record ControlPaths(Path directory) {
         return directory.resolve("worker-" + generation + ".sock");
     }
 
-    /** File that identifies the running worker, for the launcher that adopts it. See {@code WorkerIdentity}. */
+    /** File by which a new launcher finds a running worker. See {@code WorkerIdentity}. */
     public Path workerIdentity() {
         return directory.resolve("worker.pid");
     }
 
-    /** File that exists while an operator drains the workers of this launcher. */
+    /** File that exists while the proxy is drained on request of the operator. */
     public Path drainMark() {
         return directory.resolve("server.draining");
     }
 
-    /** Directory of the running warm-up of the worker with this number. */
+    /** Directory for temporary files of the warm-up of a worker. */
     public Path warmUp(long generation) {
         return directory.resolve("warm-up-" + generation);
     }
 
-    /** Directory of the running recording of a class archive. */
-    public Path rehearsal() {
-        return directory.resolve("rehearsal");
+    /** Directory for temporary files of the recording of a class archive. */
+    public Path recording() {
+        return directory.resolve("recording");
     }
 }

@@ -19,19 +19,22 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
 /**
- * The transport of the control socket: epoll, or NIO where epoll is missing. Only epoll can transfer descriptors and
- * report the peer's process id.
+ * The Netty transport of the control socket: epoll, or NIO if epoll is not available. Only epoll can transfer
+ * descriptors and report the process id of the peer.
  */
 public enum ControlTransport {
     EPOLL,
     NIO;
 
-    /** The transport of this machine. */
+    /** Returns the transport that is available on this machine. */
     public static ControlTransport available() {
         return Epoll.isAvailable() ? EPOLL : NIO;
     }
 
-    /** Returns a group of one event loop with a daemon thread called {@code name}. The caller shuts it down. */
+    /**
+     * Creates a group of one event loop, whose daemon thread has the name {@code name}. The caller shuts the group
+     * down.
+     */
     public MultiThreadIoEventLoopGroup newEventLoopGroup(String name) {
         IoHandlerFactory factory = this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         return new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), factory);
@@ -49,7 +52,7 @@ public enum ControlTransport {
         return this == EPOLL ? new DomainSocketAddress(socket.toFile()) : UnixDomainSocketAddress.of(socket);
     }
 
-    /** Process id of the peer of {@code channel}, from the kernel (SO_PEERCRED); -1 with NIO. */
+    /** Returns the process id of the peer of a channel, as the kernel reports it (SO_PEERCRED). Returns -1 with NIO. */
     public static long peerPid(Channel channel) throws IOException {
         return channel instanceof EpollDomainSocketChannel domain
                 ? domain.peerCredentials().pid()

@@ -1,7 +1,8 @@
 package io.millrace.worker.control;
 
 /**
- * The sockets of one configured address: a single socket, or a SO_REUSEPORT group. Immutable.
+ * The description of the listening sockets of one configured address. The address has a single socket, or a
+ * SO_REUSEPORT group. Immutable.
  *
  * @param address the address in the configuration, for example {@code :8080}
  * @param boundAddress the bound address, for example {@code :8080} or {@code 127.0.0.1:8080}; the port is never 0

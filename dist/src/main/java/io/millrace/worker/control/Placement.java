@@ -5,29 +5,30 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import java.nio.file.Path;
 
 /**
- * The default paths of settings. Launcher and worker apply the same defaults. Immutable.
+ * The default paths for settings without a path, which launcher and worker share. Immutable.
  *
  * @param state directory for small files of the proxy
- * @param cache the volume of a configuration without {@code storage}
- * @param log directory of the access logs whose path is not set
+ * @param cache directory of the cache if the configuration has no {@code storage}
+ * @param log directory of access logs without a path
  */
 public record Placement(Path state, Path cache, Path log) {
     /**
-     * Size of the default volume. Large enough to try the product, small enough for a small disk; the file is sparse.
+     * Size of the default storage path in bytes. It is enough to try the product, but also fits on a small disk. The
+     * file is sparse.
      */
     static final long VOLUME_BYTES_DEFAULT = 1L << 30;
 
     /** Subdirectory of the state directory for the indexes of block devices and files. */
     private static final String INDEXES = "storage";
 
-    /** Storage directory of automatic certificates without {@code tls.acme.storage}. */
+    /** Default of {@code tls.acme.storage}, the directory of automatic certificates. */
     public Path acme() {
         return state.toAbsolutePath().resolve("acme");
     }
 
     /**
-     * Returns {@code config} with the default paths. {@code storage: []} is not replaced: it selects a cache in RAM
-     * only.
+     * Returns a copy of {@code config} with the default paths. Does not replace {@code storage: []}, which selects a
+     * cache in RAM only.
      */
     public ProxyConfig complete(ProxyConfig config) {
         ProxyConfig.Builder builder = config.toBuilder();

@@ -2,15 +2,18 @@ package io.millrace.worker.control;
 
 import java.util.Map;
 
-/** The log format of this process: with times, or with priorities if the systemd journal reads the log. */
+/**
+ * Selects the log format of this process. Lines have times; if the systemd journal reads the log, they have priorities
+ * instead. Stateless.
+ */
 public final class ProcessLog {
     private static final String CONFIGURATION = "log4j2.configurationFile";
 
     private ProcessLog() {}
 
     /**
-     * Selects the format by {@code environment}, unless a system property sets the log configuration. Must run before
-     * the first logger is created.
+     * Selects the format by the environment variables, unless a system property sets the log configuration. Must be
+     * called before the first logger is created.
      */
     public static void choose(Map<String, String> environment) {
         if (environment.containsKey("JOURNAL_STREAM") && System.getProperty(CONFIGURATION) == null) {

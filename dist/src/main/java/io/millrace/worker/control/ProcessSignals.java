@@ -6,18 +6,19 @@ import java.lang.reflect.Proxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Installs handlers of operating system signals. The JDK's class for this is public but unsupported, and direct
- * references to it cause compiler warnings. It is therefore accessed by reflection; on a JVM without the class no
- * handlers are installed.
+ * Installs handlers of operating system signals. Uses the JDK's class sun.misc.Signal by reflection, because direct
+ * references to this unsupported class cause compiler warnings. On a JVM without the class, no handlers are installed.
+ * Stateless.
  */
 public final class ProcessSignals {
     private ProcessSignals() {}
 
     /**
-     * Runs {@code action} on a JVM thread whenever the process receives {@code signal} ({@code TERM}, {@code HUP},
-     * ...).
+     * Installs a handler. A JVM thread runs {@code action} whenever the process receives the signal.
      *
-     * @return false if the JVM does not permit a handler for the signal (started with {@code -Xrs}, or unknown signal)
+     * @param signal name of the signal, such as {@code TERM} or {@code HUP}
+     * @return false if the JVM does not permit a handler, because the signal is unknown or the JVM has the option
+     *     {@code -Xrs}
      */
     public static boolean handle(String signal, Runnable action) {
         try {

@@ -1,10 +1,10 @@
 package io.millrace.worker.control;
 
 /**
- * The outcome of one changed setting. Immutable.
+ * The outcome of the change of one setting. Immutable.
  *
- * @param key dotted name in the catalogue
+ * @param key dotted name of the setting; {@code *} for all settings
  * @param result {@code applied}, {@code rolled}, {@code rejected} or {@code relaunch}
- * @param detail one sentence; may be empty
+ * @param detail explanation in one sentence; may be empty
  */
 public record SettingChange(String key, String result, String detail) {}

@@ -1,6 +1,6 @@
 /**
- * The parts shared by launcher and worker: the messages and paths of the control socket, and the handling of signals.
- * Both import this package, which imports neither.
+ * The code that launcher and worker share. It has control messages and their codec, paths of sockets, and signal
+ * handlers. It does not depend on the launcher or the worker.
  */
 @NullMarked
 package io.millrace.worker.control;

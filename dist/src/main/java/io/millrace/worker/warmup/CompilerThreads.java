@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The CPU time of the JIT compiler threads, according to proc(5). Not thread-safe.
+ * The meter of the CPU time of the JIT compiler threads, which reads {@code /proc}. Not thread-safe.
  *
- * <p>A JVM ends idle compiler threads, so the CPU time of ended threads is remembered.
+ * <p>A JVM ends idle compiler threads. The CPU time of ended threads still counts.
  */
 final class CompilerThreads {
     /** Duration of a clock tick: Linux reports 100 ticks per second on every processor that Millrace supports. */
@@ -22,9 +22,10 @@ final class CompilerThreads {
     /** Matches thread names such as {@code C2 CompilerThre}; the kernel keeps 15 characters. */
     private static final Pattern NAME = Pattern.compile("\\(C[12] Compiler");
 
-    /** Index of utime among the fields after the name in {@code stat}; the first one is the state. */
+    /** Index of the user CPU time (utime) in {@code stat}, counted after the thread name. */
     private static final int UTIME = 11;
 
+    /** Index of the system CPU time (stime). */
     private static final int STIME = 12;
 
     private final Path tasks;
@@ -38,7 +39,9 @@ final class CompilerThreads {
         return new CompilerThreads(Path.of("/proc/self/task"));
     }
 
-    /** Total CPU time of the compiler threads in milliseconds; below zero if unknown. */
+    /**
+     * Returns the total CPU time of the compiler threads in milliseconds. Returns a negative number if it is unknown.
+     */
     long cpuMillis() {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
             for (Path thread : threads) {
@@ -62,7 +65,7 @@ final class CompilerThreads {
         return sum * MILLIS_PER_TICK;
     }
 
-    /** Content of the stat file; empty for a thread that has ended. */
+    /** Returns the content of a thread's stat file; empty if the thread has ended. */
     private static String stat(Path thread) {
         try {
             return Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);

@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects when the JIT compilers of this JVM have become idle. Not thread-safe.
+ * The detector of idle JIT compilers in this JVM. Not thread-safe.
  *
- * <p>The compilers are idle if they used little CPU time in each of the last windows, and there was enough load in each
- * window.
+ * <p>Time is divided into windows of half a second. The compilers count as idle if they used little CPU time in two
+ * consecutive windows, although requests were executed.
  */
 final class CompilerWatch {
     private static final Logger LOG = LoggerFactory.getLogger(CompilerWatch.class);
@@ -42,7 +42,7 @@ final class CompilerWatch {
 
     /**
      * @param clock time in nanoseconds
-     * @param compilation total compilation time in milliseconds; below zero if unknown
+     * @param compilation total compilation time in milliseconds; a negative number if it is unknown
      */
     CompilerWatch(LongSupplier clock, LongSupplier compilation) {
         this.clock = clock;
@@ -52,8 +52,8 @@ final class CompilerWatch {
     }
 
     /**
-     * Prefers the CPU time of the compiler threads, which the kernel counts during a compilation. The JVM counts a
-     * compilation only at its end, which may take seconds.
+     * Returns a supplier of the total compilation time. Prefers the CPU time of the compiler threads, which the kernel
+     * also counts during a compilation. The JVM counts a compilation only at its end, which may be seconds later.
      */
     private static LongSupplier compilation() {
         CompilerThreads threads = CompilerThreads.ofThisProcess();
@@ -67,10 +67,10 @@ final class CompilerWatch {
     }
 
     /**
-     * Returns true if the compilers have become idle. False if the JVM does not report compilation times.
+     * Returns true if the compilers have become idle. Always false if compilation times are unknown.
      *
      * @param requests number of requests answered so far
-     * @param enough number of requests in a window that count as enough load
+     * @param enough minimum number of requests in a window
      */
     boolean isQuiet(long requests, long enough) {
         long now = clock.getAsLong();
@@ -86,7 +86,7 @@ final class CompilerWatch {
         return quietWindows >= QUIET_WINDOWS;
     }
 
-    /** Number of compiled methods in the code cache; 0 if the JVM does not report it. */
+    /** Returns the number of compiled methods in the code cache. Returns 0 if the JVM does not report it. */
     static long methods() {
         try {
             Object text = ManagementFactory.getPlatformMBeanServer()

@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * A limit of this process's CPU time; computes the pauses of the load. Not thread-safe.
+ * The limiter of this process's CPU time during a warm-up. It computes pauses for the client that sends requests. Not
+ * thread-safe.
  *
- * <p>The CPU time of all threads counts, including the compilers. Without a limit there are no pauses.
+ * <p>The CPU time of all threads counts, including compiler threads.
  */
 final class CpuLimit {
-    /** Limit of unused CPU time that may be used later. */
+    /** Limit of the unused CPU time that may be used later, in nanoseconds. */
     private static final long CREDIT_NANOS = 50_000_000;
 
     private final double cores;
@@ -18,7 +19,7 @@ final class CpuLimit {
     private long atNanos;
     private long usedNanos;
 
-    /** CPU time that may be used now, in nanoseconds; below zero after an overrun. */
+    /** CPU time that may be used now, in nanoseconds; negative if too much was used. */
     private double allowedNanos;
 
     CpuLimit(double cores) {

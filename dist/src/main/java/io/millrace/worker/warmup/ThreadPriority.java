@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lowers the scheduling priority of threads of this process with renice(1). A thread that is created by a thread with a
- * lower priority has the lower priority too.
+ * Lowers the scheduling priority of threads of this process with renice(1). A new thread has the priority of the thread
+ * that created it.
  *
- * <p>A process without privileges cannot raise a priority again, so this is for threads that end soon or that may
- * always have a lower priority. Failures are logged at debug level only: the priority is an optimization. Stateless.
+ * <p>A process without privileges cannot raise a priority again. So this class is only for threads that end soon, or
+ * that always may have a lower priority. Failures are logged at debug level only, because the priority is an
+ * optimization. Stateless.
  */
 public final class ThreadPriority {
     /**
@@ -31,7 +32,7 @@ public final class ThreadPriority {
     private static final Logger LOG = LoggerFactory.getLogger(ThreadPriority.class);
     private static final long WAIT_MILLIS = 2_000;
 
-    /** Matches the names of C2 threads; the kernel keeps 15 characters. */
+    /** Matches the names of C2 compiler threads, of which the kernel keeps 15 characters. */
     private static final Pattern C2 = Pattern.compile("C2 Compiler.*");
 
     private ThreadPriority() {}
@@ -39,7 +40,7 @@ public final class ThreadPriority {
     /** Lowers the priority of the calling thread. Blocks for some milliseconds. */
     static void lowerOwn() {
         try {
-            // The link's target is PID/task/TID.
+            // The target of the link has the form PID/task/TID.
             Path own = Files.readSymbolicLink(Path.of("/proc/thread-self"));
             lower(List.of(String.valueOf(own.getFileName())));
         } catch (IOException | UnsupportedOperationException e) {
@@ -48,8 +49,9 @@ public final class ThreadPriority {
     }
 
     /**
-     * Lowers the priority of the C2 compiler, which otherwise has as much CPU time as an event loop while it compiles.
-     * C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some milliseconds.
+     * Lowers the priority of the C2 compiler. Otherwise it would get as much CPU time as an event loop while it
+     * compiles. C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some
+     * milliseconds.
      */
     public static void lowerCompiler() {
         lower(named(Path.of("/proc/self/task"), C2));
@@ -70,7 +72,7 @@ public final class ThreadPriority {
         return ids;
     }
 
-    /** Name of a thread; empty for a thread that has ended. */
+    /** Returns the name of a thread; empty if the thread has ended. */
     private static String nameOf(Path thread) {
         try {
             return Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1)

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up of a worker. A separate proxy in this JVM serves requests of a built-in client until the JIT compilers
- * are idle.
+ * The warm-up of a worker before it serves clients. A separate proxy in this JVM serves requests of a built-in client
+ * until the JIT compilers are idle.
  *
  * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store and an access log. It
  * shares only compiled code with the proxy that later serves clients. Its threads have a lower priority than those of
@@ -31,11 +31,13 @@ import org.slf4j.LoggerFactory;
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
+    /** Limit of event loops of the warm-up proxy. */
     private static final int LOOPS_MAX = 2;
+
     private static final long STORAGE_BYTES = 64L << 20;
     private static final long RAM_BYTES = 16L << 20;
 
-    /** Number of requests in a measuring window that counts as load. */
+    /** Minimum number of requests in a window in which the compilers may count as idle. */
     private static final long ENOUGH_REQUESTS = 50;
 
     private final WarmUpPlan plan;
@@ -66,7 +68,10 @@ public final class WarmUp implements AutoCloseable {
         return warmUp;
     }
 
-    /** Completes when the warm-up has ended, never exceptionally: a failure is part of the report. */
+    /**
+     * Completes when the warm-up has ended. Never completes exceptionally: the report of a failed warm-up has the
+     * reason.
+     */
     public CompletableFuture<WarmUpReport> finished() {
         return finished.copy();
     }
@@ -81,7 +86,7 @@ public final class WarmUp implements AutoCloseable {
         return unexpected;
     }
 
-    /** Ends the requests; {@link #finished} is complete when this returns. */
+    /** Stops the requests. When this method returns, {@link #finished} is complete. */
     public void stop() {
         stopped = true;
         WarmUpLoad current = load;
@@ -119,15 +124,18 @@ public final class WarmUp implements AutoCloseable {
         Files.createDirectories(plan.directory());
         WarmUpOrigin started = WarmUpOrigin.start();
         origin = started;
-        ThrowAwayCertificate certificate = ThrowAwayCertificate.in(plan.directory());
+        WarmUpCertificate certificate = WarmUpCertificate.in(plan.directory());
         ProxyServer built =
                 ProxyServer.builder().config(config(started.url(), certificate)).build();
         proxy = built;
         built.start();
     }
 
-    /** The configuration of the warm-up proxy. Only settings that select code paths are copied from the worker. */
-    private ProxyConfig config(String originUrl, ThrowAwayCertificate certificate) {
+    /**
+     * Returns the configuration of the warm-up proxy. From the worker's configuration, it has only the settings that
+     * select code paths.
+     */
+    private ProxyConfig config(String originUrl, WarmUpCertificate certificate) {
         WorkerConfig worker = plan.worker().worker();
         int loops = worker.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : worker.eventLoops();
         return ProxyConfig.builder()
@@ -177,7 +185,7 @@ public final class WarmUp implements AutoCloseable {
             return;
         }
         if (proxy != null) {
-            // Also runs the drain code, so that the class archive contains its classes.
+            // Draining and the trace line load further classes, so that a class archive contains them.
             proxy.drain(0).toCompletableFuture().join();
             LOG.trace("{}: {}", proxy.tls(), proxy.metricsText());
             proxy.close();
@@ -187,13 +195,13 @@ public final class WarmUp implements AutoCloseable {
         }
         proxy = null;
         origin = null;
-        // Direct buffers are freed when their owners are collected. The owners may be in the old generation, which is
-        // collected rarely.
+        // Direct buffers are freed only when the garbage collector finds that their owners are unreachable. In the old
+        // generation this may take long.
         System.gc();
         clear(plan.directory());
     }
 
-    /** Removes the files of a warm-up, also of a killed one. Blocks. */
+    /** Deletes the temporary files of a warm-up that has ended or was killed. Blocks. */
     public static void clear(Path directory) {
         try {
             if (Files.exists(directory)) {

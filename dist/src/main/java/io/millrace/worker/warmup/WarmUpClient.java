@@ -12,10 +12,10 @@ import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A keep-alive connection of the warm-up's load. Not thread-safe, except {@link #cut}.
+ * An HTTP client of the warm-up with one persistent connection. Not thread-safe, except {@link #abort}.
  *
- * <p>Requests are sent first and their responses read later, so that many connections have a request in progress at
- * once.
+ * <p>Sending a request and reading its response are separate methods, so that one thread can have requests in progress
+ * on many connections.
  */
 final class WarmUpClient {
     /** Read timeout of a response. */
@@ -27,11 +27,13 @@ final class WarmUpClient {
     private final SocketFactory factory;
     private final InetSocketAddress address;
     private final byte[] input = new byte[64 << 10];
+    /** For each outstanding response, whether it has no body because the request is HEAD. */
     private final ArrayDeque<Boolean> withoutBody = new ArrayDeque<>();
+
     private int start;
     private int end;
     private volatile @Nullable Socket socket;
-    private volatile boolean cut;
+    private volatile boolean abort;
 
     /** @param factory factory of plain or TLS sockets */
     WarmUpClient(SocketFactory factory, InetSocketAddress address) {
@@ -46,8 +48,8 @@ final class WarmUpClient {
         }
         Socket fresh = factory.createSocket(address.getAddress(), address.getPort());
         socket = fresh;
-        if (cut) {
-            cut();
+        if (abort) {
+            abort();
         }
         fresh.setTcpNoDelay(true);
         fresh.setSoTimeout(TIMEOUT_MILLIS);
@@ -57,7 +59,7 @@ final class WarmUpClient {
         return fresh;
     }
 
-    /** Sends one request; opens the connection first if there is none. */
+    /** Sends a request. Opens the connection first if there is none. */
     void send(byte[] request) throws IOException {
         OutputStream out = connected().getOutputStream();
         out.write(request);
@@ -89,7 +91,7 @@ final class WarmUpClient {
             if (length != null) {
                 skip(in, Integer.parseInt(length));
             } else if (field(head, "\r\ntransfer-encoding: ") != null) {
-                // The content consists of zero bytes, so it cannot contain this text.
+                // The body consists of zero bytes, so it cannot contain the text that ends it.
                 start = find(in, LAST_CHUNK);
             }
         }
@@ -111,7 +113,8 @@ final class WarmUpClient {
     }
 
     /**
-     * Returns the end position of the first {@code mark} at or after {@code start}; reads more input until it is found.
+     * Finds the first {@code mark} at or after {@code start}, and returns its end position in {@code input}. Reads from
+     * the stream until it is found.
      */
     private int find(InputStream in, byte[] mark) throws IOException {
         int from = start;
@@ -123,8 +126,8 @@ final class WarmUpClient {
             }
             from = Math.max(start, end - mark.length + 1);
             if (end == input.length) {
-                // A chunked body is longer than the buffer. Only the last searched bytes may be the beginning of the
-                // mark.
+                // The chunked body is longer than the buffer. Only the last bytes are kept, since they may be the
+                // beginning of the mark.
                 int kept = Math.min(end - start, mark.length - 1);
                 System.arraycopy(input, end - kept, input, 0, kept);
                 start = 0;
@@ -146,9 +149,9 @@ final class WarmUpClient {
     private void skip(InputStream in, int length) throws IOException {
         int left = length;
         while (true) {
-            int there = Math.min(left, end - start);
-            start += there;
-            left -= there;
+            int available = Math.min(left, end - start);
+            start += available;
+            left -= available;
             if (left == 0) {
                 return;
             }
@@ -158,20 +161,20 @@ final class WarmUpClient {
         }
     }
 
-    /** Closes the connection; the next request opens a new one. */
+    /** Closes the connection. The next request opens a new one. */
     void close() {
-        cutSocket();
+        closeSocket();
         socket = null;
         withoutBody.clear();
     }
 
-    /** Closes the connection permanently. Requests in progress fail. Thread-safe. */
-    void cut() {
-        cut = true;
-        cutSocket();
+    /** Closes the connection permanently, so that requests in progress fail. Thread-safe. */
+    void abort() {
+        abort = true;
+        closeSocket();
     }
 
-    private void cutSocket() {
+    private void closeSocket() {
         Socket open = socket;
         if (open != null) {
             try {

@@ -11,9 +11,11 @@ import java.util.function.LongFunction;
 import javax.net.SocketFactory;
 
 /**
- * The load of a warm-up: requests in cycles of the same mix. Not thread-safe, except {@link #stop}.
+ * The generator of requests for a warm-up. Each cycle sends the same mix of requests. Not thread-safe, except
+ * {@link #stop}.
  *
- * <p>Some connections request hits only and stay on the fast lane. The other connections send requests of all kinds.
+ * <p>Some connections only request responses that are in the cache, so that the proxy uses its fast path for hits. The
+ * other connections send requests of all kinds.
  */
 final class WarmUpLoad implements AutoCloseable {
     private static final int HIT_CLIENTS = 8;
@@ -26,19 +28,21 @@ final class WarmUpLoad implements AutoCloseable {
     /** Body sizes of responses that are fetched once. Small, since each response is written to disk. */
     private static final int[] MISS_SIZES = {200, 1000, 4000, 1000, 200, 4000, 1000, 16_000};
 
-    /** Number of cycles per big stored response. */
+    /** Number of cycles between two big responses that are fetched and stored. */
     private static final int BIG_MISS_CYCLES = 8;
 
     /** Number of stored responses of each kind that are requested repeatedly. */
     private static final int KEYS = 64;
 
-    /** Number of big responses. Together they exceed the RAM tier, so that some are read from disk. */
+    /** Number of big stored responses. Together they exceed the RAM tier, so that some are read from disk. */
     private static final int BIG_KEYS = 24;
 
-    /** One response in this many may have an unexpected status. */
+    /** The warm-up fails if more than one in ten responses has an unexpected status. */
     private static final int UNEXPECTED_SHARE = 10;
 
+    /** Header fields of a minimal request. */
     private static final String PLAIN = "Host: warm-up.invalid\r\n";
+    /** Header fields like those of a browser. */
     private static final String BROWSER = """
             Host: warm-up.invalid\r
             User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r
@@ -58,7 +62,9 @@ final class WarmUpLoad implements AutoCloseable {
     private final List<WarmUpClient> hitting = new ArrayList<>();
     private final List<WarmUpClient> mixed = new ArrayList<>();
     private final Thread thread = Thread.currentThread();
+    /** Prefix of the names of responses that are requested once. It differs between warm-ups. */
     private final String run = Long.toString(System.nanoTime(), Character.MAX_RADIX);
+
     private long number;
     private long cycles;
     private long answered;
@@ -74,7 +80,7 @@ final class WarmUpLoad implements AutoCloseable {
             throws IOException {
         this.cpuLimit = cpuLimit;
         this.deadlineNanos = deadlineNanos;
-        SocketFactory tls = ThrowAwayCertificate.clients();
+        SocketFactory tls = WarmUpCertificate.clients();
         add(hitting, HIT_CLIENTS, SocketFactory.getDefault(), plain);
         add(hitting, TLS_HIT_CLIENTS, tls, secure);
         add(mixed, MIXED_CLIENTS, SocketFactory.getDefault(), plain);
@@ -89,7 +95,7 @@ final class WarmUpLoad implements AutoCloseable {
         }
     }
 
-    /** Number of responses that were read. */
+    /** Number of responses that were read so far. */
     long answered() {
         return answered;
     }
@@ -99,7 +105,7 @@ final class WarmUpLoad implements AutoCloseable {
         return unexpected;
     }
 
-    /** Returns true if the load was stopped or its time is over. */
+    /** Returns true if {@link #stop} was called or the deadline has passed. */
     boolean isOver() {
         return stopped || System.nanoTime() - deadlineNanos >= 0;
     }
@@ -108,11 +114,11 @@ final class WarmUpLoad implements AutoCloseable {
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
-        all.forEach(WarmUpClient::cut);
+        all.forEach(WarmUpClient::abort);
     }
 
     /**
-     * Sends each kind of request several times, and reads the responses. Ends early when the load is over.
+     * Sends each kind of request several times, and reads the responses. Returns early if {@link #isOver}.
      *
      * @throws IOException if the proxy does not answer, or if too many responses have an unexpected status
      */
@@ -128,36 +134,36 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void hits() throws IOException {
-        for (int round = 0; round < 8; round++) {
+        for (int isEven = 0; isEven < 8; isEven++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN));
-            exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, round(n) ? PLAIN : BROWSER));
+            exchange(mixed, 200, n -> get(Kind.STORED, size(n), n % KEYS, isEven(n) ? PLAIN : BROWSER));
         }
-        for (int round = 0; round < 4; round++) {
+        for (int isEven = 0; isEven < 4; isEven++) {
             exchange(hitting, 200, n -> get(Kind.STORED, size(n), n % KEYS, BROWSER));
             exchange(hitting, 200, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER));
         }
-        for (int round = 0; round < 2; round++) {
+        for (int isEven = 0; isEven < 2; isEven++) {
             exchange(hitting, 304, n -> get(Kind.STORED, size(n), n % KEYS, PLAIN + "If-None-Match: \"1\"\r\n"));
             exchange(hitting, 304, n -> get(Kind.VARIED, size(n), n % KEYS, BROWSER + "If-None-Match: \"1\"\r\n"));
         }
         exchange(hitting, 200, n -> request("HEAD", Kind.STORED, size(n), Long.toString(n % KEYS), PLAIN, ""));
     }
 
-    private static boolean round(long n) {
+    private static boolean isEven(long n) {
         return n % 2 == 0;
     }
 
     private void misses() throws IOException {
-        for (int round = 0; round < 16; round++) {
+        for (int isEven = 0; isEven < 16; isEven++) {
             exchange(mixed, 200, n -> fresh(Kind.STORED, n, PLAIN));
-            if (round % 2 == 0) {
-                exchange(mixed, 200, n -> fresh(Kind.PRIVATE, n, round(n) ? PLAIN : BROWSER));
+            if (isEven % 2 == 0) {
+                exchange(mixed, 200, n -> fresh(Kind.PRIVATE, n, isEven(n) ? PLAIN : BROWSER));
             }
-            if (round % 4 == 0) {
+            if (isEven % 4 == 0) {
                 exchange(mixed, 200, n -> fresh(Kind.VARIED, n, BROWSER));
                 exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
             }
-            if (round % 8 == 0) {
+            if (isEven % 8 == 0) {
                 long same = number;
                 exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
             }
@@ -165,10 +171,10 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     private void validations() throws IOException {
-        for (int round = 0; round < 4; round++) {
+        for (int isEven = 0; isEven < 4; isEven++) {
             exchange(mixed, 200, n -> get(Kind.VALIDATED, size(n), n % KEYS, PLAIN));
         }
-        for (int round = 0; round < 2; round++) {
+        for (int isEven = 0; isEven < 2; isEven++) {
             exchange(mixed, 200, n -> get(Kind.CHANGED, size(n), n % KEYS, BROWSER));
         }
     }
@@ -194,13 +200,13 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
-    /** Closes one connection of each kind; the next request opens it again. */
+    /** Closes one connection of each kind. The next request opens it again. */
     private void reconnect() {
-        int turn = (int) (number % HIT_CLIENTS);
-        hitting.get(turn).close();
-        hitting.get(HIT_CLIENTS + turn % TLS_HIT_CLIENTS).close();
-        mixed.get(turn % MIXED_CLIENTS).close();
-        mixed.get(MIXED_CLIENTS + turn % TLS_MIXED_CLIENTS).close();
+        int index = (int) (number % HIT_CLIENTS);
+        hitting.get(index).close();
+        hitting.get(HIT_CLIENTS + index % TLS_HIT_CLIENTS).close();
+        mixed.get(index % MIXED_CLIENTS).close();
+        mixed.get(MIXED_CLIENTS + index % TLS_MIXED_CLIENTS).close();
     }
 
     private static int size(long n) {
@@ -263,6 +269,6 @@ final class WarmUpLoad implements AutoCloseable {
 
     @Override
     public void close() {
-        all.forEach(WarmUpClient::cut);
+        all.forEach(WarmUpClient::abort);
     }
 }

@@ -16,18 +16,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * An HTTP origin on loopback for the warm-up; the path of a request selects the response. Thread-safe.
+ * The HTTP origin server of the warm-up, at a loopback address. The path of a request selects the response.
+ * Thread-safe.
  *
- * <p>A path has the form {@code /KIND/SIZE/NUMBER}, where KIND is a value of {@link Kind}. One thread per connection.
+ * <p>A path has the form {@code /KIND/SIZE/NAME}, where KIND is a value of {@link Kind} in lower case. Each connection
+ * has its own thread.
  */
 final class WarmUpOrigin implements AutoCloseable {
     /** The kind of a response. */
     enum Kind {
         /** A response with a freshness lifetime of one hour. */
         STORED,
-        /** As STORED, with {@code Vary: Accept-Encoding}. */
+        /** A response like STORED with {@code Vary: Accept-Encoding}. */
         VARIED,
-        /** As STORED, without Content-Length. */
+        /** A response like STORED, but chunked. */
         CHUNKED,
         /** A response that must not be stored. */
         PRIVATE,
@@ -43,7 +45,7 @@ final class WarmUpOrigin implements AutoCloseable {
         final String word = name().toLowerCase(Locale.ROOT);
     }
 
-    /** Limit of the body length, in bytes. */
+    /** Limit of the body of a response, in bytes. */
     static final int SIZE_MAX = 1 << 20;
 
     private static final int BACKLOG = 128;
@@ -122,13 +124,13 @@ final class WarmUpOrigin implements AutoCloseable {
 
     /** Answers one request. Returns false if the connection is to be closed. */
     private boolean answer(InputStream in, OutputStream out) throws IOException {
-        String request = Lines.read(in);
+        String request = HeaderLines.read(in);
         if (request == null) {
             return false;
         }
         boolean conditional = false;
         long content = 0;
-        for (String line = Lines.read(in); line != null && !line.isEmpty(); line = Lines.read(in)) {
+        for (String line = HeaderLines.read(in); line != null && !line.isEmpty(); line = HeaderLines.read(in)) {
             if (line.regionMatches(true, 0, "If-None-Match:", 0, 14)) {
                 conditional = true;
             } else if (line.regionMatches(true, 0, "Content-Length:", 0, 15)) {
@@ -214,7 +216,7 @@ final class WarmUpOrigin implements AutoCloseable {
         }
     }
 
-    /** Closes the socket and all connections, and waits for their threads. Blocks. */
+    /** Closes the listening socket and all connections, and waits until their threads have ended. Blocks. */
     @Override
     public void close() {
         close(listening);

@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The plan of a warm-up: directory, time limit and CPU limit. Immutable.
+ * The parameters of a warm-up: directory, time limit and CPU limit. Immutable.
  *
- * @param directory created for the store and the log of the warm-up, and removed after it; must be missing or empty
+ * @param directory directory for the store and the log of the warm-up. Must be missing or empty; is deleted at the end
  * @param limit time limit of the warm-up
- * @param worker configuration of the worker; only transport, event loops, fast lane and log format are used
- * @param cores CPU limit of the whole process, in cores, for example 0.5
+ * @param worker configuration of the worker, of which only transport, event loops, fast lane and access log are used
+ * @param cores CPU limit of the whole process as a number of cores, for example 0.5; infinite for no limit
  */
 public record WarmUpPlan(Path directory, Duration limit, ProxyConfig worker, double cores) {
-    /** Returns a plan that uses half of the cores, and leaves the others to the serving worker. */
+    /** Returns a plan that uses half of the cores. The serving worker can use the others. */
     public static WarmUpPlan withHalfOfCores(Path directory, Duration limit, ProxyConfig worker) {
         return new WarmUpPlan(directory, limit, worker, Runtime.getRuntime().availableProcessors() / 2.0);
     }

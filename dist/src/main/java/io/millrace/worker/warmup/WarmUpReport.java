@@ -5,16 +5,16 @@ import java.util.Locale;
 /**
  * The result of a warm-up. Immutable.
  *
- * @param outcome the way in which the warm-up ended
- * @param reason the failure; empty unless the warm-up failed
+ * @param outcome how the warm-up ended
+ * @param reason reason of the failure; empty unless the warm-up failed
  * @param seconds duration of the warm-up
  * @param requests number of requests answered
- * @param compiledMethods increase of the JVM's compiled methods; 0 if unknown
+ * @param compiledMethods increase of the number of compiled methods in the JVM; 0 if unknown
  */
 public record WarmUpReport(Outcome outcome, String reason, double seconds, long requests, long compiledMethods) {
-    /** The way in which a warm-up ended. */
+    /** How a warm-up ended. */
     public enum Outcome {
-        /** The compilers were almost idle under load. */
+        /** The JIT compilers were almost idle although requests were executed. */
         COMPILER_QUIET,
         /** The time limit was reached. */
         LIMIT,

@@ -1,6 +1,6 @@
 /**
- * The warm-up of a worker. A second proxy in the same JVM serves requests of a built-in client from a built-in origin.
- * So the JIT compilers have compiled the request paths before the worker accepts clients.
+ * The warm-up of a worker. A separate proxy in the same JVM serves requests of a built-in client from a built-in
+ * origin. So the JIT compilers have already compiled the code when the worker begins to serve clients.
  */
 @NullMarked
 package io.millrace.worker.warmup;

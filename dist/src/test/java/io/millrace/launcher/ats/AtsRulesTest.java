@@ -131,7 +131,7 @@ final class AtsRulesTest extends AtsFixture {
                   - suffix: gif
                     revalidate: 6h
                 """);
-        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 4, "which applies to every host without a rule of its own");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 4, "which matches every host that no other rule matches");
         assertOutcome(Outcome.NO_EFFECT, "cache.config", 6, "no target matches");
         assertOutcome(Outcome.MAPPED, "cache.config", 7, "imported for clients' URLs");
     }

@@ -38,7 +38,7 @@ class OperatorsFileTest {
         try (OperatorsFile file = edited(synced -> {
             throw new IOException("Input/output error");
         })) {
-            ReloadReport report = ConfigChanges.written(APPLIED, file);
+            ReloadReport report = ConfigChanges.writeFile(APPLIED, file);
 
             assertEquals(TEXT.replace("1000", "2000"), Files.readString(file.path()));
             assertTrue(report.ok());
@@ -57,7 +57,7 @@ class OperatorsFileTest {
         try (OperatorsFile file = edited(forced -> synced[0] = forced)) {
             assertEquals(
                     List.of("written to " + file.path()),
-                    ConfigChanges.written(APPLIED, file).notes());
+                    ConfigChanges.writeFile(APPLIED, file).notes());
             assertEquals(directory.toRealPath(), synced[0]);
         }
     }
@@ -66,7 +66,7 @@ class OperatorsFileTest {
     void aFileThatIsNotReplacedIsCalledUnwritten() throws Exception {
         try (OperatorsFile file = edited(forced -> {})) {
             Files.writeString(file.path(), TEXT + "# somebody else\n");
-            ReloadReport report = ConfigChanges.written(APPLIED, file);
+            ReloadReport report = ConfigChanges.writeFile(APPLIED, file);
 
             assertFalse(report.ok());
             assertTrue(

@@ -12,26 +12,26 @@ class StopSignalsTest {
 
     @Test
     void aSignalBeforeTheListenerIsDeliveredToIt() {
-        signals.came();
+        signals.received();
         assertEquals(0, heard.get());
-        signals.hear(heard::incrementAndGet);
+        signals.onSignal(heard::incrementAndGet);
         assertEquals(1, heard.get());
-        signals.came();
+        signals.received();
         assertEquals(2, heard.get());
         assertEquals(0, givenUp.get());
     }
 
     @Test
     void withoutASignalNothingIsReported() {
-        signals.hear(heard::incrementAndGet);
+        signals.onSignal(heard::incrementAndGet);
         assertEquals(0, heard.get());
     }
 
     @Test
     void aSecondUnhandledSignalEndsAHangingStart() {
-        signals.came();
+        signals.received();
         assertEquals(0, givenUp.get());
-        signals.came();
+        signals.received();
         assertEquals(1, givenUp.get());
     }
 }

@@ -198,7 +198,7 @@ class InitCommandTest {
                 "--site=a.example --http=80x --accept-terms --yes    | is not an address such as :8080",
                 "--site=a.example --cache-size=9 --accept-terms --yes | has no unit",
                 "--site=a.example --certificate=/none.pem --yes      | /none.pem: no such file",
-                "--site=a.example --key=/none.pem --yes              | --key goes with --certificate",
+                "--site=a.example --key=/none.pem --yes              | --key needs --certificate",
                 "--site=a.example --accept-terms --email=me --yes    | is not an e-mail address"
             })
     void aWrongOptionIsRefused(String words, String said) {
@@ -245,10 +245,10 @@ class InitCommandTest {
 
     @Test
     void proposedSizesFitTheDisk() {
-        assertEquals("10GiB", CacheRoom.size(-1));
-        assertEquals("10GiB", CacheRoom.size(100L << 30));
-        assertEquals("4GiB", CacheRoom.size(9L << 30));
-        assertEquals("512MiB", CacheRoom.size(1L << 30));
-        assertEquals("64MiB", CacheRoom.size(0));
+        assertEquals("10GiB", CacheSizeProposal.size(-1));
+        assertEquals("10GiB", CacheSizeProposal.size(100L << 30));
+        assertEquals("4GiB", CacheSizeProposal.size(9L << 30));
+        assertEquals("512MiB", CacheSizeProposal.size(1L << 30));
+        assertEquals("64MiB", CacheSizeProposal.size(0));
     }
 }

@@ -54,7 +54,7 @@ class ClassArchiveTest {
         Path recording = recording(archive);
         assertFalse(archive.exists());
         Files.writeString(recording, "classes");
-        archive.settle(true);
+        archive.finishRecording(true);
 
         assertTrue(archive.exists());
         assertFalse(Files.exists(recording));
@@ -64,10 +64,10 @@ class ClassArchiveTest {
     void replacesUnusableArchives() throws IOException {
         ClassArchive old = archive(List.of(), "17");
         Files.writeString(recording(old), "classes");
-        old.settle(true);
+        old.finishRecording(true);
         ClassArchive current = archive(List.of(), "18");
         Files.writeString(recording(current), "classes");
-        current.settle(true);
+        current.finishRecording(true);
 
         assertFalse(old.exists());
         assertTrue(current.exists());
@@ -80,13 +80,13 @@ class ClassArchiveTest {
         ClassArchive another = archive(otherJavaHome, List.of(), "25");
         ClassArchive sameRelease = archive(otherJavaHome, List.of(), "17");
         Files.writeString(recording(one), "classes");
-        one.settle(true);
+        one.finishRecording(true);
         Files.writeString(recording(another), "classes");
-        another.settle(true);
+        another.finishRecording(true);
         assertEquals(Set.of(jar, one.file(), another.file()), files());
 
         Files.writeString(recording(sameRelease), "classes");
-        sameRelease.settle(true);
+        sameRelease.finishRecording(true);
         assertEquals(Set.of(jar, one.file(), sameRelease.file()), files(), "of each JDK the one that fits");
     }
 
@@ -95,7 +95,7 @@ class ClassArchiveTest {
         ClassArchive archive = archive(List.of(), "17");
         Path other = recording(archive).resolveSibling(recording(archive).getFileName() + "0");
         Files.writeString(other, "half");
-        archive.settle(false);
+        archive.finishRecording(false);
 
         assertEquals(Set.of(jar, other), files());
     }
@@ -104,7 +104,7 @@ class ClassArchiveTest {
     void leavesNothingOfARecordingThatFailed() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Files.writeString(recording(archive), "half");
-        archive.settle(false);
+        archive.finishRecording(false);
 
         assertFalse(archive.exists());
         try (Stream<Path> files = Files.list(directory)) {
@@ -116,7 +116,7 @@ class ClassArchiveTest {
     void isDeletedAfterACrashOfAJvmWithIt() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Files.writeString(recording(archive), "classes");
-        archive.settle(true);
+        archive.finishRecording(true);
         assertTrue(archive.discard("a worker crashed"));
         assertFalse(archive.discard("a worker crashed"));
 
@@ -128,7 +128,7 @@ class ClassArchiveTest {
     void isUnusedUntilANewRecordingWhenItCannotBeRemoved() throws IOException {
         ClassArchive archive = ClassArchive.in(packaged, directory, javaHome, List.of(), jar.toString(), "17", 17);
         Files.writeString(recording(archive), "classes");
-        assertTrue(archive.settle(true));
+        assertTrue(archive.finishRecording(true));
         // Root may remove any file, but no user may remove a directory that is not empty.
         Path name = Files.move(archive.file(), packaged.resolve("recorded"));
         Files.createDirectories(archive.file().resolve("not empty"));
@@ -178,12 +178,12 @@ class ClassArchiveTest {
         Path recording = recording(archive);
         Files.writeString(recording, "half");
         Files.writeString(recording.resolveSibling(recording.getFileName() + ".config"), "half");
-        archive.settle(false);
+        archive.finishRecording(false);
         assertEquals(Set.of(jar), files());
 
         Files.writeString(archive.file(), "of another launcher");
         Files.writeString(recording, "classes");
-        archive.settle(true);
+        archive.finishRecording(true);
         assertEquals(Set.of(jar, archive.file()), files());
         assertEquals("classes", Files.readString(archive.file()));
     }
@@ -202,7 +202,7 @@ class ClassArchiveTest {
         String dead = name.substring(0, name.lastIndexOf('.') + 1) + Integer.MAX_VALUE;
         Files.writeString(directory.resolve(dead), "half");
         Files.writeString(directory.resolve(dead + ".config"), "half");
-        archive.sweep();
+        archive.deleteInterruptedRecordings();
 
         assertEquals(Set.of(jar, own), files());
     }

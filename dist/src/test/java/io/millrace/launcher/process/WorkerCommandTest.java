@@ -63,7 +63,7 @@ class WorkerCommandTest {
     @Test
     void mallocIsConfiguredUnlessTheOperatorDidSo() {
         Map<String, String> environment = new HashMap<>(Map.of("MALLOC_ARENA_MAX", "1"));
-        WorkerCommand.tellMalloc(environment);
+        WorkerCommand.setMallocVariables(environment);
         assertEquals(Map.of("MALLOC_ARENA_MAX", "1", "MALLOC_MMAP_THRESHOLD_", "524288"), environment);
     }
 

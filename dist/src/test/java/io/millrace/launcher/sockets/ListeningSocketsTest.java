@@ -55,7 +55,7 @@ class ListeningSocketsTest {
             })
     void everyErrorOfABindHasARemedy(int error, String remedy) {
         InetSocketAddress nobodys = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-        String message = ListeningSockets.refused(":1", nobodys, new Errors.NativeIoException("bind", error, false))
+        String message = ListeningSockets.bindFailure(":1", nobodys, new Errors.NativeIoException("bind", error, false))
                 .getMessage();
         assertTrue(message.startsWith(":1 "), message);
         assertTrue(message.contains(remedy), message);

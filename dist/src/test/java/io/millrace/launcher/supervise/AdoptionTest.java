@@ -50,24 +50,24 @@ class AdoptionTest {
 
     @Test
     void aWorkerThatServesAndDoesNotGiveItsSocketsBackIsKilled() {
-        assertFalse(adoption.left().isDone());
+        assertFalse(adoption.result().isDone());
         passTheTimeout();
 
         assertEquals(List.of("did not return its listening sockets within 10 s"), killed);
         adoption.gone();
-        assertEquals(Adoption.Left.NOTHING, adoption.left().join());
+        assertEquals(Adoption.Result.NOTHING, adoption.result().join());
     }
 
     @Test
     void aWorkerThatGivesThemBackIsLeftAlone() {
         FileDescriptor socket = Socket.newSocketStream();
-        adoption.took(worker, List.of(socket));
+        adoption.receivedDescriptors(worker, List.of(socket));
         passTheTimeout();
 
         assertEquals(List.of(), killed);
         assertEquals(
-                new Adoption.Left(Adoption.Found.SERVING, Map.of(HELD, List.of(socket))),
-                adoption.left().join());
+                new Adoption.Result(Adoption.Found.SERVING, Map.of(HELD, List.of(socket))),
+                adoption.result().join());
         ListeningSockets.closeAll(List.of(socket));
     }
 }

@@ -36,7 +36,7 @@ class HandOverTest {
         WorkerProcess worker = new WorkerProcess(
                 generation, ProcessHandle.current(), null, false, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
         worker.connected(control);
-        worker.speaks(ControlMessage.PROTOCOL_VERSION);
+        worker.setProtocolVersion(ControlMessage.PROTOCOL_VERSION);
         return worker;
     }
 
@@ -51,7 +51,7 @@ class HandOverTest {
         old.becameReady(READY, 0);
         assertTrue(HandOver.isPossible(old));
         handOver.begin(old, next);
-        assertTrue(handOver.isUnderWay());
+        assertTrue(handOver.isInProgress());
         assertEquals(new ControlMessage.Release(), oldControl.readOutbound());
     }
 
@@ -65,7 +65,7 @@ class HandOverTest {
         handOver.released(old, next);
         assertEquals(new ControlMessage.Serve(true), nextControl.readOutbound());
         handOver.complete(old, next);
-        assertFalse(handOver.isUnderWay());
+        assertFalse(handOver.isInProgress());
         assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
         passTheTimeout();
         assertEquals(List.of(), killed);
@@ -84,7 +84,7 @@ class HandOverTest {
         assertEquals(List.of(next), killed);
         handOver.takeBack(old);
         assertEquals(new ControlMessage.TakeBack(), oldControl.readOutbound());
-        assertFalse(handOver.isUnderWay());
+        assertFalse(handOver.isInProgress());
         handOver.released(old, next);
         handOver.takeBack(old);
         assertNull(oldControl.readOutbound(), "no hand-over is in progress");
@@ -93,7 +93,7 @@ class HandOverTest {
     @Test
     void anOldWorkerThatHasExitedOpensNothing() {
         handOver.takeBack(null);
-        assertFalse(handOver.isUnderWay());
+        assertFalse(handOver.isInProgress());
         assertNull(oldControl.readOutbound());
     }
 
@@ -101,7 +101,7 @@ class HandOverTest {
     void aSuccessorServesWithoutItsPredecessor() {
         next.wasAssigned();
         handOver.completeAlone(next);
-        assertFalse(handOver.isUnderWay());
+        assertFalse(handOver.isInProgress());
         assertEquals(new ControlMessage.Serve(false), nextControl.readOutbound());
         handOver.completeAlone(next);
         assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
@@ -126,7 +126,7 @@ class HandOverTest {
 
     @Test
     void aWorkerOfAnEarlierVersionCannotReleaseItsStore() {
-        old.speaks(4);
+        old.setProtocolVersion(4);
         assertFalse(HandOver.isPossible(old));
         assertFalse(HandOver.isPossible(next), "not ready");
     }

@@ -39,7 +39,7 @@ class ReloadingTest {
     void connect() {
         control.freezeTime();
         worker.connected(control);
-        worker.speaks(ControlMessage.PROTOCOL_VERSION);
+        worker.setProtocolVersion(ControlMessage.PROTOCOL_VERSION);
     }
 
     private static ConfigSource source(String name) {
@@ -48,7 +48,7 @@ class ReloadingTest {
 
     private CompletableFuture<List<SettingChange>> ask(String name) {
         CompletableFuture<List<SettingChange>> answer = new CompletableFuture<>();
-        reloading.ask(worker, source(name), answer);
+        reloading.send(worker, source(name), answer);
         return answer;
     }
 
@@ -73,7 +73,7 @@ class ReloadingTest {
         passTheTimeout();
         CompletionException failure = assertThrows(CompletionException.class, first::join);
         assertInstanceOf(TimeoutException.class, failure.getCause());
-        assertFalse(reloading.isUnderWay());
+        assertFalse(reloading.isInProgress());
 
         CompletableFuture<List<SettingChange>> second = ask("two");
         answers(late, APPLIED);
@@ -93,7 +93,7 @@ class ReloadingTest {
         control.runScheduledPendingTasks();
 
         assertEquals(APPLIED, first.join());
-        assertTrue(reloading.isUnderWay());
+        assertTrue(reloading.isInProgress());
         assertFalse(second.isDone());
     }
 
@@ -110,7 +110,7 @@ class ReloadingTest {
     void numbersOfAnotherLauncherAreOthers() {
         var unused = ask("one");
         Reloading another = new Reloading(control.eventLoop(), taken::add);
-        another.ask(worker, source("one"), new CompletableFuture<>());
+        another.send(worker, source("one"), new CompletableFuture<>());
 
         long one = sent();
         assertNotEquals(one, sent(), "a launcher that died may have asked the same worker");

@@ -58,7 +58,7 @@ class SupervisorTest {
     private Process worker;
     private Supervisor supervisor;
     private long heartbeatTimeoutNanos = TimeUnit.SECONDS.toNanos(60);
-    private CompletableFuture<Adoption.Left> left;
+    private CompletableFuture<Adoption.Result> left;
 
     @BeforeAll
     static void loadNativeSockets() {
@@ -154,9 +154,9 @@ class SupervisorTest {
     void aWorkerThatGivesBackTooFewSocketsIsKilled() throws Exception {
         adopt(ControlMessage.PROTOCOL_VERSION);
         FileDescriptor one = Socket.newSocketStream();
-        onLoop(() -> supervisor.peers().took(worker.pid(), List.of(one)));
+        onLoop(() -> supervisor.peers().receivedDescriptors(worker.pid(), List.of(one)));
 
-        assertEquals(Adoption.Left.NOTHING, left.get());
+        assertEquals(Adoption.Result.NOTHING, left.get());
         assertFalse(worker.isAlive());
         assertFalse(one.isOpen());
     }
@@ -167,12 +167,12 @@ class SupervisorTest {
         assertTrue(left.get().servesOnItsOwn());
         assertEquals(WorkerState.READY, supervisor.status().state());
 
-        CompletableFuture<Void> acceptsNoMore = supervisor.dismiss(5);
+        CompletableFuture<Void> hasStoppedAccepting = supervisor.dismiss(5);
         onLoop(() -> {});
         assertEquals(new ControlMessage.Drain(5), control.readOutbound());
-        assertFalse(acceptsNoMore.isDone());
+        assertFalse(hasStoppedAccepting.isDone());
         says(new ControlMessage.Draining());
-        acceptsNoMore.get();
+        hasStoppedAccepting.get();
         assertEquals(-1, supervisor.status().pid());
     }
 
@@ -223,7 +223,7 @@ class SupervisorTest {
         }
 
         @Override
-        public boolean distrust() {
+        public boolean discardArchive() {
             boolean before = distrusted;
             distrusted = true;
             return !before;

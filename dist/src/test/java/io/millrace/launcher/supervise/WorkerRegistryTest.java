@@ -60,7 +60,7 @@ class WorkerRegistryTest {
         }
 
         @Override
-        public boolean distrust() {
+        public boolean discardArchive() {
             return distrusted.incrementAndGet() == 1;
         }
     }

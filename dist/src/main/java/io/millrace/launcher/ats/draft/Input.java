@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of an import: the directory with its files, their problems, and the resulting configuration. Confined to
- * one thread.
+ * The state of an import from Traffic Server. It has the files of the directory, their problems, and the resulting
+ * configuration. Confined to one thread.
  */
 public final class Input {
     /** Files that versions after 10 introduced and that are not imported. */
@@ -65,12 +65,12 @@ public final class Input {
         return directory;
     }
 
-    /** The configuration that is built. */
+    /** The configuration that the import builds. */
     public Draft draft() {
         return draft;
     }
 
-    /** The records that were set. */
+    /** The records that records.config or records.yaml sets. */
     public Records records() {
         return records;
     }
@@ -80,7 +80,7 @@ public final class Input {
         return problems;
     }
 
-    /** Reports an error in a line that Traffic Server would also report. */
+    /** Reports an error in the source, which Traffic Server would also report. The import fails then. */
     public void problem(Entry entry, String message) {
         problems.add(directory.resolve(entry.file()) + ":" + entry.line() + ":" + entry.column() + ": " + message);
     }
@@ -117,9 +117,9 @@ public final class Input {
     }
 
     /**
-     * Returns the name of a file that a record can change; a changed name must exist.
+     * Returns the name of a file, which a record can set. Reports a problem if that file does not exist.
      *
-     * @param usual the default
+     * @param usual the default name, whose file need not exist
      */
     public String named(String record, String usual) {
         Records.Rec rec = records.take(record);
@@ -146,7 +146,7 @@ public final class Input {
                 : name;
     }
 
-    /** Returns true if the name is a directory. */
+    /** Returns true if the name is that of a subdirectory. */
     public boolean isDirectory(String name) {
         return Files.isDirectory(directory.resolve(name));
     }
@@ -164,7 +164,7 @@ public final class Input {
         }
     }
 
-    /** Reads a file; returns null if it does not exist, which is not an error. */
+    /** Reads a file. Returns null if the file does not exist, without reporting a problem. */
     @Nullable
     public SourceFile read(String name) {
         Path path = directory.resolve(name);
@@ -195,7 +195,7 @@ public final class Input {
         return "";
     }
 
-    /** Old files may have comments in Latin-1, which Traffic Server ignores. */
+    /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
     private static String decoded(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {
@@ -210,12 +210,12 @@ public final class Input {
         }
     }
 
-    /** Reports each line of a known file that is not imported as not mapped. */
+    /** Marks each line of a file as not mapped. For files that Traffic Server reads and that are not imported. */
     public void name(String file, String why) {
         each(file).forEach(entry -> entry.notMapped(why));
     }
 
-    /** Adds a note to each line of a file that Traffic Server also ignores. */
+    /** Adds a note to each line of a file. For files that Traffic Server itself does not use. */
     public void pass(String file, String why) {
         each(file).forEach(entry -> entry.note(why));
     }

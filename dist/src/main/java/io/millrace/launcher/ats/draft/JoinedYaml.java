@@ -13,17 +13,18 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * A YAML document with lists at its top level, from one file or several. Several files are joined by {@code #include}
- * lines, or because they are in a directory. Confined to one thread.
+ * A YAML document with lists at its top level, joined from one or more files. The files are those of a directory, or a
+ * file and the files that its {@code #include} lines name. Confined to one thread.
  */
 public final class JoinedYaml {
     /**
-     * An element of a top-level list, or a pair of a top-level mapping, with its lines.
+     * An element of a top-level list or a pair of a top-level mapping.
      *
      * @param name the key of a pair; empty for an element
      */
     public record Item(String name, Node node, Entry entry) {}
 
+    /** The origin of a line of the joined document. */
     private record Place(SourceFile file, int line) {}
 
     private final Input input;
@@ -57,7 +58,7 @@ public final class JoinedYaml {
         }
         joined.root = Yaml.root(joined.lines, joined::problem);
         for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(joined.root).entrySet()) {
-            joined.claim(Yaml.line(pair.getValue().getKeyNode()));
+            joined.markProcessed(Yaml.line(pair.getValue().getKeyNode()));
             if (!keys.contains(pair.getKey())) {
                 int first = Yaml.line(pair.getValue().getKeyNode());
                 joined.entry(first, joined.endOf(pair.getKey())).notMapped("'" + pair.getKey() + "' is not understood");
@@ -100,8 +101,8 @@ public final class JoinedYaml {
         }
     }
 
-    private void claim(int line) {
-        place(line).file.claim(place(line).line, place(line).line);
+    private void markProcessed(int line) {
+        place(line).file.markProcessed(place(line).line, place(line).line);
     }
 
     /** Returns the last line of the value of a top-level key. */
@@ -130,16 +131,15 @@ public final class JoinedYaml {
                 end = i;
             }
         }
-        String begin = lines.get(first - 1);
+        String dashLine = lines.get(first - 1);
         return place.file.entry(
                 place.line,
                 place.line + end - first,
-                begin.length() - begin.stripLeading().length() + 1,
+                dashLine.length() - dashLine.stripLeading().length() + 1,
                 text.toString());
     }
 
-    /**
-     * Returns the elements of a top-level list. Each has the lines up to the next element.
+    /** Returns the elements of a top-level list. The entry of an element has all lines up to the next element.
      *
      * @param key key of the list; empty if the document is the list
      */
@@ -149,12 +149,12 @@ public final class JoinedYaml {
         for (int i = 0; i < nodes.size(); i++) {
             int first = Yaml.line(nodes.get(i));
             int last = i + 1 < nodes.size() ? Yaml.line(nodes.get(i + 1)) - 1 : endOf(key);
-            items.add(new Item("", nodes.get(i), entry(begin(first), Math.max(first, last))));
+            items.add(new Item("", nodes.get(i), entry(dashLine(first), Math.max(first, last))));
         }
         return items;
     }
 
-    /** Returns the pairs of a top-level mapping. Each has the lines up to the next pair. */
+    /** Returns the pairs of a top-level mapping. The entry of a pair has all lines up to the next pair. */
     public List<Item> pairs(String key) {
         List<Item> items = new ArrayList<>();
         List<Map.Entry<String, NodeTuple>> pairs =
@@ -176,8 +176,8 @@ public final class JoinedYaml {
         return Yaml.value(root, key) != null;
     }
 
-    /** Returns the line of the dash, since an anchor may be on a line of its own. */
-    private int begin(int line) {
+    /** Returns the line of an element's dash. An anchor after the dash may be on a line before the value. */
+    private int dashLine(int line) {
         int at = line;
         while (at > 1 && !lines.get(at - 1).strip().startsWith("-")) {
             at--;

@@ -1,4 +1,4 @@
-/** The configuration that an import builds, and the directory from which it is imported. */
+/** The state of an import from Traffic Server: the source directory, and the resulting configuration. */
 @NullMarked
 package io.millrace.launcher.ats.draft;
 

@@ -10,49 +10,51 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Imports the parents of forwarded requests, which no rule maps, from parent.config. Only one group for all hosts can
- * be expressed. If Traffic Server would not connect to a host directly and no group covers it, forwarding is disabled.
- * Confined to one thread.
+ * The importer of parents for forwarded requests, from parent.config. Forwarded requests are those that no remap rule
+ * matches. Millrace has one group of parents for all of them. If Traffic Server reaches some hosts only through
+ * parents, and no group is written, forwarding is disabled. Confined to one thread.
  */
 public final class ForwardedParents {
     private static final String ORIGINS = "forward_proxy.origins";
 
     private final Input input;
-    private final boolean on;
-    /** Lines for some hosts that requests must not reach directly. */
+    private final boolean forwarding;
+    /** Lines whose hosts Traffic Server reaches only through parents. */
     private final List<Entry> guards = new ArrayList<>();
-    /** Lines for some hosts that requests reach directly. */
+    /** Lines whose hosts Traffic Server reaches directly. */
     private final List<Entry> exceptions = new ArrayList<>();
 
+    /** The first line that applies to all hosts, after which no line has an effect. */
     private @Nullable Entry decidedBy;
+    /** True after the group of all hosts was written. */
     private boolean written;
 
     ForwardedParents(Input input) {
         this.input = input;
-        on = !input.records().isOn("url_remap.remap_required", true);
+        forwarding = !input.records().isOn("url_remap.remap_required", true);
     }
 
-    /** Records a line with conditions that are not supported. */
+    /** Handles a line with conditions that are not supported. */
     void unusable(Entry entry, Map<String, String> fields) {
-        if (on && decidedBy == null) {
-            some(entry, fields);
+        if (forwarding && decidedBy == null) {
+            forSomeHosts(entry, fields);
         }
     }
 
-    /** Returns true if the line applies to all forwarded requests. */
+    /** Handles a line. Returns true if its parents are to be used for all forwarded requests. */
     boolean isFor(Entry entry, Map<String, String> fields) {
-        if (!on || decidedBy != null) {
+        if (!forwarding || decidedBy != null) {
             return false;
         }
         String domain = fields.get("dest_domain");
         if (domain == null || !domain.replace(".", "").isEmpty()) {
-            some(entry, fields);
+            forSomeHosts(entry, fields);
             return false;
         }
         boolean parents = !fields.getOrDefault("parent", "").isEmpty();
         String scheme = fields.getOrDefault("scheme", "").toLowerCase(Locale.ROOT);
         if (!scheme.isEmpty() && !parents) {
-            some(entry, fields);
+            forSomeHosts(entry, fields);
             return false;
         }
         decidedBy = entry;
@@ -75,8 +77,8 @@ public final class ForwardedParents {
         return true;
     }
 
-    /** Records a line that may apply to some of the requested hosts. */
-    private void some(Entry entry, Map<String, String> fields) {
+    /** Handles a line that applies to some hosts only. */
+    private void forSomeHosts(Entry entry, Map<String, String> fields) {
         if (fields.getOrDefault("parent", "").isEmpty()) {
             exceptions.add(entry);
             return;
@@ -90,7 +92,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Writes the group of all hosts. */
+    /** Writes the name of the group that all forwarded requests use. */
     void useGroup(String group, Entry entry) {
         input.draft().root().put(ORIGINS, group).from(entry);
         written = true;
@@ -98,25 +100,25 @@ public final class ForwardedParents {
 
     /** Disables forwarding if it would bypass parents. */
     void finish() {
-        if (!on) {
+        if (!forwarding) {
             return;
         }
         if (written) {
             exceptions.forEach(entry -> entry.notMapped("forwarded requests for these hosts also go to the parents"));
         } else if (!guards.isEmpty()) {
-            guards.forEach(entry -> close(input, entry));
+            guards.forEach(entry -> disableForwarding(input, entry));
         }
         Rec socks = input.records().isOn("socks.socks_needed", false)
                 ? input.records().take("socks.socks_needed")
                 : null;
         if (socks != null) {
             socks.entry().notMapped("Millrace does not connect to origins through SOCKS");
-            close(input, socks.entry());
+            disableForwarding(input, socks.entry());
         }
     }
 
-    /** Disables forwarding, since requests would connect to hosts that Traffic Server reaches only through parents. */
-    public static void close(Input input, Entry entry) {
+    /** Disables forwarding because of a line. Its hosts would be reached directly, but Traffic Server uses parents. */
+    public static void disableForwarding(Input input, Entry entry) {
         input.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";
         entry.notMapped(why);
@@ -126,7 +128,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Returns true if removing a refused key would let requests bypass parents. */
+    /** Returns true for a key without which requests would bypass the parents. */
     public static boolean isGuard(String path) {
         return path.equals(ORIGINS);
     }

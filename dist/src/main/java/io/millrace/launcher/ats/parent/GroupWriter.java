@@ -17,13 +17,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Writes origin groups from parent.config or strategies.yaml, and assigns them to rules. Confined to one thread. */
+/**
+ * The writer of origin groups from parent.config or strategies.yaml. Assigns them to remap rules. Confined to one
+ * thread.
+ */
 public final class GroupWriter {
     private static final int NAME_MAX = 63;
 
     /**
      * A host of a group.
      *
+     * @param self whether the host is this proxy itself
      * @param sources the lines of the host, in addition to the line of its group
      */
     record Host(String name, String port, BigDecimal weight, boolean backup, boolean self, List<Entry> sources) {
@@ -47,8 +51,8 @@ public final class GroupWriter {
     }
 
     /**
-     * Writes a group and assigns it to its rules. Origins are reached by the scheme of the rule, so a group is written
-     * for each scheme.
+     * Writes a group and assigns it to its rules. Writes it twice if some of the rules use http and others https, since
+     * the URLs of its hosts have a scheme.
      *
      * @param proxies whether the hosts are proxies, which are always reached by http
      * @param always whether the group is written even if no rule uses it
@@ -96,7 +100,7 @@ public final class GroupWriter {
         return free;
     }
 
-    /** Writes the hosts; a host that is listed twice gets the sum of both weights. */
+    /** Writes the hosts of a group. A host that is listed twice gets the sum of both weights. */
     void hosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();
@@ -147,7 +151,13 @@ public final class GroupWriter {
         }
     }
 
-    /** Writes the settings of retries and of mark-down. Their records in records.config apply to all groups. */
+    /**
+     * Writes the settings of retries and of mark-down. The records for them apply to all groups.
+     *
+     * @param moreTries retries after error responses
+     * @param responses status codes that cause a retry
+     * @param marks status codes that mark a host down
+     */
     void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
         long attempts = number("http.parent_proxy.total_connect_attempts", "4");
         number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");

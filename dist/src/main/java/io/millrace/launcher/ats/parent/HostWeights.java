@@ -6,9 +6,11 @@ import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.util.List;
 
-/** Converts host weights to whole numbers; Traffic Server's weights may be fractions. */
+/** Converts Traffic Server's host weights, which may be fractions, to whole numbers. Stateless. */
 final class HostWeights {
+    /** Decimal places of a weight that are kept. */
     private static final int SCALE_MAX = 2;
+
     private static final BigInteger WEIGHT_MAX = BigInteger.valueOf(1000);
 
     private HostWeights() {}
@@ -23,7 +25,10 @@ final class HostWeights {
         }
     }
 
-    /** Returns the smallest whole numbers with the same ratios, accurate to the hundredth. */
+    /**
+     * Returns the smallest whole numbers with the same ratios. Weights are rounded to hundredths. The results are at
+     * most 1000.
+     */
     static List<BigInteger> whole(List<BigDecimal> weights) {
         List<BigInteger> whole = weights.stream()
                 .map(weight -> weight.setScale(SCALE_MAX, RoundingMode.HALF_UP)

@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Imports parent.config: origin groups, and their assignment to remap rules. */
+/** The importer of parent.config, whose lines become origin groups of remap rules. Confined to one thread. */
 public final class ParentImport {
     private static final Map<String, String> POLICIES = Map.of(
             "false", "first_live",
@@ -26,7 +26,7 @@ public final class ParentImport {
             "consistent_hash", "consistent_hash",
             "latched", "latched");
 
-    /** Conditions of a line that a remap rule cannot express for its origins. */
+    /** Conditions of a line that have no equivalent. A remap rule uses its origins for all its requests. */
     private static final List<String> CONDITIONS = List.of(
             "dest_ip",
             "host_regex",
@@ -72,26 +72,26 @@ public final class ParentImport {
 
     /** @param rules the rules that map to an origin */
     public void read(List<RemapRule> rules) {
-        // A strategy takes precedence over any line.
-        List<RemapRule> left = new ArrayList<>(
+        // A strategy in the rule takes precedence over parent.config.
+        List<RemapRule> unassigned = new ArrayList<>(
                 rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
         SourceFile file = input.read(input.named("http.parent_proxy.file", "parent.config"));
         if (file != null) {
-            lines(file, left);
+            lines(file, unassigned);
         }
-        // The default parents of all requests that no line matches.
+        // This record has the parents of all requests that no line matches.
         Rec usual = input.records().take("http.parent_proxies");
         if (usual != null && usual.value() != null) {
-            line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), left);
+            line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
         } else if (usual != null) {
             usual.entry().note("is empty");
         }
         forwarded.finish();
-        uncacheable();
-        connecting();
+        reportUncacheableBypass();
+        reportConnectTimeout();
     }
 
-    private void connecting() {
+    private void reportConnectTimeout() {
         Rec timeout = input.records().take("http.parent_proxy.connect_attempts_timeout");
         if (timeout == null) {
             return;
@@ -103,26 +103,26 @@ public final class ParentImport {
         }
     }
 
-    private void lines(SourceFile file, List<RemapRule> left) {
+    private void lines(SourceFile file, List<RemapRule> unassigned) {
         for (Words words : Words.of(file)) {
             Map<String, String> fields = fields(words.entry(), file, words);
             if (!fields.isEmpty()) {
-                line(words.entry(), fields, left);
+                line(words.entry(), fields, unassigned);
             }
         }
     }
 
-    private void uncacheable() {
-        Rec past = input.records().take("http.uncacheable_requests_bypass_parent");
-        if (past == null) {
+    private void reportUncacheableBypass() {
+        Rec bypass = input.records().take("http.uncacheable_requests_bypass_parent");
+        if (bypass == null) {
             return;
         }
-        if (past.value() == null || past.value().equals("0")) {
-            past.entry().note("off, as in Millrace");
+        if (bypass.value() == null || bypass.value().equals("0")) {
+            bypass.entry().note("off, as in Millrace");
         } else if (groups == 0) {
-            past.entry().note("there are no parents");
+            bypass.entry().note("there are no parents");
         } else {
-            past.entry().notMapped("all requests go to parents, including uncacheable ones");
+            bypass.entry().notMapped("all requests go to parents, including uncacheable ones");
         }
     }
 
@@ -141,7 +141,7 @@ public final class ParentImport {
         return fields;
     }
 
-    private void line(Entry entry, Map<String, String> fields, List<RemapRule> left) {
+    private void line(Entry entry, Map<String, String> fields, List<RemapRule> unassigned) {
         for (String name : CONDITIONS) {
             if (fields.containsKey(name)) {
                 entry.notMapped(
@@ -151,23 +151,23 @@ public final class ParentImport {
                 return;
             }
         }
-        List<RemapRule> mine = new ArrayList<>();
-        for (RemapRule rule : left) {
+        List<RemapRule> matchingRules = new ArrayList<>();
+        for (RemapRule rule : unassigned) {
             String scheme = rule.isToSecure() ? "https" : "http";
             if (isFor(fields, rule.toHost())
                     && fields.getOrDefault("scheme", scheme).equalsIgnoreCase(scheme)) {
-                mine.add(rule);
+                matchingRules.add(rule);
             }
         }
-        left.removeAll(mine);
+        unassigned.removeAll(matchingRules);
         boolean forwards = forwarded.isFor(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
             entry.note("means the host of the rule, as for rules without origins");
-        } else if (mine.isEmpty() && !forwards) {
+        } else if (matchingRules.isEmpty() && !forwards) {
             entry.note("no rule of remap has this target, or an earlier line applies to the rule");
         } else {
-            write(entry, fields, mine, forwards);
+            write(entry, fields, matchingRules, forwards);
         }
     }
 
@@ -241,7 +241,7 @@ public final class ParentImport {
         retries(group, fields);
     }
 
-    /** Writes when the hosts of the second ring are used. */
+    /** Writes the ring mode, which says when the hosts of the second ring are used. */
     private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
         if (backups.isEmpty()) {
             return;
@@ -306,7 +306,12 @@ public final class ParentImport {
         writer.retries(group, more, List.copyOf(responses), marks);
     }
 
-    /** Returns the configured status codes, which replace the default. */
+    /**
+     * Returns the configured status codes; without the field, the default.
+     *
+     * @param usual the default
+     * @param counting regular expression of the codes that are not ignored
+     */
     private static List<String> codes(Map<String, String> fields, String name, String usual, String counting) {
         String list = fields.get(name);
         return list == null

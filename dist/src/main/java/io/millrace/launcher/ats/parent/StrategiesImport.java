@@ -19,7 +19,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** Imports strategies.yaml: origin groups for the rules that name a strategy. Confined to one thread. */
+/** The importer of strategies.yaml, whose strategies become origin groups of remap rules. Confined to one thread. */
 public final class StrategiesImport {
     private static final Map<String, String> POLICIES = Map.of(
             "rr_strict", "round_robin",
@@ -45,9 +45,10 @@ public final class StrategiesImport {
     private final Input input;
     private final GroupWriter writer;
     private final Map<String, Strategy> strategies = new LinkedHashMap<>();
-    /** Entries of the hosts and groups that have an anchor. */
+    /** Report entries of the YAML nodes of hosts and groups. Strategies refer to these nodes by anchors. */
     private final IdentityHashMap<Node, Entry> anchored = new IdentityHashMap<>();
 
+    /** Entries of hosts and groups that a written strategy contains. */
     private final Set<Entry> used = new HashSet<>();
 
     /** Creates an import from {@code input}; {@link #read} does the work. */
@@ -86,13 +87,13 @@ public final class StrategiesImport {
             }
         }
         for (Strategy strategy : strategies.values()) {
-            List<RemapRule> mine = rules.stream()
+            List<RemapRule> matchingRules = rules.stream()
                     .filter(rule -> rule.strategy().equals(strategy.name))
                     .toList();
-            if (mine.isEmpty()) {
+            if (matchingRules.isEmpty()) {
                 strategy.entry.note("no rule of remap uses this entry");
             } else {
-                write(strategy, mine);
+                write(strategy, matchingRules);
             }
         }
         for (Entry entry : anchored.values()) {
@@ -192,7 +193,7 @@ public final class StrategiesImport {
         health(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
     }
 
-    /** Writes the ring mode. Without the key, tries alternate between the hosts of both groups. */
+    /** Writes the ring mode. Without this key, Traffic Server alternates between the hosts of both rings. */
     private static void rings(
             Strategy strategy, DraftNode group, @Nullable Node failover, boolean hashed, List<Host> hosts) {
         String given = Yaml.text(failover, "ring_mode");
@@ -241,7 +242,7 @@ public final class StrategiesImport {
                 sources);
     }
 
-    /** Returns the port for the scheme; the port of the first protocol if the host does not have the scheme. */
+    /** Returns the host's port for a scheme. If the host has none, returns the port of its first protocol. */
     private static String port(Node host, String scheme) {
         Node protocol = protocol(host, scheme);
         return protocol == null ? "" : Yaml.text(protocol, "port");
@@ -299,8 +300,8 @@ public final class StrategiesImport {
     }
 
     /**
-     * Writes active health checks. Traffic Server leaves them to an external program; Millrace makes them itself. A
-     * bare slash is not used as the path, since it is no page for health checks.
+     * Writes active health checks. An external program makes them for Traffic Server, but Millrace makes them itself. A
+     * path that is only a slash is not imported, since it is hardly a page for health checks.
      */
     private static void health(
             Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {

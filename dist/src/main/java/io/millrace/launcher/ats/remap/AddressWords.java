@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The addresses in a filter of remap.config. They are the union of all words; a word with {@code ~} means all addresses
- * except the named ones. Millrace instead excludes the named addresses from the others. So the ranges are written out
- * if both readings differ. Confined to one thread.
+ * The addresses in a filter of remap.config. Traffic Server matches the union of all words; a word with {@code ~} adds
+ * all addresses outside its range. Millrace instead subtracts the range of such a word from the other words. If the two
+ * results differ, this class writes the ranges of the result without {@code ~}. Confined to one thread.
  */
 final class AddressWords {
     private final List<String> words = new ArrayList<>();
@@ -16,7 +16,7 @@ final class AddressWords {
     private AddressSet addresses = AddressSet.NONE;
 
     /**
-     * Adds a word. A range that was added before is ignored, as in Traffic Server.
+     * Adds a word. Ignores a range that was already added, as Traffic Server does.
      *
      * @throws IllegalArgumentException if the word is neither an address nor a range; the message is the problem
      */
@@ -45,7 +45,7 @@ final class AddressWords {
         return one.covers(other) && other.covers(one);
     }
 
-    /** Returns true if no address was added, which means every address. */
+    /** Returns true if no word was added. The filter matches every address then. */
     boolean isEmpty() {
         return named.isEmpty();
     }
@@ -54,13 +54,13 @@ final class AddressWords {
         return isEmpty() ? AddressSet.ALL : addresses;
     }
 
-    /** Returns true if Millrace would read the words differently. */
-    boolean isReadOtherwise() {
+    /** Returns true if the words would mean other addresses in Millrace than in Traffic Server. */
+    boolean isAmbiguous() {
         return !isEmpty() && !isSame(addresses, AddressSet.parse(words.toArray(String[]::new)));
     }
 
     /** Returns the addresses in the form of Millrace; empty if none were added. */
     List<String> texts() {
-        return isReadOtherwise() ? addresses.texts() : List.copyOf(words);
+        return isAmbiguous() ? addresses.texts() : List.copyOf(words);
     }
 }

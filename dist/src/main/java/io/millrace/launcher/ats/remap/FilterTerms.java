@@ -10,11 +10,11 @@ import java.util.List;
  * The conditions of a filter, which must all be true. Immutable.
  *
  * @param sources addresses of clients
- * @param sourceTexts their text form; empty for all
+ * @param sourceTexts text form of {@code sources}; empty for all addresses
  * @param listeners local addresses to which clients connect
- * @param listenerTexts their text form; empty for all
+ * @param listenerTexts text form of {@code listeners}; empty for all addresses
  * @param methods request methods; empty for all
- * @param noMethod whether no method matches, such as for two filters without a common method
+ * @param noMethod whether no method matches. This results from combining filters without a common method
  */
 record FilterTerms(
         AddressSet sources,
@@ -23,7 +23,7 @@ record FilterTerms(
         List<String> listenerTexts,
         List<String> methods,
         boolean noMethod) {
-    /** Matches every request. */
+    /** Conditions that every request meets. */
     static final FilterTerms ALL =
             new FilterTerms(AddressSet.ALL, List.of(), AddressSet.ALL, List.of(), List.of(), false);
 
@@ -48,7 +48,7 @@ record FilterTerms(
         return new FilterTerms(sources, sourceTexts, listeners, listenerTexts, List.of(), true);
     }
 
-    /** Returns the intersection of both conditions. */
+    /** Returns the conditions of requests that meet both these conditions and {@code other}. */
     FilterTerms and(FilterTerms other) {
         List<String> common = new ArrayList<>(new LinkedHashSet<>(methods.isEmpty() ? other.methods : methods));
         if (!methods.isEmpty() && !other.methods.isEmpty()) {
@@ -64,7 +64,10 @@ record FilterTerms(
                 noMethod || other.noMethod || none);
     }
 
-    /** Returns the text form of an intersection: one of the given forms if its set is contained in the other. */
+    /**
+     * Returns the text form of an intersection. If one set contains the other, this is the given form of the smaller
+     * one.
+     */
     private static List<String> texts(
             AddressSet one, List<String> oneTexts, AddressSet other, List<String> otherTexts) {
         if (other.covers(one)) {
@@ -73,7 +76,7 @@ record FilterTerms(
         return one.covers(other) ? otherTexts : one.and(other).texts();
     }
 
-    /** Returns true if no request can match. */
+    /** Returns true if no request can meet the conditions. */
     boolean matchesNothing() {
         return noMethod || sources.isEmpty() || listeners.isEmpty();
     }

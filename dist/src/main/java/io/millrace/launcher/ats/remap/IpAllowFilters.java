@@ -11,14 +11,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The lines of ip_allow for clients. The first line with the client's address decides, by its methods. Confined to one
- * thread.
+ * The lines of ip_allow.yaml or ip_allow.config about clients. In Traffic Server, the first line with the client's
+ * address decides whether its request is allowed. Confined to one thread.
  */
 final class IpAllowFilters {
     /** Prefix of the names of generated filters. */
     static final String NAME_PREFIX = "ip-allow-";
 
-    /** @param methods empty for all methods */
+    /**
+     * A line about clients.
+     *
+     * @param methods methods to which the action applies, the opposite applies to others; empty for all methods
+     */
     record Line(Entry entry, List<String> addresses, boolean allow, List<String> methods) {
         boolean allows(String method) {
             return methods.isEmpty() ? allow : allow == methods.contains(method);
@@ -32,6 +36,7 @@ final class IpAllowFilters {
     private final Input input;
     private final List<Line> lines = new ArrayList<>();
     private final Map<String, List<String>> categories = new HashMap<>();
+    /** Names of the written named filters, by their conditions. */
     private final Map<String, String> named = new LinkedHashMap<>();
 
     IpAllowFilters(Input input) {
@@ -59,7 +64,7 @@ final class IpAllowFilters {
         return List.copyOf(lines);
     }
 
-    /** Writes the lines as filters for all rules. */
+    /** Writes the lines as filters in {@code access.filters}, which apply to all rules. */
     void write() {
         for (Line line : lines) {
             if (line.methods.isEmpty()) {
@@ -80,14 +85,14 @@ final class IpAllowFilters {
         line.terms().write(input.draft().element("access.filters", line.entry), allow);
     }
 
-    /** Returns true if filters that deny express all lines: no line allows only some methods. */
+    /** Returns true if deny filters can express the lines. This requires that no line allows only some methods. */
     boolean onlyDenies() {
         return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
     }
 
     /**
-     * Returns names of filters that deny what the general filters deny. They are for rules whose own filters take
-     * precedence over the general ones.
+     * Writes named filters that deny the same requests as the general filters. Returns their names. A rule whose own
+     * filters take precedence over the general ones needs them.
      */
     List<String> namesOfDenying() {
         List<String> names = new ArrayList<>();
@@ -121,39 +126,39 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes the lines into a rule, for requests that its own filters allow.
+     * Writes the lines as filters into a rule. They only allow requests that the rule's own filters also allow.
      *
      * @return false if there are no lines, so that nothing was written
      */
-    boolean write(DraftNode rule, FilterTerms passed) {
+    boolean write(DraftNode rule, FilterTerms allowedByRule) {
         AddressSet known = AddressSet.NONE;
         boolean any = false;
         for (Line line : lines) {
-            FilterTerms mine = line.terms();
-            if (known.covers(mine.sources())) {
+            FilterTerms lineTerms = line.terms();
+            if (known.covers(lineTerms.sources())) {
                 continue;
             }
-            known = known.or(mine.sources());
+            known = known.or(lineTerms.sources());
             if (!line.allow && !line.methods.isEmpty()) {
                 rule.elementWord("filters", name(line, line.addresses, line.methods, ""));
             }
-            FilterTerms both = passed.and(line.allow ? mine.withMethods(line.methods) : mine);
-            boolean some = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
-            if (some) {
+            FilterTerms both = allowedByRule.and(line.allow ? lineTerms.withMethods(line.methods) : lineTerms);
+            boolean hasAllowed = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
+            if (hasAllowed) {
                 both.write(rule.element("filters").from(line.entry), true);
                 any = true;
             }
-            boolean whole = some
-                    && both.sources().covers(mine.sources())
+            boolean allRequestsAllowed = hasAllowed
+                    && both.sources().covers(lineTerms.sources())
                     && both.listeners().covers(AddressSet.ALL)
                     && both.methods().isEmpty();
-            if (!whole && !known.covers(AddressSet.ALL)) {
+            if (!allRequestsAllowed && !known.covers(AddressSet.ALL)) {
                 // No later line applies to these addresses.
                 rule.elementWord("filters", name(line, line.addresses, List.of(), ""));
             }
         }
         if (!lines.isEmpty() && !any) {
-            // A filter list without allow continues with the next list.
+            // Without an allow filter in this list, the general filters would apply too. They might allow the request.
             rule.element("filters").put("action", "deny");
         }
         return !lines.isEmpty();

@@ -23,10 +23,14 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * Imports ip_allow.yaml or ip_allow.config: request filters, addresses that may purge, and clients of the forward
- * proxy.
+ * The importer of ip_allow.yaml or ip_allow.config. Writes request filters, the addresses that may purge, and the
+ * clients of the forward proxy. Confined to one thread.
  */
 public final class IpAllowImport {
+    /**
+     * Private, loopback and link-local addresses. They are the clients of the forward proxy if the file does not
+     * restrict them.
+     */
     private static final List<String> PRIVATE =
             List.of("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7", "fe80::/10");
 
@@ -46,7 +50,7 @@ public final class IpAllowImport {
         filters = new IpAllowFilters(input);
     }
 
-    /** The imported filters, for remap rules that must repeat them. */
+    /** The imported filters. Some remap rules need copies of them. */
     public IpAllowFilters filters() {
         return filters;
     }
@@ -94,11 +98,11 @@ public final class IpAllowImport {
     }
 
     /**
-     * Handles a file without rules, with which Traffic Server denies all clients. An empty file is imported that way.
-     * For a missing file only a warning is given, since the input may be incomplete.
+     * Handles the case of no rules, in which Traffic Server denies all clients. An empty file is imported with this
+     * meaning. A missing file only causes a warning, since the directory may be an incomplete copy.
      */
-    private void importNoRules(boolean there, String name) {
-        if (there) {
+    private void importNoRules(boolean fileExists, String name) {
+        if (fileExists) {
             filters.add(new Line(new Entry(name, 1, 1, ""), List.of("all"), false, List.of()));
         } else {
             input.warnings()
@@ -219,12 +223,12 @@ public final class IpAllowImport {
     }
 
     /**
-     * Writes the destinations that the forward proxy denies, for all methods. For each address the first line that
-     * contains it decides.
+     * Writes the origin addresses to which the forward proxy does not connect. For each address, the first line that
+     * contains it decides. The keys in Millrace apply to all methods.
      */
     private void writeDestinations(List<Line> lines) {
-        AddressSet usual = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
-        AddressSet denied = usual == null ? AddressSet.NONE : usual;
+        AddressSet onlyLocal = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
+        AddressSet denied = onlyLocal == null ? AddressSet.NONE : onlyLocal;
         AddressSet known = AddressSet.NONE;
         List<Entry> sources = new ArrayList<>();
         for (Line line : lines) {
@@ -258,9 +262,9 @@ public final class IpAllowImport {
                 }
             }
         }
-        boolean usual = List.of("127.0.0.0/8", "::1").containsAll(purgers)
+        boolean onlyLocal = List.of("127.0.0.0/8", "::1").containsAll(purgers)
                 || List.of("127.0.0.1", "::1").containsAll(purgers);
-        if (!filters.lines().isEmpty() && !usual) {
+        if (!filters.lines().isEmpty() && !onlyLocal) {
             DraftNode node = input.draft()
                     .root()
                     .putWords("purge.allow", purgers.isEmpty() ? List.of("none") : List.copyOf(purgers));
@@ -269,8 +273,8 @@ public final class IpAllowImport {
     }
 
     /**
-     * Imports remap_required 0 as a forward proxy. Its clients must be listed: an open proxy is never configured
-     * implicitly.
+     * Imports {@code url_remap.remap_required} 0 as a forward proxy. If the files allow all clients, only private
+     * addresses are written, so that the import never configures an open proxy.
      */
     private void writeForward() {
         Rec required = input.records().take("url_remap.remap_required");

@@ -8,9 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The import's notes about plugins of Traffic Server: the equivalent in Millrace, or that there is none. Stateless. */
+/**
+ * The notes of the import about Traffic Server plugins. A note names the equivalent in Millrace, if there is one.
+ * Stateless.
+ */
 public final class Plugins {
-    /** The plugin whose files become rules. */
+    /** The plugin whose configuration files are imported as {@code rules}. */
     static final String HEADER_REWRITE = "header_rewrite.so";
 
     /** Plugins whose function Millrace has without a plugin. */
@@ -25,7 +28,9 @@ public final class Plugins {
             "cache_promote.so",
             "cache_inspector.so");
 
-    /** Plugins that deny clients. A rule without its plugin would admit all clients, so the import denies all. */
+    /**
+     * Plugins that deny clients. Without the plugin, a rule would admit all clients, so the imported rule denies all.
+     */
     private static final Set<String> GUARDS = Set.of(
             "access_control.so",
             "authproxy.so",
@@ -101,13 +106,13 @@ public final class Plugins {
     }
 
     /** Returns true if rules with the plugin deny all requests in Millrace. */
-    static boolean isGuard(String plugin) {
+    static boolean deniesClients(String plugin) {
         return GUARDS.contains(plugin);
     }
 
     static String about(String plugin) {
         String about = ABOUT.getOrDefault(plugin, "Millrace loads no plugins of Traffic Server");
-        if (isGuard(plugin)) {
+        if (deniesClients(plugin)) {
             return about
                     + ", so the affected rules deny all requests; remove the filter when another program does this check";
         }
@@ -115,10 +120,10 @@ public final class Plugins {
     }
 
     /**
-     * Imports plugin.config: reports each line.
+     * Imports plugin.config. Adds a note to each line.
      *
      * @param rules the rules to which the plugins apply
-     * @param rewrites the import of files of header_rewrite
+     * @param rewrites imports the files of header_rewrite
      */
     public static void read(Input input, List<RemapRule> rules, HeaderRewriteImport rewrites) {
         SourceFile file = input.read("plugin.config");
@@ -138,8 +143,8 @@ public final class Plugins {
             } else {
                 words.entry().notMapped(about(plugin));
             }
-            if (isGuard(plugin)) {
-                rules.forEach(rule -> rule.close(words.entry()));
+            if (deniesClients(plugin)) {
+                rules.forEach(rule -> rule.denyAll(words.entry()));
                 if (input.draft().root().find("forward_proxy.enabled") != null) {
                     input.draft().root().put("forward_proxy.enabled", "false").from(words.entry());
                 }

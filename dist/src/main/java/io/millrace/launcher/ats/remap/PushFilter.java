@@ -5,7 +5,10 @@ import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
 
-/** Denies PUSH. By default, Traffic Server answers it with 403 for every client; Millrace would send it to origins. */
+/**
+ * Writes filters that deny the method PUSH. By default, Traffic Server answers PUSH with 403; Millrace would send it to
+ * origins. Stateless.
+ */
 public final class PushFilter {
     private static final String RECORD = "http.push_method_enabled";
 
@@ -28,9 +31,9 @@ public final class PushFilter {
         }
         String name = "";
         for (DraftNode rule : input.draft().elements("remap")) {
-            // If no filter of the rule allows requests, the general filters apply as well.
+            // A rule with an allow filter does not use access.filters, so it needs its own filter for PUSH.
             List<DraftNode> filters = rule.elements("filters");
-            if (!isClosed(filters) && filters.stream().anyMatch(filter -> isAllow(input, filter))) {
+            if (!deniesAll(filters) && filters.stream().anyMatch(filter -> isAllow(input, filter))) {
                 if (name.isEmpty()) {
                     name = names.freeName("no-push");
                     DraftNode named = input.draft().root().element("filters");
@@ -47,8 +50,8 @@ public final class PushFilter {
         filter.putWords("methods", List.of("PUSH"));
     }
 
-    /** Returns true if the first filter denies everything. */
-    private static boolean isClosed(List<DraftNode> filters) {
+    /** Returns true if the first filter has no conditions and denies all requests. */
+    private static boolean deniesAll(List<DraftNode> filters) {
         return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
     }
 

@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Imports the arguments after the URLs of a rule, except filters. These are plugins with keys in Millrace, a volume,
- * and a strategy.
+ * The importer of the arguments after the URLs of a remap rule, except filters. These are plugins and their parameters,
+ * a volume, and a strategy. Confined to one thread.
  */
 final class RemapArguments {
-    /** Plugin parameters that correspond to a key. The value is a list unless the key is a duration or a flag. */
+    /** Plugin parameters, with the corresponding keys of Millrace. */
     private static final Map<String, String> KEYS = Map.ofEntries(
             Map.entry("cachekey.so --include-params", "cache.key.included_params"),
             Map.entry("cachekey.so --exclude-params", "cache.key.excluded_params"),
@@ -31,21 +31,27 @@ final class RemapArguments {
             Map.entry("stale_response.so --force-stale-if-error", "cache.force_stale_if_error"));
 
     private final StorageImport storage;
-    private final boolean old;
+    private final boolean beforeVersion10;
+    /** The last {@code @plugin} argument of the rule, to which the next {@code @pparam} arguments belong. */
     private String plugin = "";
-    private RemapRule last = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
 
-    /** @param old whether the directory is of a version before 10 */
-    RemapArguments(StorageImport storage, boolean old) {
+    private RemapRule lastRule = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
+
+    /** @param beforeVersion10 whether the directory is of a version before 10 */
+    RemapArguments(StorageImport storage, boolean beforeVersion10) {
         this.storage = storage;
-        this.old = old;
+        this.beforeVersion10 = beforeVersion10;
     }
 
-    /** @param argument the argument without the {@code @} */
+    /**
+     * Imports one argument of a rule.
+     *
+     * @param argument the argument without the {@code @}
+     */
     void take(String argument, RemapRule rule) {
-        if (!rule.equals(last)) {
+        if (!rule.equals(lastRule)) {
             plugin = "";
-            last = rule;
+            lastRule = rule;
         }
         int equals = argument.indexOf('=');
         String name = equals < 0 ? argument : argument.substring(0, equals);
@@ -67,14 +73,14 @@ final class RemapArguments {
         if (known) {
             return;
         }
-        String said = Plugins.about(plugin);
-        if (Plugins.isGuard(plugin)) {
-            rule.guard();
+        String note = Plugins.about(plugin);
+        if (Plugins.deniesClients(plugin)) {
+            rule.markDenied();
         }
         if (Plugins.isBuiltIn(plugin)) {
-            rule.entry().note(plugin + ": " + said);
+            rule.entry().note(plugin + ": " + note);
         } else {
-            rule.entry().notMapped("@plugin=" + plugin + ": " + said);
+            rule.entry().notMapped("@plugin=" + plugin + ": " + note);
         }
     }
 
@@ -131,7 +137,7 @@ final class RemapArguments {
         return key.equals("cache.key.host") ? value : "[" + value + "]";
     }
 
-    /** Imports a record that applies to this rule only. */
+    /** Imports a parameter of conf_remap.so, which sets a record for this rule only. */
     private void record(String name, String value, RemapRule rule) {
         RecordTable.Mapping mapping = name.startsWith("proxy.config.") ? RecordTable.find(name.substring(13)) : null;
         if (mapping == null) {
@@ -142,7 +148,7 @@ final class RemapArguments {
                                     : " has no key that a rule can set"));
             return;
         }
-        if (old && mapping.name().equals("http.cache.ignore_server_no_cache") && !value.equals("0")) {
+        if (beforeVersion10 && mapping.name().equals("http.cache.ignore_server_no_cache") && !value.equals("0")) {
             rule.entry().notMapped("@pparam=" + name + ": " + SpecialRecords.NO_STORE_TOO);
             return;
         }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** A filter of remap.config, on a rule's line or named. Confined to one thread. */
+/** A filter of remap.config, either on the line of a rule or with a name. Confined to one thread. */
 final class RemapFilter {
     private static final Set<String> ALLOWING = Set.of("allow", "add_allow", "set_allow", "1", "on", "enable");
     private static final Set<String> DENYING = Set.of("deny", "add_deny", "set_deny", "0", "off", "disable");
@@ -17,7 +17,7 @@ final class RemapFilter {
 
     private final Entry entry;
     private final String name;
-    private final boolean old;
+    private final boolean beforeVersion10;
     private String action = "allow";
     private final AddressWords sources = new AddressWords();
     private final AddressWords categories = new AddressWords();
@@ -34,13 +34,13 @@ final class RemapFilter {
      * Creates a filter without conditions.
      *
      * @param name empty for the filter of a rule's own line
-     * @param old whether the filter is of a version before 10, where filters never match a method unknown to Traffic
-     *     Server
+     * @param beforeVersion10 whether the filter is of a version before 10. Such a filter never matches a method that
+     *     Traffic Server does not know
      */
-    RemapFilter(Entry entry, String name, boolean old) {
+    RemapFilter(Entry entry, String name, boolean beforeVersion10) {
         this.entry = entry;
         this.name = name;
-        this.old = old;
+        this.beforeVersion10 = beforeVersion10;
     }
 
     Entry entry() {
@@ -51,7 +51,7 @@ final class RemapFilter {
         return name;
     }
 
-    /** Returns true if nothing was set, so that there is no filter. */
+    /** Returns true if the filter has neither an action nor conditions. */
     boolean isEmpty() {
         return empty;
     }
@@ -60,17 +60,20 @@ final class RemapFilter {
         return ALLOWING.contains(action);
     }
 
-    /** Returns true if the filter decides about every method of its clients. */
+    /**
+     * Returns true if the action begins with {@code set_}. It also applies its opposite to all methods that are not
+     * listed.
+     */
     boolean isSet() {
         return action.startsWith("set_");
     }
 
-    /** Returns true if the action is one of the two old words, which newer versions may refuse. */
+    /** Returns true if the action is {@code allow} or {@code deny}, which newer versions may refuse. */
     boolean isOldAction() {
         return action.equals("allow") || action.equals("deny");
     }
 
-    /** Returns true if the filter is for Traffic Server's own requests only, which no client request is. */
+    /** Returns true if the filter matches only requests that Traffic Server itself creates. */
     boolean isInternal() {
         return internal;
     }
@@ -80,7 +83,7 @@ final class RemapFilter {
         return allows() ? "allow" : "deny";
     }
 
-    /** The number of actions that were set. */
+    /** The number of actions in the filter; the last one applies. */
     int countAction() {
         return actions;
     }
@@ -139,13 +142,13 @@ final class RemapFilter {
 
     /** Returns the conditions of the filter. */
     FilterTerms terms() {
-        // Old filters do not match methods that Traffic Server does not know. So an imported allow filter must not
-        // allow them.
-        List<String> met =
-                old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
-        FilterTerms named = met.isEmpty() && !methods.isEmpty()
+        // An allow filter of an old version does not allow methods that Traffic Server does not know.
+        List<String> knownMethods = beforeVersion10 && allows()
+                ? methods.stream().filter(METHODS::contains).toList()
+                : methods;
+        FilterTerms named = knownMethods.isEmpty() && !methods.isEmpty()
                 ? FilterTerms.ALL.withoutMethod()
-                : FilterTerms.ALL.withMethods(met);
+                : FilterTerms.ALL.withMethods(knownMethods);
         return terms(categories, true)
                 .and(terms(sources, true))
                 .and(terms(listeners, false))
@@ -160,10 +163,10 @@ final class RemapFilter {
                         FilterTerms.ALL.sources(), List.of(), words.addresses(), words.texts(), List.of(), false);
     }
 
-    /** Adds notes to a line for conditions with an unexpected meaning, or another meaning in Millrace. */
+    /** Adds notes about conditions with an unexpected meaning, or with another meaning in Millrace. */
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
-            if (words.isReadOtherwise()) {
+            if (words.isAmbiguous()) {
                 line.note("Traffic Server combines these words by OR, so the addresses are "
                         + (words.addresses().texts().equals(List.of("all"))
                                 ? "all that there are"
@@ -171,7 +174,7 @@ final class RemapFilter {
             }
         }
         for (String method : methods) {
-            if (old && !METHODS.contains(method)) {
+            if (beforeVersion10 && !METHODS.contains(method)) {
                 line.note("filters before version 10 never match the method " + method
                         + (allows()
                                 ? ", so the method is omitted: it is not allowed in Traffic Server either"

@@ -14,47 +14,55 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The filters of remap.config, on a line or named. As in Traffic Server, a request must pass every filter; with
- * {@code acl_behavior_policy} 1 the first filter for its client decides. A rule is omitted if its filter cannot be
- * expressed, so that it gives no access. Confined to one thread.
+ * The filters of remap.config: those on the lines of rules, and those with names. In Traffic Server, a request must
+ * pass every filter of a rule. With {@code acl_behavior_policy} 1, the first filter that matches the client decides.
+ * Confined to one thread.
  */
 final class RemapFilters {
     private static final String IP_ALLOW = "ip_allow";
 
     private final Input input;
     private final IpAllowFilters ipAllow;
+    /** Filters by their names in lower case, as defined before the present line. */
     private final Map<String, RemapFilter> defined = new LinkedHashMap<>();
-    private final List<RemapFilter> known = new ArrayList<>();
+
+    private final List<RemapFilter> allFilters = new ArrayList<>();
+    /** Filter names that are used in the resulting configuration. */
     private final Set<String> taken = new HashSet<>();
+    /** Named filters that apply to the next rules. */
     private final List<RemapFilter> active = new ArrayList<>();
-    private boolean general = true;
-    private final boolean old;
+    /** Whether ip_allow applies to the next rules. */
+    private boolean ipAllowActive = true;
+
+    private final boolean beforeVersion10;
+    /** The filter on the line of the present rule. */
     private RemapFilter inline;
 
     RemapFilters(Input input, IpAllowFilters ipAllow) {
         this.input = input;
         this.ipAllow = ipAllow;
-        old = !input.has("records.yaml");
-        inline = new RemapFilter(new Entry("", 0, 0, ""), "", old);
+        beforeVersion10 = !input.has("records.yaml");
+        inline = new RemapFilter(new Entry("", 0, 0, ""), "", beforeVersion10);
     }
 
-    private boolean isFirstDeciding() {
+    private boolean firstMatchDecides() {
         return input.records().value("url_remap.acl_behavior_policy", "0").equals("1");
     }
 
     /**
-     * Begins an included file, in which ip_allow applies regardless of the including file. Returns the state to
-     * restore.
+     * Begins an included file. In it, ip_allow applies even if the including file has deactivated ip_allow.
+     *
+     * @return the state of the including file, for {@link #endFile}
      */
     boolean beginFile() {
-        boolean before = general;
-        general = true;
+        boolean before = ipAllowActive;
+        ipAllowActive = true;
         return before;
     }
 
     /** Ends an included file and restores the state of the including file. */
     void endFile(boolean before) {
-        general = before;
+        ipAllowActive = before;
     }
 
     void directive(SourceFile file, Words words) {
@@ -87,28 +95,28 @@ final class RemapFilters {
         }
     }
 
-    /** Returns the filter with this name, to which conditions are then added. */
+    /** Returns the filter with a name, or creates it. The caller adds conditions to the filter. */
     RemapFilter define(Entry entry, String name) {
         String key = name.toLowerCase(Locale.ROOT);
         RemapFilter filter = defined.get(key);
         if (filter == null) {
-            filter = new RemapFilter(entry, name, old);
+            filter = new RemapFilter(entry, name, beforeVersion10);
             defined.put(key, filter);
-            known.add(filter);
+            allFilters.add(filter);
         } else {
             entry.note("added to the filter of " + filter.entry().place());
-            // A new name when written again: earlier rules keep the filter without the additions.
+            // Earlier rules keep the filter without the additions. So the extended filter is written with a new name.
             filter.written("");
         }
         return filter;
     }
 
-    /** Creates an empty filter with this name. Earlier rules keep the filter that had the name before. */
+    /** Creates an empty filter with a name. Earlier rules keep the previous filter with this name. */
     RemapFilter defineAnew(Entry entry, String name) {
         String key = name.toLowerCase(Locale.ROOT);
-        RemapFilter filter = new RemapFilter(entry, name, old);
+        RemapFilter filter = new RemapFilter(entry, name, beforeVersion10);
         RemapFilter before = defined.put(key, filter);
-        known.add(filter);
+        allFilters.add(filter);
         int place = active.indexOf(before);
         if (before != null) {
             entry.note("replaces the filter of " + before.entry().place());
@@ -122,7 +130,7 @@ final class RemapFilters {
     void activate(Entry entry, String name, boolean on) {
         entry.note("rules after this line " + (on ? "use the filter" : "do not use the filter"));
         if (name.equals(IP_ALLOW)) {
-            general = on;
+            ipAllowActive = on;
             return;
         }
         RemapFilter filter = defined.get(name.toLowerCase(Locale.ROOT));
@@ -145,9 +153,9 @@ final class RemapFilters {
         }
     }
 
-    /** Begins the own filter of a rule. */
+    /** Creates the filter for the line of a rule. */
     RemapFilter begin(Entry entry) {
-        inline = new RemapFilter(entry, "", old);
+        inline = new RemapFilter(entry, "", beforeVersion10);
         return inline;
     }
 
@@ -199,7 +207,7 @@ final class RemapFilters {
         if (!filter.action(value)) {
             throw new IllegalArgumentException("'" + value + "' is not an action");
         }
-        if (isFirstDeciding() && filter.isOldAction()) {
+        if (firstMatchDecides() && filter.isOldAction()) {
             throw new IllegalArgumentException("'" + value
                     + "' is refused where acl_behavior_policy is 1; it is add_" + filter.action() + " or set_"
                     + filter.action());
@@ -218,7 +226,7 @@ final class RemapFilters {
         filter.category(ipAllow.category(name), negative);
     }
 
-    /** Writes the filters of a rule: its own, and the named filters that are active at its position. */
+    /** Writes the filters of a rule. These are its own filter and the active named filters. */
     void write(RemapRule rule, DraftNode node) {
         List<RemapFilter> filters = new ArrayList<>();
         if (!inline.isEmpty()) {
@@ -233,10 +241,10 @@ final class RemapFilters {
         filters.addAll(active);
         filters.forEach(filter -> filter.explain(filter.entry()));
         RuleFilters writer = new RuleFilters(input, ipAllow, this, rule, node);
-        if (isFirstDeciding()) {
-            writer.writeFirstDeciding(filters, general);
+        if (firstMatchDecides()) {
+            writer.writeFirstDeciding(filters, ipAllowActive);
         } else {
-            writer.writeAllPassed(filters, general);
+            writer.writeAllPassed(filters, ipAllowActive);
         }
         if (rule.verb().contains("redirect") && !filters.isEmpty()) {
             rule.entry().note("Traffic Server redirects without checking filters; Millrace checks the filters first");
@@ -244,8 +252,8 @@ final class RemapFilters {
     }
 
     /**
-     * Returns a unique filter name. A deleted filter may be defined again, and not every name of Traffic Server is
-     * valid in Millrace.
+     * Returns a valid and unique filter name for the resulting configuration. In Traffic Server, a name can be used
+     * again after its filter was deleted.
      */
     String freeName(String name) {
         String word = name.replaceAll("[^A-Za-z0-9._-]", "-");
@@ -258,7 +266,7 @@ final class RemapFilters {
 
     /** Adds a note to each filter that no rule uses. */
     void finish() {
-        for (RemapFilter filter : known) {
+        for (RemapFilter filter : allFilters) {
             if (!filter.isUsed()) {
                 filter.entry().note("no rule uses it");
             }

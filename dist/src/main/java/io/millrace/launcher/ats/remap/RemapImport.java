@@ -10,15 +10,18 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Imports remap.config: rules, named filters, and included files. Confined to one thread. */
+/** The importer of remap.config with its included files. Confined to one thread. */
 public final class RemapImport {
+    /** Limit of included files. Traffic Server has none. */
     private static final int INCLUDES_MAX = 1000;
 
     private final Input input;
     private final RemapRules rules;
     private final RemapFilters filters;
-    private final Deque<String> open = new ArrayDeque<>();
-    private final Map<String, List<Words>> known = new HashMap<>();
+    /** Files whose reading has begun but not ended, to detect a file that includes itself. */
+    private final Deque<String> openFiles = new ArrayDeque<>();
+
+    private final Map<String, List<Words>> linesByFile = new HashMap<>();
     private int includes;
 
     /** Creates an import from {@code input} that adds rules to {@code rules}. */
@@ -38,9 +41,9 @@ public final class RemapImport {
     }
 
     private void read(SourceFile file) {
-        open.push(file.name());
+        openFiles.push(file.name());
         // The report contains the lines of a file once, even if the file is included twice.
-        for (Words words : known.computeIfAbsent(file.name(), name -> Words.ofRemap(file))) {
+        for (Words words : linesByFile.computeIfAbsent(file.name(), name -> Words.ofRemap(file))) {
             if (words.at(0).equals(".include")) {
                 include(file, words);
             } else if (words.at(0).startsWith(".")) {
@@ -49,7 +52,7 @@ public final class RemapImport {
                 rule(file, words);
             }
         }
-        open.pop();
+        openFiles.pop();
     }
 
     private void include(SourceFile file, Words words) {
@@ -69,7 +72,7 @@ public final class RemapImport {
 
     /** @return the problem; null if the file was read */
     private @Nullable String include(String name) {
-        if (open.contains(name)) {
+        if (openFiles.contains(name)) {
             return " includes itself";
         }
         if (++includes > INCLUDES_MAX) {
@@ -86,8 +89,8 @@ public final class RemapImport {
     }
 
     /**
-     * Imports a rule. Words that begin with {@code @} may be anywhere; the others are the kind, the two URLs and
-     * further arguments.
+     * Imports a rule. Its words are the kind, two URLs and further arguments. Words that begin with {@code @} may be
+     * anywhere between them.
      */
     private void rule(SourceFile file, Words words) {
         List<String> plain =
@@ -103,11 +106,13 @@ public final class RemapImport {
         }
         if (!plain.get(0).equalsIgnoreCase("map_with_referer")) {
             explain(rule, more);
-        } else if (rules.isRefererAsked() && more.size() < 2) {
-            file.problem(words.entry(), "map_with_referer needs a URL for those that are refused, and expressions");
+        } else if (rules.isRefererChecked() && more.size() < 2) {
+            file.problem(
+                    words.entry(),
+                    "map_with_referer needs a redirect URL for refused requests, and expressions for Referer");
             return;
-        } else if (rules.isRefererAsked()) {
-            rules.refuse(rule, more.get(0), more.subList(1, more.size()));
+        } else if (rules.isRefererChecked()) {
+            rules.setReferers(rule, more.get(0), more.subList(1, more.size()));
         }
         for (int i = 0; i < words.words().size(); i++) {
             if (words.at(i).startsWith("@") && !filters.take(file, words, i)) {

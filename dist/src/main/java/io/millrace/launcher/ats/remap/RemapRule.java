@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A rule of remap.config during the import. Confined to one thread. */
+/** A rule of remap.config or remap.yaml during the import. Confined to one thread. */
 public final class RemapRule {
     private final List<String> rewrites = new ArrayList<>();
     private final Entry entry;
@@ -18,9 +18,9 @@ public final class RemapRule {
     private final String to;
     private final Map<String, String> settings = new LinkedHashMap<>();
     private List<String> referers = List.of();
-    private String refused = "";
+    private String refererRedirect = "";
     private String strategy = "";
-    private boolean guarded;
+    private boolean denied;
     private @Nullable DraftNode node;
 
     RemapRule(Entry entry, String verb, String from, String to) {
@@ -40,7 +40,7 @@ public final class RemapRule {
         return verb;
     }
 
-    /** The pattern: the URL that clients request. */
+    /** The first URL of the rule, which is matched with the URL of the request. */
     public String from() {
         return from;
     }
@@ -49,8 +49,9 @@ public final class RemapRule {
         return to;
     }
 
-    void refuse(String redirect, List<String> expressions) {
-        refused = redirect;
+    /** Sets the permitted values of Referer, and the URL to which other requests are redirected. */
+    void setReferers(String redirect, List<String> expressions) {
+        refererRedirect = redirect;
         referers = List.copyOf(expressions);
     }
 
@@ -58,17 +59,19 @@ public final class RemapRule {
         return referers;
     }
 
-    String refused() {
-        return refused;
+    String refererRedirect() {
+        return refererRedirect;
     }
 
-    /** Marks the rule as protected by a plugin that denies clients. Millrace has no such plugin. */
-    void guard() {
-        guarded = true;
+    /**
+     * Marks a rule with a plugin that denies clients. Since Millrace lacks the plugin, the rule will deny all requests.
+     */
+    void markDenied() {
+        denied = true;
     }
 
-    /** Inserts a filter that denies all clients. */
-    void close(Entry why) {
+    /** Inserts a first filter that denies all clients. */
+    void denyAll(Entry why) {
         if (node != null && !verb.equals("reverse_map")) {
             node.first("filters").from(why).put("action", "deny");
         }
@@ -89,14 +92,15 @@ public final class RemapRule {
         return settings;
     }
 
-    void at(DraftNode written) {
+    /** Sets the node of the rule in the resulting configuration. */
+    void setNode(DraftNode written) {
         node = written;
-        if (guarded) {
-            close(entry);
+        if (denied) {
+            denyAll(entry);
         }
     }
 
-    /** The node of the rule in the configuration. */
+    /** The node of the rule in the resulting configuration; null before it is written. */
     @Nullable
     public DraftNode node() {
         return node;
@@ -129,7 +133,7 @@ public final class RemapRule {
         return path(to);
     }
 
-    /** Path of the pattern, with which request paths begin. */
+    /** Path of the first URL, a prefix of the paths of matching requests. */
     public String fromPath() {
         return path(from);
     }
@@ -150,7 +154,7 @@ public final class RemapRule {
         return verb.startsWith("regex");
     }
 
-    /** Host or regular expression of the pattern; empty for every host. */
+    /** Host of the first URL, or regular expression for the host; empty for every host. */
     public String fromHost() {
         return isExpression() ? host(from) : host(from).toLowerCase(Locale.ROOT);
     }

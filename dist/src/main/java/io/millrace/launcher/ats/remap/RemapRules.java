@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The rules of remap.config or remap.yaml, which are collected and written. Confined to one thread. */
+/** The collection of the rules of remap.config or remap.yaml, and their writer. Confined to one thread. */
 public final class RemapRules {
     private static final Set<String> VERBS = Set.of(
             "map",
@@ -28,6 +28,7 @@ public final class RemapRules {
             "regex_redirect",
             "regex_redirect_temporary");
 
+    /** The first URL of a rule with a regular expression: scheme, host, port and path. */
     private static final Pattern REGEX = Pattern.compile("([^:/]+://)([^/]*?)((?::\\d+)?)((?:/.*)?)");
 
     private final Input input;
@@ -84,32 +85,37 @@ public final class RemapRules {
             if (from.contains("{")) {
                 return null;
             }
-            // Without this closed rule, requests for the page would match a wider rule.
-            RemapRule closed = new RemapRule(entry, verb, from, DraftNode.CLOSED);
-            closed.guard();
-            return closed;
+            // The rule is replaced by one that denies its requests. Without a rule, they would match a wider rule.
+            RemapRule denyRule = new RemapRule(entry, verb, from, DraftNode.CLOSED);
+            denyRule.markDenied();
+            return denyRule;
         }
         if (from.startsWith("tunnel:")) {
             entry.notMapped("connections are not forwarded by SNI without TLS termination");
             return null;
         }
-        if (verb.equals("map_with_referer") && !isRefererAsked()) {
+        if (verb.equals("map_with_referer") && !isRefererChecked()) {
             entry.note("proxy.config.http.referer_filter is off, so every Referer passes");
             return new RemapRule(entry, "map", from, to);
         }
         return new RemapRule(entry, verb, from, to);
     }
 
-    /** Returns true if map_with_referer differs from map. */
-    boolean isRefererAsked() {
+    /** Returns true if the referer filter is on. If it is off, map_with_referer is the same as map. */
+    boolean isRefererChecked() {
         return input.records().isOn("http.referer_filter", false);
     }
 
-    /** Sets the pages that may link to a rule's URLs, and where other requests are redirected. */
-    void refuse(RemapRule rule, String redirect, List<String> expressions) {
+    /**
+     * Sets the permitted values of Referer for a rule.
+     *
+     * @param redirect URL to which other requests are redirected
+     * @param expressions regular expressions of the permitted values
+     */
+    void setReferers(RemapRule rule, String redirect, List<String> expressions) {
         boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
                 .contains(redirect.toLowerCase(Locale.ROOT));
-        rule.refuse(
+        rule.setReferers(
                 usual ? input.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
                 expressions);
     }
@@ -125,19 +131,21 @@ public final class RemapRules {
         }
     }
 
-    /** The import of files of header_rewrite. */
+    /** The importer of files of header_rewrite. */
     public HeaderRewriteImport rewrites() {
         return rewrites;
     }
 
-    /** Writes a rule with its own filters and the named filters that are active at its position. */
+    /**
+     * Writes a rule with its filters. These are its own filters and the named filters that are active at its position.
+     */
     void write(RemapRule rule) {
         DraftNode node = input.draft().element("remap", rule.entry());
         node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
         node.put("to", rule.to());
         if (!rule.referers().isEmpty()) {
             node.putWords("referers", rule.referers());
-            node.put("referer_redirect", rule.refused());
+            node.put("referer_redirect", rule.refererRedirect());
         }
         rule.settings().forEach((key, value) -> {
             if (value.startsWith("[")) {
@@ -153,13 +161,13 @@ public final class RemapRules {
         }
         writeRewrites(rule, node);
         filters.write(rule, node);
-        rule.at(node);
+        rule.setNode(node);
         rules.add(rule);
     }
 
     /**
-     * Writes rules with filters for as many hosts as Traffic Server does, so that no host matches a wider rule without
-     * filters.
+     * Extends the expressions of rules with filters. They then match as many hosts as in Traffic Server. Otherwise some
+     * hosts would match a wider rule without filters.
      */
     public void finish() {
         for (RemapRule rule : rules) {
@@ -177,9 +185,10 @@ public final class RemapRules {
     }
 
     /**
-     * Converts the regular expression of a rule. In Millrace it must match the whole host, so anchors are removed.
+     * Converts the regular expression of a rule. An expression must match the whole host in Millrace, so anchors are
+     * removed.
      *
-     * @param anywhere whether the expression is extended so that it is found anywhere in the host
+     * @param anywhere whether the result also matches hosts that only contain a match, as in Traffic Server
      */
     private static String regex(RemapRule rule, boolean anywhere) {
         Matcher parts = REGEX.matcher(rule.from());

@@ -16,14 +16,16 @@ import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** Imports remap.yaml, which has the content of remap.config in YAML. Confined to one thread. */
+/** The importer of remap.yaml, the YAML form of remap.config. Confined to one thread. */
 public final class RemapYamlImport {
+    /** Limit of included files. Traffic Server has none. */
     private static final int INCLUDES_MAX = 1000;
+
     private static final List<String> KEYS = List.of("remap", "acl_filters");
 
     /**
-     * The keys of a filter in the order in which Traffic Server reads them, with the corresponding text of a
-     * remap.config line.
+     * The keys of a filter, with the corresponding words of remap.config. They have the order in which Traffic Server
+     * reads them. An ending {@code =~} stands for words with {@code ~}, which exclude addresses.
      */
     private static final Map<String, String> TERMS = new LinkedHashMap<>();
 
@@ -47,7 +49,9 @@ public final class RemapYamlImport {
     private final Input input;
     private final RemapRules rules;
     private final RemapFilters filters;
-    private final Deque<String> open = new ArrayDeque<>();
+    /** Files whose reading has begun but not ended, to detect a file that includes itself. */
+    private final Deque<String> openFiles = new ArrayDeque<>();
+
     private int includes;
 
     /** Creates an import from {@code input} that adds rules to {@code rules}. */
@@ -65,7 +69,7 @@ public final class RemapYamlImport {
 
     /** @return the problem; null if the file was read */
     private @Nullable String read(String name) {
-        if (open.contains(name)) {
+        if (openFiles.contains(name)) {
             return " includes itself";
         }
         if (++includes > INCLUDES_MAX) {
@@ -78,14 +82,14 @@ public final class RemapYamlImport {
         if (yaml == null) {
             return ": no such file";
         }
-        open.push(name);
+        openFiles.push(name);
         for (JoinedYaml.Item item : yaml.pairs("acl_filters")) {
             define(item.entry(), item.name(), item.node());
         }
         for (JoinedYaml.Item item : yaml.items("remap")) {
             element(item.node(), item.entry());
         }
-        open.pop();
+        openFiles.pop();
         return null;
     }
 
@@ -194,7 +198,7 @@ public final class RemapYamlImport {
             if (rule == null) {
                 return;
             }
-            more(rule, node, entry);
+            optionalKeys(rule, node, entry);
             rules.write(rule);
         }
         if (from.size() > 1) {
@@ -202,7 +206,7 @@ public final class RemapYamlImport {
         }
     }
 
-    private void more(RemapRule rule, Node node, Entry entry) {
+    private void optionalKeys(RemapRule rule, Node node, Entry entry) {
         Node filter = Yaml.value(node, "acl_filter");
         if (filter != null) {
             terms(filters.begin(entry), filter, entry);
@@ -214,7 +218,7 @@ public final class RemapYamlImport {
             if (Yaml.text(redirect, "url").isEmpty() || expressions.isEmpty()) {
                 input.problem(entry, "redirect needs url and regex");
             }
-            rules.refuse(rule, Yaml.text(redirect, "url"), expressions);
+            rules.setReferers(rule, Yaml.text(redirect, "url"), expressions);
         }
         for (Node plugin : Yaml.elements(Yaml.value(node, "plugins"))) {
             rules.arguments().take("plugin=" + Yaml.text(plugin, "name"), rule);
@@ -232,7 +236,10 @@ public final class RemapYamlImport {
         }
     }
 
-    /** Returns a URL that is given as a whole or in parts. A host without a scheme gives a URL for each scheme. */
+    /**
+     * Returns the URLs that a node describes, as a whole or in parts. For a host without a scheme, one URL for each
+     * scheme.
+     */
     private List<String> urls(@Nullable Node node, boolean from) {
         String whole = Yaml.text(node, "url");
         if (!whole.isEmpty()) {
@@ -246,11 +253,13 @@ public final class RemapYamlImport {
         if (host.isEmpty()) {
             return from && path.startsWith("/") ? List.of(path) : List.of();
         }
-        String rest = "://" + host + (port.isEmpty() ? "" : ":" + port) + rooted;
+        String afterScheme = "://" + host + (port.isEmpty() ? "" : ":" + port) + rooted;
         if (!scheme.isEmpty()) {
-            return List.of(scheme + rest);
+            return List.of(scheme + afterScheme);
         }
         boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
-        return !from ? List.of() : secure ? List.of("http" + rest, "https" + rest) : List.of("http" + rest);
+        return !from
+                ? List.of()
+                : secure ? List.of("http" + afterScheme, "https" + afterScheme) : List.of("http" + afterScheme);
     }
 }

@@ -5,27 +5,27 @@ import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
 
 /**
- * Writes the filters of one rule. Millrace uses the first matching filter; the written filters give the same result as
- * all filters of Traffic Server. Confined to one thread.
+ * The writer of the filters of one rule. Traffic Server combines several filters, but in Millrace the first matching
+ * filter decides. This class writes filters with the same result. Confined to one thread.
  */
 final class RuleFilters {
     private final Input input;
     private final IpAllowFilters ipAllow;
-    private final RemapFilters names;
+    private final RemapFilters filterNames;
     private final RemapRule rule;
     private final DraftNode node;
 
-    RuleFilters(Input input, IpAllowFilters ipAllow, RemapFilters names, RemapRule rule, DraftNode node) {
+    RuleFilters(Input input, IpAllowFilters ipAllow, RemapFilters filterNames, RemapRule rule, DraftNode node) {
         this.input = input;
         this.ipAllow = ipAllow;
-        this.names = names;
+        this.filterNames = filterNames;
         this.rule = rule;
         this.node = node;
     }
 
     /**
-     * Writes filters that a request must all pass: it matches no deny filter and every allow filter, and passes
-     * ip_allow.
+     * Writes filters of which a request must pass all. It must match no deny filter and every allow filter, and be
+     * allowed by ip_allow.
      *
      * @param general whether ip_allow applies to the rule
      */
@@ -34,35 +34,35 @@ final class RuleFilters {
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
         if (allowing.stream().anyMatch(RemapFilter::isInternal)) {
-            // Without the rule, its requests would match a wider rule.
+            // The rule is written, but denies all requests. Without a rule, they would match a wider rule.
             filters.stream()
                     .filter(filter -> filter.isInternal() && !filter.name().isEmpty())
                     .forEach(filter -> filter.entry().note("applies only to Traffic Server's internal requests"));
-            nobody(
+            denyAll(
                     "applies only to Traffic Server's internal requests, which Millrace does not have, so all requests are denied");
             return;
         }
         for (RemapFilter filter : filters) {
             if (!filter.allows()) {
-                one(filter, filter.terms());
+                writeFilter(filter, filter.terms());
             }
         }
         if (!allowing.isEmpty()) {
-            allowed(allowing, general);
+            writeAllowFilters(allowing, general);
         } else if (!general && !input.draft().elements("access.filters").isEmpty()) {
             node.element("filters").put("action", "allow");
         }
     }
 
-    /** Writes one filter with the intersection of all allow filters. */
-    private void allowed(List<RemapFilter> allowing, boolean general) {
+    /** Writes the allow filters as one filter with all their conditions. */
+    private void writeAllowFilters(List<RemapFilter> allowing, boolean general) {
         FilterTerms all = FilterTerms.ALL;
         for (RemapFilter filter : allowing) {
             all = all.and(filter.terms());
         }
         if (all.matchesNothing()) {
             allowing.forEach(filter -> node.from(filter.entry()));
-            nobody("no request can pass all filters of the rule");
+            denyAll("no request can pass all filters of the rule");
             return;
         }
         if (general && !ipAllow.onlyDenies()) {
@@ -74,7 +74,7 @@ final class RuleFilters {
             ipAllow.namesOfDenying().forEach(name -> node.elementWord("filters", name));
         }
         if (allowing.size() == 1) {
-            one(allowing.get(0), all);
+            writeFilter(allowing.get(0), all);
         } else {
             DraftNode joined = node.element("filters");
             all.write(joined, true);
@@ -84,8 +84,8 @@ final class RuleFilters {
     }
 
     /**
-     * Writes filters of which the first one for a client decides. A filter that only adds methods passes other methods
-     * on to the next filter.
+     * Writes filters for a rule in which the first filter that matches the client decides. A filter whose action begins
+     * with {@code add_} decides only about its methods. The next filter decides about others.
      */
     void writeFirstDeciding(List<RemapFilter> filters, boolean general) {
         boolean allows = false;
@@ -100,10 +100,10 @@ final class RuleFilters {
                 filter.entry().note("no request matches it");
                 continue;
             }
-            boolean flips = filter.isSet() && !terms.methods().isEmpty();
-            allows |= filter.allows() || flips;
-            one(filter, terms);
-            if (flips) {
+            boolean deniesOtherMethods = filter.isSet() && !terms.methods().isEmpty();
+            allows |= filter.allows() || deniesOtherMethods;
+            writeFilter(filter, terms);
+            if (deniesOtherMethods) {
                 terms.withMethods(List.of()).write(node.element("filters"), !filter.allows());
             }
         }
@@ -114,12 +114,12 @@ final class RuleFilters {
         }
     }
 
-    private void nobody(String why) {
+    private void denyAll(String why) {
         rule.entry().note(why);
         node.element("filters").put("action", "deny");
     }
 
-    private void one(RemapFilter filter, FilterTerms terms) {
+    private void writeFilter(RemapFilter filter, FilterTerms terms) {
         if (filter.isInternal()) {
             filter.entry().note("Millrace has no internal requests");
         } else if (terms.matchesNothing()) {
@@ -128,7 +128,7 @@ final class RuleFilters {
             terms.write(node.element("filters"), filter.allows());
         } else {
             if (filter.written().isEmpty()) {
-                filter.written(names.freeName(filter.name()));
+                filter.written(filterNames.freeName(filter.name()));
                 DraftNode named = input.draft().element("filters", filter.entry());
                 named.put("name", filter.written());
                 terms.write(named, filter.allows());

@@ -14,14 +14,19 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Imports files of {@code header_rewrite} to rules: one for each operator. Confined to one thread. */
+/**
+ * The importer of files of the plugin {@code header_rewrite}. Each operator becomes one element of {@code rules}.
+ * Confined to one thread.
+ */
 public final class HeaderRewriteImport {
-    private static final String VARIABLES =
+    private static final String NO_VARIABLES =
             "values of rules are constant; only set-redirect can use parts of the client's URL";
 
     private final Input input;
-    /** The rules of each file and hook, so that a file that several remap rules use is read once. */
-    private final Map<String, List<RewriteRule>> known = new HashMap<>();
+    /**
+     * The rules of each file that was read, by default hook and file name. Several remap rules may use the same file.
+     */
+    private final Map<String, List<RewriteRule>> rulesByFile = new HashMap<>();
 
     /** Creates an import from {@code input}. */
     public HeaderRewriteImport(Input input) {
@@ -38,7 +43,7 @@ public final class HeaderRewriteImport {
     public void write(DraftNode into, String name, Entry source, boolean isGlobal) {
         SourceFile file = input.read(input.relative(name));
         if (file == null) {
-            // A copied directory has absolute names of its old place.
+            // The directory may be a copy. An absolute name then refers to the original directory.
             file = input.read(String.valueOf(Path.of(name).getFileName()));
         }
         if (file == null) {
@@ -46,10 +51,10 @@ public final class HeaderRewriteImport {
                     "header_rewrite.so: " + name + ": no such file; if the plugin refuses requests, write filters");
             return;
         }
-        RewriteHook usual = isGlobal ? RewriteHook.READ_RESPONSE_HDR_HOOK : RewriteHook.REMAP_PSEUDO_HOOK;
+        RewriteHook defaultHook = isGlobal ? RewriteHook.READ_RESPONSE_HDR_HOOK : RewriteHook.REMAP_PSEUDO_HOOK;
         SourceFile found = file;
-        List<RewriteRule> rules =
-                known.computeIfAbsent(usual + " " + found.name(), key -> RewriteFile.read(found, usual));
+        List<RewriteRule> rules = rulesByFile.computeIfAbsent(
+                defaultHook + " " + found.name(), key -> RewriteFile.read(found, defaultHook));
         source.note("header_rewrite.so: the rules of " + name + " were imported, see its lines");
         Set<Entry> useless = new LinkedHashSet<>();
         Set<Entry> used = new LinkedHashSet<>();
@@ -58,7 +63,7 @@ public final class HeaderRewriteImport {
         useless.forEach(condition -> condition.notMapped("none of its operators has an equivalent"));
     }
 
-    /** Writes a rule. Returns false if it has no equivalent, which was reported. */
+    /** Writes a rule. Returns false if it has no equivalent; a note on its line gives the reason. */
     private static boolean write(DraftNode into, RewriteRule rule) {
         if (rule.problem() != null) {
             rule.entry().notMapped("its condition has no equivalent: " + rule.problem());
@@ -126,7 +131,7 @@ public final class HeaderRewriteImport {
             return node -> node.putWords("remove_" + fields, List.of(name));
         }
         if (value.contains("%{") || value.contains("%<")) {
-            rule.entry().notMapped(VARIABLES);
+            rule.entry().notMapped(NO_VARIABLES);
             return null;
         }
         String key = (operator.equals("set-header") ? "set_" : "add_") + fields;
@@ -139,7 +144,7 @@ public final class HeaderRewriteImport {
             return null;
         }
         if (to.contains("%{CLIENT-URL}") || to.contains("%{REQUEST_METHOD}") || to.matches(".*%[0-9].*")) {
-            rule.entry().notMapped(VARIABLES);
+            rule.entry().notMapped(NO_VARIABLES);
             return null;
         }
         String target = to.replace("$", "$$")
@@ -147,7 +152,7 @@ public final class HeaderRewriteImport {
                 .replace("?%{CLIENT-URL:QUERY}", "$query")
                 .replace("%{CLIENT-URL:HOST}", "$host");
         if (target.contains("%{")) {
-            rule.entry().notMapped(VARIABLES);
+            rule.entry().notMapped(NO_VARIABLES);
             return null;
         }
         String whole = qsa && !target.contains("?") && !target.endsWith("$query") ? target + "$query" : target;

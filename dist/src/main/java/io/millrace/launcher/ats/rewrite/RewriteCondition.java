@@ -7,12 +7,12 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Translates one condition of {@code header_rewrite} to an expression. Stateless. */
+/** Translates a condition of {@code header_rewrite} to a Millrace expression. Stateless. */
 final class RewriteCondition {
-    /** The condition holds always; not a text of an expression. */
+    /** The result for a condition that is always true. Expressions have no such constant, so callers omit it. */
     static final String ALWAYS = "true";
 
-    /** A condition without an equivalent; the message is the reason. */
+    /** Thrown for a condition without an equivalent. The message is the reason. */
     static final class UnknownConditionException extends Exception {
         UnknownConditionException(String reason) {
             super(reason, null, false, false);
@@ -29,7 +29,7 @@ final class RewriteCondition {
     private RewriteCondition() {}
 
     /**
-     * Translates a condition without its combination with others.
+     * Translates a single condition.
      *
      * @param name the text between the braces, such as {@code CLIENT-HEADER:X-Foo}
      * @param operand such as {@code =GET} or {@code /^a/}; empty for none
@@ -37,7 +37,7 @@ final class RewriteCondition {
      */
     static String of(RewriteHook hook, String name, String operand, Set<String> flags)
             throws UnknownConditionException {
-        String text = positive(hook, name, operand, flags);
+        String text = withoutNegation(hook, name, operand, flags);
         if (!flags.contains("NOT")) {
             return text;
         }
@@ -47,7 +47,7 @@ final class RewriteCondition {
         return "!(" + text + ")";
     }
 
-    private static String positive(RewriteHook hook, String name, String operand, Set<String> flags)
+    private static String withoutNegation(RewriteHook hook, String name, String operand, Set<String> flags)
             throws UnknownConditionException {
         int colon = name.indexOf(':');
         String kind = (colon < 0 ? name : name.substring(0, colon)).toUpperCase(Locale.ROOT);
@@ -86,7 +86,7 @@ final class RewriteCondition {
         };
     }
 
-    /** Paths of Traffic Server have no slash at their start. */
+    /** Adds the slash at the start of a path: paths in Traffic Server have none. */
     private static String withSlash(String operand, Set<String> flags) {
         if (operand.startsWith("=")) {
             boolean fromStart = !flags.contains("SUF") && !flags.contains("MID") && !flags.contains("EXT");
@@ -117,18 +117,18 @@ final class RewriteCondition {
             return "!(" + field + " =~ \".\")";
         }
         if (flags.contains("PRE")) {
-            return field + " =~ " + Expression.literal(fold + "^" + plain(value));
+            return field + " =~ " + Expression.literal(fold + "^" + escaped(value));
         }
         if (flags.contains("SUF") || flags.contains("EXT")) {
             String dot = flags.contains("EXT") ? "\\." : "";
-            return field + " =~ " + Expression.literal(fold + dot + plain(value) + "$");
+            return field + " =~ " + Expression.literal(fold + dot + escaped(value) + "$");
         }
         if (flags.contains("MID")) {
-            return field + " =~ " + Expression.literal(fold + plain(value));
+            return field + " =~ " + Expression.literal(fold + escaped(value));
         }
         return fold.isEmpty()
                 ? field + " == " + Expression.literal(value)
-                : field + " =~ " + Expression.literal("(?i)^" + plain(value) + "$");
+                : field + " =~ " + Expression.literal("(?i)^" + escaped(value) + "$");
     }
 
     private static String set(String field, String operand, Set<String> flags, String fold)
@@ -137,7 +137,7 @@ final class RewriteCondition {
         List<String> choices = new ArrayList<>();
         for (String value : operand.substring(1, operand.length() - 1).split(",", -1)) {
             literals.add(Expression.literal(value.strip()));
-            choices.add(plain(value.strip()));
+            choices.add(escaped(value.strip()));
         }
         if (!fold.isEmpty() || flags.contains("PRE") || flags.contains("SUF") || flags.contains("MID")) {
             String start = flags.contains("SUF") || flags.contains("MID") ? "" : "^";
@@ -150,16 +150,16 @@ final class RewriteCondition {
         return field + " in (" + String.join(", ", literals) + ")";
     }
 
-    private static String plain(String text) {
-        StringBuilder plain = new StringBuilder();
+    private static String escaped(String text) {
+        StringBuilder escaped = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (SPECIAL.indexOf(c) >= 0) {
-                plain.append('\\');
+                escaped.append('\\');
             }
-            plain.append(c);
+            escaped.append(c);
         }
-        return plain.toString();
+        return escaped.toString();
     }
 
     private static String number(String field, String operand) throws UnknownConditionException {
@@ -207,7 +207,12 @@ final class RewriteCondition {
         return number("random", operand);
     }
 
-    /** Combines conditions as {@code header_rewrite} does: each with all that follow it. */
+    /**
+     * Combines conditions as {@code header_rewrite} does: {@code a OR b AND c} is {@code a OR (b AND c)}.
+     *
+     * @param alternatives for each condition, whether OR follows it, not AND
+     * @return the expression; null if there are no conditions
+     */
     static @Nullable String join(List<String> conditions, List<Boolean> alternatives) {
         String all = null;
         for (int i = conditions.size() - 1; i >= 0; i--) {
@@ -215,16 +220,18 @@ final class RewriteCondition {
             if (all == null) {
                 all = one;
             } else if (alternatives.get(i)) {
-                all = one.equals(ALWAYS) || all.equals(ALWAYS) ? ALWAYS : grouped(one) + " || " + grouped(all);
+                all = one.equals(ALWAYS) || all.equals(ALWAYS)
+                        ? ALWAYS
+                        : parenthesized(one) + " || " + parenthesized(all);
             } else if (!one.equals(ALWAYS)) {
-                all = all.equals(ALWAYS) ? one : grouped(one) + " && " + grouped(all);
+                all = all.equals(ALWAYS) ? one : parenthesized(one) + " && " + parenthesized(all);
             }
         }
         return all;
     }
 
     /** Returns the text in parentheses if it has an operator between conditions. */
-    static String grouped(String text) {
+    static String parenthesized(String text) {
         return text.contains(" && ") || text.contains(" || ") ? "(" + text + ")" : text;
     }
 }

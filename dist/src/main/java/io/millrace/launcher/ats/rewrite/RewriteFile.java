@@ -15,16 +15,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a file of {@code header_rewrite}: conditions, operators, groups, and branches. For a single use, confined to
- * one thread.
+ * A reader of a {@code header_rewrite} file with its conditions, operators, groups and branches. An object reads one
+ * file. Confined to one thread.
  */
 final class RewriteFile {
-    /** Conditions that are being collected: of a rule, a branch or a group. */
+    /** The conditions read so far of a rule, a branch or a group. */
     private static final class Level {
         final List<String> conditions = new ArrayList<>();
         final List<Boolean> alternatives = new ArrayList<>();
         final List<Entry> entries = new ArrayList<>();
-        /** Conditions of the branches before this one; null after one without an equivalent. */
+        /** Condition that no earlier branch of the same {@code if} applies; null in the first branch. */
         @Nullable
         String earlier;
 
@@ -39,30 +39,30 @@ final class RewriteFile {
         }
 
         @Nullable
-        String own() {
+        String expression() {
             return RewriteCondition.join(conditions, alternatives);
         }
     }
 
-    private final RewriteHook usual;
+    private final RewriteHook defaultHook;
     private final List<RewriteRule> rules = new ArrayList<>();
     private final Deque<Level> branches = new ArrayDeque<>();
     private final Deque<Level> groups = new ArrayDeque<>();
     private RewriteHook hook;
 
-    private RewriteFile(RewriteHook usual) {
-        this.usual = usual;
-        hook = usual;
+    private RewriteFile(RewriteHook defaultHook) {
+        this.defaultHook = defaultHook;
+        hook = defaultHook;
         branches.push(new Level());
     }
 
     /**
      * Returns the operators of a file, in order.
      *
-     * @param usual the hook of rules that name none
+     * @param defaultHook the hook of rules without a hook condition
      */
-    static List<RewriteRule> read(SourceFile file, RewriteHook usual) {
-        RewriteFile reader = new RewriteFile(usual);
+    static List<RewriteRule> read(SourceFile file, RewriteHook defaultHook) {
+        RewriteFile reader = new RewriteFile(defaultHook);
         for (Words words : Words.of(file)) {
             reader.line(words);
         }
@@ -73,8 +73,8 @@ final class RewriteFile {
         switch (words.at(0).toLowerCase(Locale.ROOT)) {
             case "cond" -> condition(words);
             case "if" -> branches.push(new Level());
-            case "elif" -> next(words.entry());
-            case "else" -> next(words.entry());
+            case "elif" -> nextBranch(words.entry());
+            case "else" -> nextBranch(words.entry());
             case "endif" -> {
                 if (branches.size() > 1) {
                     branches.pop();
@@ -96,17 +96,18 @@ final class RewriteFile {
     }
 
     /** Begins the branch after {@code elif} or {@code else}. */
-    private void next(Entry entry) {
+    private void nextBranch(Entry entry) {
         Level before = branches.pop();
         Level branch = new Level();
-        String own = before.own();
+        String expression = before.expression();
         branch.problem = before.problem;
-        if (own == null || own.equals(RewriteCondition.ALWAYS)) {
+        if (expression == null || expression.equals(RewriteCondition.ALWAYS)) {
             branch.problem = "the branch before it applies always";
         } else {
-            String negated = "!(" + own + ")";
-            branch.earlier =
-                    before.earlier == null ? negated : RewriteCondition.grouped(before.earlier) + " && " + negated;
+            String negated = "!(" + expression + ")";
+            branch.earlier = before.earlier == null
+                    ? negated
+                    : RewriteCondition.parenthesized(before.earlier) + " && " + negated;
         }
         branch.entries.addAll(before.entries);
         branch.entries.add(entry);
@@ -147,7 +148,7 @@ final class RewriteFile {
             branches.pop();
             branches.push(new Level());
             level = level();
-            hook = usual;
+            hook = defaultHook;
         }
         level.entries.add(words.entry());
         RewriteHook named = RewriteHook.find(name);
@@ -172,10 +173,10 @@ final class RewriteFile {
             level.problem = "a group is not understood";
             return;
         }
-        String text = groups.pop().own();
+        String text = groups.pop().expression();
         if (text != null) {
-            boolean not = flags.contains("NOT");
-            (groups.isEmpty() ? level : groups.element()).add(not ? "!(" + text + ")" : text, flags.contains("OR"));
+            boolean negated = flags.contains("NOT");
+            (groups.isEmpty() ? level : groups.element()).add(negated ? "!(" + text + ")" : text, flags.contains("OR"));
         }
     }
 
@@ -185,10 +186,10 @@ final class RewriteFile {
         List<Entry> entries = new ArrayList<>();
         String problem = null;
         for (Level level : (Iterable<Level>) branches::descendingIterator) {
-            String own = level.own();
-            for (String text : Arrays.asList(level.earlier, own)) {
+            String expression = level.expression();
+            for (String text : Arrays.asList(level.earlier, expression)) {
                 if (text != null && !text.equals(RewriteCondition.ALWAYS)) {
-                    conditions.add(RewriteCondition.grouped(text));
+                    conditions.add(RewriteCondition.parenthesized(text));
                 }
             }
             entries.addAll(level.entries);

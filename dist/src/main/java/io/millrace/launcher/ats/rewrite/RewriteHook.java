@@ -2,7 +2,7 @@ package io.millrace.launcher.ats.rewrite;
 
 import org.jspecify.annotations.Nullable;
 
-/** The hooks of {@code header_rewrite}, with the fields that they change. */
+/** The hooks of {@code header_rewrite}: the points of a transaction at which rules run. */
 enum RewriteHook {
     REMAP_PSEUDO_HOOK("request_header"),
     READ_REQUEST_PRE_REMAP_HOOK("request_header"),
@@ -19,13 +19,16 @@ enum RewriteHook {
         this.fields = fields;
     }
 
-    /** End of the names of the keys that change these fields; null if there are none. */
+    /**
+     * Ending of the names of the keys for this hook, such as {@code request_header} of {@code set_request_header}. Null
+     * if rules cannot change header fields at the hook.
+     */
     @Nullable
     String fields() {
         return fields;
     }
 
-    /** Returns true if the response is not known yet. */
+    /** Returns true if rules run before the response is known. */
     boolean isOnRequest() {
         return "request_header".equals(fields);
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One operator of {@code header_rewrite} with its condition. Immutable.
  *
- * @param hook the hook at which it acts
- * @param when the condition as an expression; null if it acts always
+ * @param hook the hook at which the operator runs
+ * @param when the condition as an expression; null if there is none
  * @param problem the reason why the condition has no equivalent; null for none
  * @param conditions the lines of the condition
  * @param words the words of the operator's line

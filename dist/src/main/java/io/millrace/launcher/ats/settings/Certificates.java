@@ -16,7 +16,7 @@ import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** Imports ssl_multicert.config or .yaml: the certificates of the addresses with TLS. Confined to one thread. */
+/** The importer of certificates from ssl_multicert.config or ssl_multicert.yaml. Confined to one thread. */
 public final class Certificates {
     /**
      * A certificate.
@@ -34,8 +34,8 @@ public final class Certificates {
         }
     }
 
-    /** Fields of a line that have no equivalent, and what to do instead. */
-    private static final Map<String, String> MISSING = Map.of(
+    /** Fields of a line that have no equivalent, with the notes for the report. */
+    private static final Map<String, String> NO_EQUIVALENT = Map.of(
             "ssl_ca_name", "append the chain to the file of the certificate",
             "ssl_ocsp_name", "Millrace queries the responder named in the certificate: tls.ocsp_stapling",
             "ssl_key_dialog", "encrypted keys are not supported; remove the passphrase with: openssl pkey",
@@ -47,7 +47,8 @@ public final class Certificates {
 
     private final Input input;
     private final List<Certificate> all = new ArrayList<>();
-    private final List<DraftNode> single = new ArrayList<>();
+    /** Elements of {@code listen} that contain the only certificate. */
+    private final List<DraftNode> listenersWithCertificate = new ArrayList<>();
 
     /** Creates an import from {@code input}; {@link #read} does the work. */
     public Certificates(Input input) {
@@ -80,7 +81,9 @@ public final class Certificates {
         return all;
     }
 
-    /** Assigns the certificate to an address, or all certificates if there are several. */
+    /**
+     * Enables TLS at a listening address. A single certificate is written there, several into {@code tls.certificates}.
+     */
     void use(DraftNode listener) {
         if (all.size() > 1 || all.stream().anyMatch(each -> !each.names.isEmpty())) {
             listener.put("tls.enabled", "true");
@@ -89,13 +92,16 @@ public final class Certificates {
             Certificate only = all.get(0);
             listener.put("tls.certificate", only.file).from(only.entry);
             listener.put("tls.key", only.key);
-            single.add(listener);
+            listenersWithCertificate.add(listener);
         }
     }
 
-    /** Moves certificates from single addresses to {@code tls.certificates}, where settings for names are possible. */
-    void share() {
-        for (DraftNode listener : single) {
+    /**
+     * Moves the certificate from listening addresses to {@code tls.certificates}, whose elements can have settings for
+     * names.
+     */
+    void moveToSharedList() {
+        for (DraftNode listener : listenersWithCertificate) {
             DraftNode tls = listener.find("tls");
             if (tls != null) {
                 tls.clear("certificate");
@@ -103,7 +109,7 @@ public final class Certificates {
                 tls.put("enabled", "true");
             }
         }
-        single.clear();
+        listenersWithCertificate.clear();
         writeAll();
     }
 
@@ -179,7 +185,7 @@ public final class Certificates {
             return;
         }
         for (String field : fields.keySet().stream().sorted().toList()) {
-            String instead = MISSING.get(field);
+            String instead = NO_EQUIVALENT.get(field);
             if (instead != null) {
                 entry.notMapped(field + ": " + instead);
             } else if (!KNOWN.contains(field)) {
@@ -192,7 +198,7 @@ public final class Certificates {
             entry.note("ssl_ticket_enabled, ssl_ticket_number: session tickets use the settings of BoringSSL");
         }
         String names = fields.getOrDefault("dest_fqdn", "").strip();
-        // Several files are certificates with different key types for the same names.
+        // A line may have several files: certificates with different key types for the same names.
         String[] files = certificates.split(",", -1);
         String[] keys = fields.getOrDefault("ssl_key_name", "").split(",", -1);
         for (int i = 0; i < files.length; i++) {
@@ -215,10 +221,12 @@ public final class Certificates {
 
     /** Returns the path of a file. Without the record, the file is in the configuration directory. */
     private String path(String record, String name) {
-        Rec at = input.records().take(record);
-        if (at != null) {
-            at.entry().note("taken into account for the files of certificates");
+        Rec directoryRecord = input.records().take(record);
+        if (directoryRecord != null) {
+            directoryRecord.entry().note("taken into account for the files of certificates");
         }
-        return at == null || at.value() == null ? input.configured(name) : input.installed(at.value() + "/" + name);
+        return directoryRecord == null || directoryRecord.value() == null
+                ? input.configured(name)
+                : input.installed(directoryRecord.value() + "/" + name);
     }
 }

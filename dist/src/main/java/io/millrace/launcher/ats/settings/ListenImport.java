@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Imports listening addresses: server_ports, and the corresponding records of older versions. */
+/** The importer of listening addresses from the record server_ports and its predecessors. Confined to one thread. */
 public final class ListenImport {
     /** A port of server_ports. */
     private static final class Port {
@@ -21,13 +21,16 @@ public final class ListenImport {
         private @Nullable String ip;
         private boolean tls;
         private boolean proxyProtocol;
+        /** True if the list of protocols contains HTTP/2. */
         private boolean http2;
-        private boolean http2Listed;
-        /** True if the PROXY header is used only to log the client. */
-        private boolean onlyTold;
+        /** True if the port has a list of protocols. */
+        private boolean protocolsListed;
+        /** True if Traffic Server uses the address in a PROXY header only for logs. */
+        private boolean onlyLogged;
 
-        private final List<String> refused = new ArrayList<>();
+        private final List<String> unsupportedOptions = new ArrayList<>();
         private final List<String> notes = new ArrayList<>();
+        /** Reason why the port cannot be imported; null if it can. */
         private @Nullable String unusable;
     }
 
@@ -80,7 +83,10 @@ public final class ListenImport {
         return port;
     }
 
-    /** Returns the address of one family from a list with an address per family; null if there is none. */
+    /**
+     * Returns the IPv6 or the IPv4 address of a record that can contain both. Returns null if it contains no such
+     * address.
+     */
     private static @Nullable String address(@Nullable Rec rec, boolean v6) {
         for (String each : rec == null ? List.<String>of() : RecordTable.split(rec.text())) {
             String bare = each.replace("[", "").replace("]", "");
@@ -107,21 +113,24 @@ public final class ListenImport {
         }
         for (Port port : ports) {
             if (!isCovered(port, ports)) {
-                widen(port, ports);
+                setFamilyAddress(port, ports);
                 listen(port, rec.entry());
             }
         }
     }
 
-    /** Returns true if an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
+    /** Returns true if an IPv6 port is also listed for IPv4. One listening address of Millrace covers both then. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
                 && port.ip == null
                 && all.stream().anyMatch(other -> !other.v6 && other.ip == null && other.number == port.number);
     }
 
-    /** Limits the port to IPv4 if IPv6 is not listed for the port. */
-    private static void widen(Port port, List<Port> all) {
+    /**
+     * Sets the address of a port without one. A port that is listed for both families keeps none, which means all
+     * addresses.
+     */
+    private static void setFamilyAddress(Port port, List<Port> all) {
         boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
         if (port.ip == null && !port.v6 && !both) {
             port.ip = "0.0.0.0";
@@ -131,7 +140,7 @@ public final class ListenImport {
     }
 
     private void listen(Port port, Entry entry) {
-        port.refused.forEach(entry::notMapped);
+        port.unsupportedOptions.forEach(entry::notMapped);
         port.notes.forEach(entry::note);
         if (port.unusable != null) {
             entry.notMapped(port.unusable);
@@ -139,7 +148,7 @@ public final class ListenImport {
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
         String whole = address + ":" + port.number;
-        if (port.tls && ServerTlsImport.isCertificateRequired(input) && ServerTlsImport.authorities(input) == null) {
+        if (port.tls && ServerTlsImport.isCertificateRequired(input) && ServerTlsImport.clientCaFile(input) == null) {
             entry.notMapped(
                     whole
                             + " requires client certificates, but ssl.CA.cert.filename has no file of certificate authorities, so the port is not imported");
@@ -152,7 +161,7 @@ public final class ListenImport {
         }
         DraftNode node = input.draft().element("listen", entry);
         node.put("address", whole);
-        if (port.onlyTold && !input.records().isSet("http.proxy_protocol_allowlist")) {
+        if (port.onlyLogged && !input.records().isSet("http.proxy_protocol_allowlist")) {
             entry.notMapped(
                     "'pp' of " + whole
                             + ": PROXY headers from any address would be trusted; name the load balancers in access.proxy_protocol_allow, and set proxy_protocol: accept");
@@ -163,12 +172,12 @@ public final class ListenImport {
         if (port.tls) {
             certificates.use(node);
         }
-        if (port.http2Listed && port.tls != port.http2) {
+        if (port.protocolsListed && port.tls != port.http2) {
             node.put(port.tls ? "http2" : "h2c", Boolean.toString(port.http2));
         }
     }
 
-    /** Without a list, Traffic Server trusts PROXY headers of all senders, so the import allows all. */
+    /** Allows PROXY headers of all senders if there is no list of proxies. Traffic Server does the same. */
     private void allowProxies(Entry entry) {
         if (!input.records().isSet("http.proxy_protocol_allowlist")
                 && input.draft().root().find("access.proxy_protocol_allow") == null) {
@@ -196,7 +205,7 @@ public final class ListenImport {
         return port;
     }
 
-    /** Returns the end of an option; colons in brackets belong to the option. */
+    /** Returns the end of an option. A colon ends it, except in brackets. */
     private static int endOf(String text) {
         int depth = 0;
         for (int i = 0; i < text.length(); i++) {
@@ -223,8 +232,8 @@ public final class ListenImport {
             port.tls = true;
         } else if (word.equals("pp") || word.equals("pp-clnt")) {
             port.proxyProtocol = true;
-            port.onlyTold = word.equals("pp");
-            if (port.onlyTold) {
+            port.onlyLogged = word.equals("pp");
+            if (port.onlyLogged) {
                 port.notes.add("a PROXY header determines the client address, also for logs and filters");
             }
         } else if (word.startsWith("proto=")) {
@@ -238,7 +247,7 @@ public final class ListenImport {
                                     : word.startsWith("/") ? "Unix sockets for clients" : "transparent proxy")
                     + ", so the port is not imported";
         } else {
-            port.refused.add("'" + option + "' of port " + port.number + " has no equivalent");
+            port.unsupportedOptions.add("'" + option + "' of port " + port.number + " has no equivalent");
         }
     }
 
@@ -248,11 +257,11 @@ public final class ListenImport {
             if (protocol.equals("http2") || protocol.equals("http")) {
                 known.add(protocol);
             } else if (!protocol.isEmpty()) {
-                port.refused.add("'proto=" + list + "': Millrace has no " + protocol);
+                port.unsupportedOptions.add("'proto=" + list + "': Millrace has no " + protocol);
             }
         }
         port.http2 = known.contains("http2");
-        port.http2Listed = true;
+        port.protocolsListed = true;
         if (!known.contains("http")) {
             port.notes.add("HTTP/1.1 is enabled at every address");
         }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Converts filters of Traffic Server's logs, such as {@code pssc MATCH 304}, to expressions. No state. */
+/** Converts log filters of Traffic Server, such as {@code pssc MATCH 304}, to Millrace expressions. Stateless. */
 final class LogFilterText {
     /** Thrown for a filter without an equivalent; the message has the reason. */
     static final class NoEquivalent extends Exception {
@@ -18,7 +18,7 @@ final class LogFilterText {
         }
     }
 
-    /** Fields with texts: the code of Traffic Server, and the field of expressions. */
+    /** Traffic Server's codes of log fields with texts, and the corresponding fields of expressions. */
     private static final Map<String, String> TEXTS = Map.ofEntries(
             Map.entry("chi", "client"),
             Map.entry("cqhm", "method"),
@@ -43,7 +43,7 @@ final class LogFilterText {
             Map.entry("{Referer}cqh", "referer"),
             Map.entry("{User-Agent}cqh", "user_agent"));
 
-    /** Fields with numbers: the code of Traffic Server, and the field of expressions. */
+    /** Traffic Server's codes of log fields with numbers, and the corresponding fields of expressions. */
     private static final Map<String, String> NUMBERS = Map.of(
             "pssc", "status",
             "sssc", "origin_status",
@@ -58,7 +58,7 @@ final class LogFilterText {
     private LogFilterText() {}
 
     /**
-     * Returns the condition for a line of the log.
+     * Returns the expression for a filter. A request is logged if the expression is true.
      *
      * @param action {@code accept} or {@code reject}
      * @param condition field, operator and value
@@ -135,7 +135,7 @@ final class LogFilterText {
         return String.join(" || ", any);
     }
 
-    /** Traffic Server compares times without their fraction, so that each operator has a bound of whole units here. */
+    /** Returns a comparison with a number. Traffic Server ignores fractions of times, so all bounds are whole units. */
     private static String number(String field, String operator, long value) throws NoEquivalent {
         String name = NUMBERS.get(field);
         String unit =

@@ -23,10 +23,15 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** Imports logging.yaml or logs_xml.config, and the log records, into one access log or a list of logs. */
+/**
+ * The importer of logging.yaml or logs_xml.config, and of the log records. Writes one access log or a list of logs.
+ * Confined to one thread.
+ */
 public final class LogImport {
+    /** The Squid format of Traffic Server as a template. */
     private static final String SQUID =
             "%<cqtq> %<ttms> %<chi> %<crc>/%<pssc> %<psql> %<cqhm> %<pquc> %<caun> %<phr>/%<shn> %<psct>";
+
     private static final String COMMON = "%<chi> - %<caun> [%<cqtn>] \"%<cqhm> %<pqu> %<cqpv>\" %<pssc> %<pscl>";
     private static final Pattern OBJECT =
             Pattern.compile("<(LogFormat|LogFilter|LogObject)>(.*?)</\\1>", Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
@@ -44,7 +49,9 @@ public final class LogImport {
     private final Map<String, Format> formats = new HashMap<>();
     private final Map<String, Filter> filters = new LinkedHashMap<>();
     private final List<LogObject> logs = new ArrayList<>();
+    /** The only log that is written; null for none or for a list. */
     private @Nullable LogObject chosen;
+    /** True if several logs are written as a list. */
     private boolean hasList;
 
     /** Creates an import from {@code input}; {@link #read} does the work. */
@@ -64,11 +71,11 @@ public final class LogImport {
         }
         input.name(
                 "logging.config", "logs described in Lua are not imported; set log.access, see docs/reference/logs.md");
-        choose();
-        oldNames();
+        writeLogs();
+        standardLogs();
         enabled();
         if (!hasList) {
-            place();
+            setFile();
             rotation();
         }
     }
@@ -119,7 +126,7 @@ public final class LogImport {
         Matcher comments = COMMENT.matcher(text);
         StringBuilder bare = new StringBuilder();
         while (comments.find()) {
-            file.claim(lineOf(text, comments.start()), lineOf(text, comments.end() - 1));
+            file.markProcessed(lineOf(text, comments.start()), lineOf(text, comments.end() - 1));
             comments.appendReplacement(
                     bare, Matcher.quoteReplacement(comments.group().replaceAll("[^\\n]", " ")));
         }
@@ -175,7 +182,7 @@ public final class LogImport {
         formats.put(name, new Format(entry, text));
     }
 
-    private void choose() {
+    private void writeLogs() {
         List<LogObject> toFiles = new ArrayList<>();
         for (LogObject log : logs) {
             if (log.isPipe()) {
@@ -250,7 +257,7 @@ public final class LogImport {
         }
     }
 
-    /** Traffic Server logs a request only if every filter of the log lets it pass. */
+    /** Joins the conditions of filters by AND. A log of Traffic Server has the requests that pass all its filters. */
     private static String joined(List<String> conditions) {
         if (conditions.size() == 1) {
             return conditions.get(0);
@@ -263,7 +270,7 @@ public final class LogImport {
     }
 
     private static String knownFormat(String text) {
-        String known = modern(text);
+        String known = currentCodes(text);
         if (known.isEmpty() || known.equals(SQUID) || known.equals("squid")) {
             return "squid";
         }
@@ -287,12 +294,12 @@ public final class LogImport {
     }
 
     /** Replaces field codes of older versions by the codes that Millrace supports. */
-    private static String modern(String text) {
+    private static String currentCodes(String text) {
         return text.strip().replace("%<cquc>", "%<pquc>").replace("%<cqtx>", "%<cqhm> %<pqu> %<cqpv>");
     }
 
-    /** Imports the records that enabled the standard logs until version 5. */
-    private void oldNames() {
+    /** Imports the records that enabled the standard log formats until version 5. */
+    private void standardLogs() {
         boolean common = !hasList
                 && input.records().isOn("log.common_log_enabled", false)
                 && !input.records().isOn("log.squid_log_enabled", true);
@@ -312,7 +319,7 @@ public final class LogImport {
         }
     }
 
-    private void place() {
+    private void setFile() {
         Rec directory = input.records().take("log.logfile_dir");
         LogObject log = chosen;
         if (directory == null || directory.value() == null) {
@@ -341,25 +348,28 @@ public final class LogImport {
         Rec size = input.records().take("log.rolling_size_mb");
         try {
             LogObject log = chosen;
-            Map<String, String> own = log == null ? Map.of() : log.rolling();
-            long by = Quantity.integer(own.getOrDefault("rolling_enabled", mode == null ? "1" : value(mode, "1")));
-            long seconds = Quantity.integer(
-                    own.getOrDefault("rolling_interval_sec", interval == null ? "86400" : value(interval, "86400")));
-            long megabytes =
-                    Quantity.integer(own.getOrDefault("rolling_size_mb", size == null ? "10" : value(size, "10")));
+            Map<String, String> logRolling = log == null ? Map.of() : log.rolling();
+            long rollingMode =
+                    Quantity.integer(logRolling.getOrDefault("rolling_enabled", mode == null ? "1" : value(mode, "1")));
+            long seconds = Quantity.integer(logRolling.getOrDefault(
+                    "rolling_interval_sec", interval == null ? "86400" : value(interval, "86400")));
+            long megabytes = Quantity.integer(
+                    logRolling.getOrDefault("rolling_size_mb", size == null ? "10" : value(size, "10")));
             rotate(
                     "log.access.rotate_interval",
-                    by == 0 || by == 2 ? "0" : Quantity.seconds(seconds),
-                    own.containsKey("rolling_interval_sec") || own.containsKey("rolling_enabled") ? log : null,
+                    rollingMode == 0 || rollingMode == 2 ? "0" : Quantity.seconds(seconds),
+                    logRolling.containsKey("rolling_interval_sec") || logRolling.containsKey("rolling_enabled")
+                            ? log
+                            : null,
                     mode,
                     interval);
             rotate(
                     "log.access.rotate_size",
-                    by == 0 || by == 1 ? "0" : Quantity.size(megabytes << 20),
-                    own.containsKey("rolling_size_mb") || own.containsKey("rolling_enabled") ? log : null,
+                    rollingMode == 0 || rollingMode == 1 ? "0" : Quantity.size(megabytes << 20),
+                    logRolling.containsKey("rolling_size_mb") || logRolling.containsKey("rolling_enabled") ? log : null,
                     mode,
                     size);
-            if (by == 4 && mode != null) {
+            if (rollingMode == 4 && mode != null) {
                 mode.entry().note("the file is rotated by time and by size, whichever comes first");
             }
         } catch (BadValueException e) {

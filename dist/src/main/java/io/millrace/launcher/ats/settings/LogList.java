@@ -18,7 +18,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Writes several logs, or one with filters or a sample, as the list {@code log.access}. Confined to one thread. */
+/**
+ * The writer of access logs as a list in {@code log.access}. A list is needed for several logs, filters or sampling.
+ * Confined to one thread.
+ */
 final class LogList {
     private static final int NAME_MAX = 32;
 
@@ -27,7 +30,7 @@ final class LogList {
     private final Set<String> names = new HashSet<>();
     private final @Nullable Rec directory;
     private final @Nullable Rec sampling;
-    private final @Nullable Rec kept;
+    private final @Nullable Rec minCount;
     private final @Nullable Rec mode;
     private final @Nullable Rec interval;
     private final @Nullable Rec size;
@@ -36,7 +39,7 @@ final class LogList {
         this.input = input;
         directory = input.records().take("log.logfile_dir");
         sampling = input.records().take("log.sampling_frequency");
-        kept = input.records().take("log.rolling_min_count");
+        minCount = input.records().take("log.rolling_min_count");
         mode = input.records().take("log.rolling_enabled");
         interval = input.records().take("log.rolling_interval_sec");
         size = input.records().take("log.rolling_size_mb");
@@ -45,9 +48,9 @@ final class LogList {
     /**
      * Writes one log.
      *
-     * @param format its template or the name of a format
+     * @param format template of the log, or the name of a format
      * @param formatEntry source lines of the format; null if it is not in the files
-     * @param filter its condition; empty for none
+     * @param filter expression for the requests that are logged; empty for all
      * @param filterEntries source lines of the filters
      */
     void write(LogObject log, String format, @Nullable Entry formatEntry, String filter, List<Entry> filterEntries) {
@@ -99,7 +102,8 @@ final class LogList {
         try {
             all.add(AccessLogFormat.of(format));
         } catch (LogTemplateException e) {
-            return true; // the check of the whole configuration reports the template
+            // The later validation of the whole configuration reports the invalid template.
+            return true;
         }
         try {
             AccessLogFormat.capturesOf(all);
@@ -110,7 +114,7 @@ final class LogList {
         return true;
     }
 
-    /** Returns the file's name without its ending, as a name that the key allows and no other log has. */
+    /** Returns a valid and unique name of a log, made from its file name. */
     private String nameOf(String filename) {
         String base = (filename.isEmpty() ? "squid" : filename).replaceFirst("\\.(log|blog|pipe)$", "");
         String valid = base.replaceAll("[^A-Za-z0-9_-]", "_");
@@ -135,14 +139,24 @@ final class LogList {
     }
 
     private void rotation(DraftNode node, LogObject log) {
-        Map<String, String> own = log.rolling();
+        Map<String, String> logRolling = log.rolling();
         try {
-            long by = Quantity.integer(own.getOrDefault("rolling_enabled", value(mode, "1")));
-            long seconds = Quantity.integer(own.getOrDefault("rolling_interval_sec", value(interval, "86400")));
-            long megabytes = Quantity.integer(own.getOrDefault("rolling_size_mb", value(size, "10")));
-            rotate(node, "rotate_interval", by == 0 || by == 2 ? "0" : Quantity.seconds(seconds), log, interval);
-            rotate(node, "rotate_size", by == 0 || by == 1 ? "0" : Quantity.size(megabytes << 20), log, size);
-            if (by == 4 && mode != null) {
+            long rollingMode = Quantity.integer(logRolling.getOrDefault("rolling_enabled", value(mode, "1")));
+            long seconds = Quantity.integer(logRolling.getOrDefault("rolling_interval_sec", value(interval, "86400")));
+            long megabytes = Quantity.integer(logRolling.getOrDefault("rolling_size_mb", value(size, "10")));
+            rotate(
+                    node,
+                    "rotate_interval",
+                    rollingMode == 0 || rollingMode == 2 ? "0" : Quantity.seconds(seconds),
+                    log,
+                    interval);
+            rotate(
+                    node,
+                    "rotate_size",
+                    rollingMode == 0 || rollingMode == 1 ? "0" : Quantity.size(megabytes << 20),
+                    log,
+                    size);
+            if (rollingMode == 4 && mode != null) {
                 mode.entry().note("the file is rotated by time and by size, whichever comes first");
             }
             keep(node, log);
@@ -167,12 +181,12 @@ final class LogList {
     }
 
     private void keep(DraftNode node, LogObject log) {
-        String own = log.rolling().get("rolling_min_count");
-        String count = own == null ? value(kept, "") : own;
+        String logRolling = log.rolling().get("rolling_min_count");
+        String count = logRolling == null ? value(minCount, "") : logRolling;
         if (count.isEmpty()) {
             return;
         }
-        Entry source = own == null && kept != null ? kept.entry() : log.entry();
+        Entry source = logRolling == null && minCount != null ? minCount.entry() : log.entry();
         source.note("Traffic Server keeps at least this many files, Millrace at most; 0 keeps all");
         if (isDefault("rotate_keep", count)) {
             source.same("log.access[].rotate_keep");

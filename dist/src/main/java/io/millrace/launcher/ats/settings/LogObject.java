@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A log object of the imported files. Immutable.
+ * A log that the imported files describe. Immutable.
  *
  * @param entry the source lines
- * @param format name of its format; empty for the default
+ * @param format name of the log's format; empty for the default
  * @param filename file without directory; empty for the default
  * @param mode {@code ascii}, {@code binary}, {@code ascii_pipe} and so on; empty for the default
- * @param rolling its fields, such as {@code rolling_size_mb}
- * @param filters names of its filters
+ * @param rolling fields for rotation by name, such as {@code rolling_size_mb}
+ * @param filters names of the log's filters
  */
 record LogObject(
         Entry entry, String format, String filename, String mode, Map<String, String> rolling, List<String> filters) {

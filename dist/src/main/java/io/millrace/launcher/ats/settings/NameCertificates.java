@@ -17,17 +17,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes elements of {@code tls.certificates} for names with settings. They precede the elements of the files, since
- * the first element with a name determines its settings. Confined to one thread.
+ * The writer of elements of {@code tls.certificates} for server names with settings. These elements precede the
+ * elements of ssl_multicert, since the first element with a name determines its settings. Confined to one thread.
  */
 public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
 
     private final Input input;
     private final Certificates certificates;
+    /** Server names in each certificate. */
     private final Map<Certificate, List<String>> names = new LinkedHashMap<>();
+
     private final List<Element> elements = new ArrayList<>();
+    /** Names that already have settings. */
     private final Set<String> claimed = new HashSet<>();
+    /** Why a certificate file cannot be read; null if all can. */
     private final @Nullable String unreadable;
 
     /** Reads the names in these certificates. */
@@ -60,14 +64,14 @@ public final class NameCertificates {
     }
 
     /**
-     * Adds settings for names that have none yet. Each name keeps the certificates that its clients would get anyway.
+     * Adds settings for names that have none yet. Each name keeps the certificates that it has without the settings.
      */
     public void add(Set<String> wanted, NameSettings settings, Entry entry) {
         Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
         for (String name : wanted) {
             if (claimed.add(name)) {
-                of(name).forEach(each ->
-                        chosen.computeIfAbsent(each, key -> new ArrayList<>()).add(name));
+                certificatesOf(name).forEach(each -> chosen.computeIfAbsent(each, key -> new ArrayList<>())
+                        .add(name));
             }
         }
         chosen.forEach((certificate, held) -> elements.add(new Element(certificate, held, settings, entry)));
@@ -79,10 +83,10 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates with the name, else those with a matching wildcard, else those for clients that send no
-     * server name.
+     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
+     * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
-    private List<Certificate> of(String name) {
+    private List<Certificate> certificatesOf(String name) {
         List<Certificate> found = with(name);
         int dot = name.indexOf('.');
         if (found.isEmpty() && dot > 0) {
@@ -108,7 +112,7 @@ public final class NameCertificates {
         if (elements.isEmpty()) {
             return;
         }
-        certificates.share();
+        certificates.moveToSharedList();
         DraftNode root = input.draft().root();
         for (int i = elements.size() - 1; i >= 0; i--) {
             Element each = elements.get(i);
@@ -117,15 +121,15 @@ public final class NameCertificates {
             node.putWords("names", each.names);
             each.settings.write(node);
         }
-        String general = general();
-        if (general != null) {
-            root.put("tls.default_certificate", general)
+        String defaultName = defaultName();
+        if (defaultName != null) {
+            root.put("tls.default_certificate", defaultName)
                     .remark("clients without SNI get the same certificate as in Traffic Server");
         }
     }
 
     /** Returns a name of the first certificate, preferably one without settings. */
-    private @Nullable String general() {
+    private @Nullable String defaultName() {
         List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
         String best = own.isEmpty() ? null : own.get(0);
         for (int i = own.size() - 1; i >= 0; i--) {

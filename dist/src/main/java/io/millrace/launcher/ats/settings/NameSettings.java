@@ -18,12 +18,12 @@ import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * TLS settings for clients from one element of sni.yaml, with keys of an element of {@code tls.certificates}.
- * Immutable.
+ * TLS settings for clients from one element of sni.yaml, converted to keys of {@code tls.certificates}. Immutable.
  *
  * @param values single values by key
  * @param lists lists of words by key
- * @param strict whether clients need a certificate, so that no request may be served without these settings
+ * @param strict whether clients need a certificate. If these settings cannot be written, requests for the name must be
+ *     denied
  */
 public record NameSettings(Map<String, String> values, Map<String, List<String>> lists, boolean strict) {
     /** The keys of sni.yaml that are imported here. */
@@ -39,7 +39,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             "http2",
             "disable_h2");
 
-    /** Reads the keys of an element. Confined to one thread. */
+    /** The reader of one element. Confined to one thread. */
     private static final class Reader {
         private final Input input;
         private final Node item;
@@ -77,11 +77,11 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
 
         private void clientCertificates() {
             String level = text("verify_client").toUpperCase(Locale.ROOT);
-            boolean general = !input.records()
+            boolean requestedByDefault = !input.records()
                     .value("ssl.client.certification_level", "0")
                     .equals("0");
-            String own = authorities();
-            String file = own.isEmpty() ? ServerTlsImport.authorities(input) : own;
+            String ownFile = clientCaFile();
+            String file = ownFile.isEmpty() ? ServerTlsImport.clientCaFile(input) : ownFile;
             strict = level.equals("STRICT");
             switch (level) {
                 case "STRICT", "MODERATE" -> {
@@ -94,21 +94,21 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     }
                 }
                 case "NONE" -> {
-                    if (general) {
+                    if (requestedByDefault) {
                         values.put("client_certificates", "off");
                     } else {
                         entry.note("verify_client: clients are not asked for certificates, as in Millrace");
                     }
                 }
                 case "" -> {
-                    if (!own.isEmpty() && general) {
-                        values.put("client_ca_file", own);
-                    } else if (!own.isEmpty()) {
+                    if (!ownFile.isEmpty() && requestedByDefault) {
+                        values.put("client_ca_file", ownFile);
+                    } else if (!ownFile.isEmpty()) {
                         entry.note("verify_client_ca_certs: clients are not asked for certificates");
                     }
                 }
                 default -> {
-                    // It is unknown which clients such a value should refuse.
+                    // The value may be meant to refuse clients, so the name is treated like one with STRICT.
                     strict = true;
                     entry.notMapped("verify_client: '" + level + "' is not a valid value");
                 }
@@ -116,7 +116,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         }
 
         /** Returns the file of {@code verify_client_ca_certs}; empty for none. */
-        private String authorities() {
+        private String clientCaFile() {
             Node node = Yaml.value(item, "verify_client_ca_certs");
             if (node instanceof MappingNode) {
                 if (!Yaml.text(node, "dir").isEmpty()) {
@@ -129,11 +129,11 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             return file.isEmpty() ? "" : input.configured(file);
         }
 
-        private void bound(String key, String ours) {
+        private void bound(String key, String millraceKey) {
             String word = text(key);
             String version = OpenSslNames.version(word);
             if (version != null) {
-                values.put(ours, version);
+                values.put(millraceKey, version);
             } else if (!word.isEmpty()) {
                 entry.notMapped(key + ": " + ServerTlsImport.TOO_OLD);
             }
@@ -159,7 +159,8 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             }
         }
 
-        private void list(String key, String ours, Function<String, OpenSslNames.@Nullable Translation> translation) {
+        private void list(
+                String key, String millraceKey, Function<String, OpenSslNames.@Nullable Translation> translation) {
             String text = text(key);
             if (text.isEmpty()) {
                 return;
@@ -169,12 +170,12 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                 entry.notMapped(key + ": "
                         + (found == null
                                 ? ServerTlsImport.noSuites("tls.certificates[].ciphers")
-                                : ServerTlsImport.left(found)));
+                                : ServerTlsImport.unsupported(found)));
                 return;
             }
-            lists.put(ours, found.words());
+            lists.put(millraceKey, found.words());
             if (!found.unknown().isEmpty()) {
-                entry.note(key + ": " + ServerTlsImport.left(found));
+                entry.note(key + ": " + ServerTlsImport.unsupported(found));
             }
         }
     }
@@ -184,7 +185,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         lists = Collections.unmodifiableMap(new LinkedHashMap<>(lists));
     }
 
-    /** Reads the settings of an element, and adds notes about keys without an equivalent to its entry. */
+    /** Reads the settings of an element. Adds notes about keys without an equivalent to {@code entry}. */
     public static NameSettings of(Input input, Node item, Entry entry) {
         return new Reader(input, item, entry).read();
     }
@@ -194,17 +195,21 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         return KEYS.contains(key);
     }
 
-    /** Returns true if the name has no settings of its own. */
+    /** Returns true if there are no settings. */
     public boolean isEmpty() {
         return values.isEmpty() && lists.isEmpty();
     }
 
-    /** Returns true if the required client certificate can be requested, or none is required. */
+    /** Returns false if a required client certificate cannot be verified. There is no file of authorities then. */
     public boolean isComplete() {
         return !strict || values.containsKey("client_ca_file");
     }
 
-    /** Adds a note to an entry about what to write, for settings that cannot be written. */
+    /**
+     * Adds a note that tells the operator which settings to write by hand.
+     *
+     * @param why reason why the import cannot write them
+     */
     public void hint(Entry entry, String why) {
         List<String> settings = new ArrayList<>();
         // The path of the file is omitted, since the imported line contains it.

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Imports TLS settings for origins: {@code ssl.client.*} records, and verification keys of sni.yaml. Confined to one
- * thread.
+ * The importer of TLS settings for connections to origins, from {@code ssl.client.*} records and sni.yaml. Confined to
+ * one thread.
  */
 public final class OriginTlsImport {
     private static final String POLICY = "ssl.client.verify.server.policy";
@@ -29,7 +29,10 @@ public final class OriginTlsImport {
         this.input = input;
     }
 
-    /** Imports the general settings. Records that are not supported are left for other imports. */
+    /**
+     * Imports the records for all origins. Does not mark unsupported records as processed, so {@link RecordNotes}
+     * explains them.
+     */
     void readRecords() {
         verify();
         file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
@@ -110,7 +113,7 @@ public final class OriginTlsImport {
     /**
      * Returns the value of {@code origin.tls.verify}; null for unknown words.
      *
-     * @param policy effect of a failure; empty for the default of Traffic Server
+     * @param policy effect of a failed verification; empty for the default of Traffic Server
      * @param properties the verified properties; empty for all
      */
     public static @Nullable String verifyWord(String policy, String properties) {
@@ -137,8 +140,9 @@ public final class OriginTlsImport {
         String properties = settings.getOrDefault(
                 "verify_server_properties", input.records().value(PROPERTIES, ""));
         String word = verifyWord(policy, properties);
-        boolean says = settings.containsKey("verify_server_policy") || settings.containsKey("verify_server_properties");
-        if (says && word != null) {
+        boolean isSet =
+                settings.containsKey("verify_server_policy") || settings.containsKey("verify_server_properties");
+        if (isSet && word != null) {
             rule.put("origin.tls.verify", word).from(from);
         }
         String certificate = settings.getOrDefault("client_cert", "");

@@ -6,16 +6,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Explanations of Traffic Server records without a key in Millrace. The note with the longest matching prefix applies.
+ * Explanations of Traffic Server records that have no key in Millrace. Of several matching notes, the one with the
+ * longest name applies. Stateless.
  */
 final class RecordNotes {
     /**
-     * An explanation of the records with a name or prefix.
+     * An explanation of one record, or of all records with a prefix.
      *
-     * @param off the value with which Traffic Server behaves like Millrace, or several separated by bars; {@code *} for
-     *     every value; null for none
-     * @param why why the record has no effect with that value
-     * @param instead what is missing with other values, and what to do
+     * @param name name of the record, or a prefix that ends with a dot
+     * @param off value with which Traffic Server behaves like Millrace, or several values separated by bars;
+     *     {@code *} for every value; null if there is no such value
+     * @param why note for the value {@code off}: the reason why nothing needs to be set
+     * @param instead note for other values: what is missing, and what to do
      */
     private record Note(String name, @Nullable String off, String why, String instead) {}
 
@@ -56,14 +58,17 @@ final class RecordNotes {
                 && (note.off.equals(value) || List.of(note.off.split("[|]", -1)).contains(value));
     }
 
+    /** Adds a note for records that have no effect in Millrace with any value. */
     private static void never(String name, String why) {
         NOTES.add(new Note(name, "*", why, why));
     }
 
+    /** Adds a note for records whose value is missed in Millrace unless it is {@code off}. */
     private static void unless(String off, String name, String instead) {
         NOTES.add(new Note(name, off, off.equals("0") ? "off, as in Millrace" : "", instead));
     }
 
+    /** Adds a note for records whose values are all missed in Millrace. */
     private static void missing(String name, String instead) {
         NOTES.add(new Note(name, null, "is empty", instead));
     }

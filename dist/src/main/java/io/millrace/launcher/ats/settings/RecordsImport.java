@@ -19,7 +19,7 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** Imports records.yaml, else records.config, into {@link Records}. */
+/** The importer of records.yaml or records.config into {@link Records}. Confined to one thread. */
 public final class RecordsImport {
     private static final Pattern LINE = Pattern.compile(
             "\\s*(CONFIG|LOCAL)\\s+(\\S+)\\s+(INT|FLOAT|STRING|LLONG|COUNTER)(?:\\s+(.*))?", Pattern.DOTALL);
@@ -96,8 +96,8 @@ public final class RecordsImport {
             String name = path.isEmpty() ? pair.getKey() : path + "." + pair.getKey();
             if (value instanceof MappingNode mapping) {
                 if (Yaml.line(key) == Yaml.line(value)) {
-                    // A flow mapping may have all of its records on one line.
-                    file.claim(Yaml.line(key), Yaml.lastLine(value));
+                    // A flow mapping is on the line of its key, perhaps with several records.
+                    file.markProcessed(Yaml.line(key), Yaml.lastLine(value));
                 }
                 Yaml.section(file, key);
                 readSection(file, name, mapping);
@@ -105,9 +105,9 @@ public final class RecordsImport {
             }
             Entry entry = Yaml.entry(file, key, value);
             if (value instanceof ScalarNode scalar) {
-                boolean none =
+                boolean noValue =
                         scalar.getTag().equals(Tag.NULL) || scalar.getValue().isEmpty();
-                put(file, entry, CONFIG + name, none ? null : scalar.getValue(), "");
+                put(file, entry, CONFIG + name, noValue ? null : scalar.getValue(), "");
             } else {
                 file.problem(entry, CONFIG + name + " must be one value");
             }
@@ -115,15 +115,15 @@ public final class RecordsImport {
     }
 
     private void put(SourceFile file, Entry entry, String name, @Nullable String value, String type) {
-        String known = value == null || value.equals("NULL") ? null : value;
+        String valueOrNull = value == null || value.equals("NULL") ? null : value;
         try {
-            if (known != null && (type.equals("INT") || type.equals("LLONG"))) {
-                Quantity.integer(known);
-            } else if (known != null && type.equals("FLOAT")) {
-                Quantity.decimal(known);
+            if (valueOrNull != null && (type.equals("INT") || type.equals("LLONG"))) {
+                Quantity.integer(valueOrNull);
+            } else if (valueOrNull != null && type.equals("FLOAT")) {
+                Quantity.decimal(valueOrNull);
             }
             String key = name.startsWith(CONFIG) ? name.substring(CONFIG.length()) : name;
-            input.records().put(new Rec(renamed(key), known, file, entry));
+            input.records().put(new Rec(renamed(key), valueOrNull, file, entry));
         } catch (Quantity.BadValueException e) {
             file.problem(entry, name + ": " + e.getMessage());
         }
@@ -139,17 +139,17 @@ public final class RecordsImport {
     }
 
     /**
-     * Converts the remaining records to settings, by the table.
+     * Converts the records that no other import has processed, by {@link RecordTable} or {@link RecordNotes}.
      *
-     * @param secure whether any origin is reached by https
+     * @param httpsOrigins whether any origin is reached by https
      */
-    public void finish(boolean secure) {
-        if (secure) {
+    public void finish(boolean httpsOrigins) {
+        if (httpsOrigins) {
             new OriginTlsImport(input).readRecords();
         }
         for (Rec rec : input.records().left()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
-            if (!secure
+            if (!httpsOrigins
                     && rec.value() != null
                     && rec.name().startsWith("ssl.client.")
                     && !rec.name().equals("ssl.client.certification_level")) {
@@ -164,15 +164,15 @@ public final class RecordsImport {
         input.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
         input.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
         for (RecordTable.Mapping mapping : RecordTable.all()) {
-            String unset = unset(mapping);
-            if (unset != null && !input.records().isSet(mapping.name())) {
-                setDefault(mapping, unset);
+            String trafficServerDefault = trafficServerDefault(mapping);
+            if (trafficServerDefault != null && !input.records().isSet(mapping.name())) {
+                setDefault(mapping, trafficServerDefault);
             }
         }
     }
 
-    /** Returns Traffic Server's default. Before version 10 the limit of field sections was higher. */
-    private @Nullable String unset(RecordTable.Mapping mapping) {
+    /** Returns Traffic Server's default of a record. Before version 10 the limit of header size was higher. */
+    private @Nullable String trafficServerDefault(RecordTable.Mapping mapping) {
         if (mapping.name().equals("http.cache.targeted_cache_control_headers") && input.isAfterVersion10()) {
             return null;
         }
@@ -205,10 +205,10 @@ public final class RecordsImport {
         }
     }
 
-    private void setDefault(RecordTable.Mapping mapping, String unset) {
+    private void setDefault(RecordTable.Mapping mapping, String trafficServerDefault) {
         try {
             for (String key : mapping.keys()) {
-                input.draft().setDefault(key, mapping.convert(key, unset), CONFIG + mapping.name());
+                input.draft().setDefault(key, mapping.convert(key, trafficServerDefault), CONFIG + mapping.name());
             }
         } catch (Quantity.BadValueException e) {
             throw new IllegalStateException(mapping.name(), e);

@@ -10,7 +10,10 @@ import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Imports TLS settings for clients: {@code ssl.*} records, which apply to all names. Confined to one thread. */
+/**
+ * The importer of TLS settings for clients from {@code ssl.*} records. They apply to all server names. Confined to one
+ * thread.
+ */
 public final class ServerTlsImport {
     private static final String LEVEL = "ssl.client.certification_level";
     private static final String AUTHORITIES = "ssl.CA.cert.filename";
@@ -24,7 +27,7 @@ public final class ServerTlsImport {
     private static final List<String> TLS_1_2 = List.of("ssl.TLSv1_2", "ssl.TLSv1_2.enabled");
     private static final List<String> TLS_1_3 = List.of("ssl.TLSv1_3", "ssl.TLSv1_3.enabled");
 
-    /** Why an older version is omitted. */
+    /** The note for versions that are too old. */
     static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace supports";
 
     private final Input input;
@@ -37,7 +40,7 @@ public final class ServerTlsImport {
     }
 
     /** Returns the file with the authorities of client certificates; null if there is none. */
-    static @Nullable String authorities(Input input) {
+    static @Nullable String clientCaFile(Input input) {
         String name = input.records().value(AUTHORITIES, "");
         if (name.isEmpty()) {
             return null;
@@ -54,21 +57,21 @@ public final class ServerTlsImport {
     /** Writes the settings if an address has TLS. */
     public void read() {
         if (draft.elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
-            noAddress();
+            noteUnused();
             return;
         }
         versions();
-        with(SUITES, rec -> suites(rec.text(), "tls.ciphers", rec.entry()));
-        with(GROUPS, rec -> groups(rec.text(), rec.entry()));
+        ifSet(SUITES, rec -> suites(rec.text(), "tls.ciphers", rec.entry()));
+        ifSet(GROUPS, rec -> groups(rec.text(), rec.entry()));
         clientCertificates();
-        with(TICKET_KEYS, rec -> {
+        ifSet(TICKET_KEYS, rec -> {
             String directory = input.records().value("ssl.server.cert.path", "");
             draft.set(
                     "tls.ticket_keys_file",
                     directory.isEmpty() ? input.configured(rec.text()) : input.installed(directory + "/" + rec.text()),
                     rec.entry());
         });
-        with(
+        ifSet(
                 STAPLING,
                 rec -> draft.set(
                         "tls.ocsp_stapling", Boolean.toString(Quantity.integer(rec.text()) != 0), rec.entry()));
@@ -77,34 +80,34 @@ public final class ServerTlsImport {
         }
     }
 
-    private void noAddress() {
+    private void noteUnused() {
         for (String name :
                 List.of(OLDEST, NEWEST, SUITES, GROUPS, AUTHORITIES, AUTHORITIES_PATH, TICKET_KEYS, STAPLING)) {
-            with(name, rec -> rec.entry().note("no address of listen has tls"));
+            ifSet(name, rec -> rec.entry().note("no address of listen has tls"));
         }
     }
 
-    /** Imports the versions. If both bounds are set, they take precedence over the switches of single versions. */
+    /** Imports the TLS versions. If minimum and maximum are set, the records for single versions have no effect. */
     private void versions() {
         long[] bounds = {-1, -1};
-        with(OLDEST, rec -> bounds[0] = Quantity.integer(rec.text()));
-        with(NEWEST, rec -> bounds[1] = Quantity.integer(rec.text()));
+        ifSet(OLDEST, rec -> bounds[0] = Quantity.integer(rec.text()));
+        ifSet(NEWEST, rec -> bounds[1] = Quantity.integer(rec.text()));
         boolean bounded = bounds[0] >= 0 && bounds[1] >= 0;
         bound(OLDEST, "tls.min_version", bounds[0], bounded);
         bound(NEWEST, "tls.max_version", bounds[1], bounded);
         if (bounded) {
             for (String name : List.of("ssl.TLSv1", "ssl.TLSv1_1", "ssl.TLSv1.enabled", "ssl.TLSv1_1.enabled")) {
-                with(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " take precedence"));
+                ifSet(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " take precedence"));
             }
         }
-        boolean old = isOn(TLS_1_2);
-        boolean recent = isOn(TLS_1_3);
-        singleVersion(TLS_1_2, bounded, old, "tls.min_version", recent ? "TLSv1.3" : null);
-        singleVersion(TLS_1_3, bounded, recent, "tls.max_version", old ? "TLSv1.2" : null);
+        boolean tls12 = isOn(TLS_1_2);
+        boolean tls13 = isOn(TLS_1_3);
+        singleVersion(TLS_1_2, bounded, tls12, "tls.min_version", tls13 ? "TLSv1.3" : null);
+        singleVersion(TLS_1_3, bounded, tls13, "tls.max_version", tls12 ? "TLSv1.2" : null);
     }
 
     private void bound(String record, String key, long version, boolean bounded) {
-        with(record, rec -> {
+        ifSet(record, rec -> {
             String word = OpenSslNames.version(version);
             if (!bounded) {
                 rec.entry().note("has an effect only if both bounds are set");
@@ -123,7 +126,7 @@ public final class ServerTlsImport {
     /** @param other the version that remains if this one is off; null if none remains */
     private void singleVersion(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
         for (String name : records) {
-            with(name, rec -> {
+            ifSet(name, rec -> {
                 if (bounded) {
                     rec.entry().note(OLDEST + " and " + NEWEST + " take precedence");
                 } else if (on) {
@@ -145,53 +148,56 @@ public final class ServerTlsImport {
         }
         draft.set(key, found.words(), entry);
         if (!found.unknown().isEmpty()) {
-            entry.note(left(found));
+            entry.note(unsupported(found));
         }
     }
 
-    /** Returns why a list of cipher suites is omitted. */
+    /** Returns the note for a list of cipher suites that cannot be imported. */
     static String noSuites(String key) {
         return "names of sets of cipher suites depend on the version of OpenSSL: list suites of BoringSSL in " + key;
     }
 
-    /** Returns a note about names that were omitted from a list. */
-    static String left(OpenSslNames.Translation found) {
+    /** Returns the note about names that are missing in an imported list. */
+    static String unsupported(OpenSslNames.Translation found) {
         return "BoringSSL does not support " + String.join(", ", found.unknown());
     }
 
     private void groups(String list, Entry entry) {
         OpenSslNames.Translation found = OpenSslNames.groups(list);
         if (found.words().isEmpty()) {
-            entry.notMapped(left(found));
+            entry.notMapped(unsupported(found));
             return;
         }
         draft.set("tls.groups", found.words(), entry);
         if (!found.unknown().isEmpty()) {
-            entry.note(left(found));
+            entry.note(unsupported(found));
         }
     }
 
     private void clientCertificates() {
-        String file = authorities(input);
-        boolean[] asks = new boolean[1];
-        with(LEVEL, rec -> {
+        String file = clientCaFile(input);
+        boolean[] requestsCertificates = new boolean[1];
+        ifSet(LEVEL, rec -> {
             long level = Quantity.integer(rec.text());
-            asks[0] = level == 1 || level == 2;
-            if (asks[0] && file == null) {
+            requestsCertificates[0] = level == 1 || level == 2;
+            if (requestsCertificates[0] && file == null) {
                 rec.entry().notMapped("clients are not asked for certificates: " + AUTHORITIES + " has no file");
             } else {
-                draft.set("tls.client_certificates", level == 2 ? "require" : asks[0] ? "request" : "off", rec.entry());
+                draft.set(
+                        "tls.client_certificates",
+                        level == 2 ? "require" : requestsCertificates[0] ? "request" : "off",
+                        rec.entry());
             }
         });
-        with(AUTHORITIES, rec -> {
-            if (asks[0] && file != null) {
+        ifSet(AUTHORITIES, rec -> {
+            if (requestsCertificates[0] && file != null) {
                 draft.set("tls.client_ca_file", file, rec.entry());
             } else {
                 rec.entry().note("has an effect only if clients are asked for certificates");
             }
         });
-        with(AUTHORITIES_PATH, rec -> {
-            if (file == null && asks[0]) {
+        ifSet(AUTHORITIES_PATH, rec -> {
+            if (file == null && requestsCertificates[0]) {
                 rec.entry().notMapped("copy the certificates of the directory into one file: tls.client_ca_file");
             } else {
                 rec.entry().note("taken into account for " + AUTHORITIES);
@@ -199,12 +205,13 @@ public final class ServerTlsImport {
         });
     }
 
-    private interface Reading {
+    /** Processes the value of a record. */
+    private interface RecordReader {
         void read(Rec rec) throws BadValueException;
     }
 
-    /** Processes a record if it has a value; a record without value is left for other imports. */
-    private void with(String name, Reading reading) {
+    /** Processes a record that has a value. Does not mark a record without a value as processed. */
+    private void ifSet(String name, RecordReader reading) {
         Rec rec = input.records().isSet(name) ? input.records().take(name) : null;
         if (rec == null) {
             return;

@@ -14,16 +14,20 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Imports records that have a meaning only together, or whose numbers have another meaning in Millrace. */
+/**
+ * The importer of records that need more than {@link RecordTable}. Some must be read together, others need a special
+ * conversion. Confined to one thread.
+ */
 public final class SpecialRecords {
+    /** The value that stands for "no limit" in a key without such a value. */
     private static final String UNLIMITED = "1000000";
 
-    /** The reason for omitting a setting that would cause no-store responses to be stored. */
+    /** The note for a setting that would also store no-store responses in Millrace. It is not imported. */
     public static final String NO_STORE_TOO =
             "no-store would also be ignored, which versions before 10 obey; set cache.ignore_server_no_cache: true if no origin sends no-store for data that must not be stored";
 
     /** Processes the value of a record. */
-    private interface Reading {
+    private interface RecordReader {
         void read(Rec rec) throws BadValueException;
     }
 
@@ -49,15 +53,18 @@ public final class SpecialRecords {
         names();
         proxyProtocol();
         resolution();
-        noCacheOfServers();
+        ignoreServerNoCache();
         post();
         strictTransportSecurity();
     }
 
-    /** Imports HSTS. Traffic Server replaces the field of the origin; Millrace keeps it. */
+    /**
+     * Imports the records of HSTS. Traffic Server replaces a Strict-Transport-Security field of the origin; Millrace
+     * keeps it.
+     */
     private void strictTransportSecurity() {
         boolean[] on = new boolean[1];
-        with("ssl.hsts_max_age", rec -> {
+        ifSet("ssl.hsts_max_age", rec -> {
             long seconds = Quantity.integer(rec.text());
             on[0] = seconds >= 0;
             if (on[0]) {
@@ -67,7 +74,7 @@ public final class SpecialRecords {
                 rec.entry().note("no Strict-Transport-Security is added");
             }
         });
-        with("ssl.hsts_include_subdomains", rec -> {
+        ifSet("ssl.hsts_include_subdomains", rec -> {
             if (on[0]) {
                 draft.set(
                         "tls.hsts.include_subdomains",
@@ -81,7 +88,7 @@ public final class SpecialRecords {
 
     /** Imports the caching of POST. Traffic Server stores responses by URL, regardless of the request content. */
     private void post() {
-        with("http.cache.post_method", rec -> {
+        ifSet("http.cache.post_method", rec -> {
             boolean on = Quantity.integer(rec.text()) != 0;
             draft.set("cache.post_method", Boolean.toString(on), rec.entry());
             if (on) {
@@ -93,14 +100,14 @@ public final class SpecialRecords {
     }
 
     /**
-     * Imports ignore_server_no_cache. Since version 10 it also ignores no-store, as in Millrace. Before, no-store
-     * responses are not stored.
+     * Imports ignore_server_no_cache of versions before 10, which still obey no-store. Later versions ignore no-store
+     * too, as Millrace does, so the table of records covers them.
      */
-    private void noCacheOfServers() {
+    private void ignoreServerNoCache() {
         if (input.has("records.yaml")) {
             return;
         }
-        with("http.cache.ignore_server_no_cache", rec -> {
+        ifSet("http.cache.ignore_server_no_cache", rec -> {
             if (Quantity.integer(rec.text()) == 0) {
                 rec.entry().same("cache.ignore_server_no_cache");
             } else {
@@ -109,7 +116,7 @@ public final class SpecialRecords {
         });
     }
 
-    private void with(String name, Reading reading) {
+    private void ifSet(String name, RecordReader reading) {
         Rec rec = input.records().take(name);
         if (rec == null) {
             return;
@@ -125,7 +132,9 @@ public final class SpecialRecords {
         }
     }
 
-    /** Imports the Via settings. Until version 5 a second record set the detail of the codes. */
+    /**
+     * Imports the records of Via and Server. Until version 5, {@code verbose_via_str} set the detail of the Via codes.
+     */
     private void via() {
         Rec verbose = input.records().take("http.verbose_via_str");
         long codes = 0;
@@ -137,11 +146,11 @@ public final class SpecialRecords {
                 verbose.file().problem(verbose.entry(), name + ": " + e.getMessage());
             }
         }
-        long more = codes;
-        with("http.insert_response_via_str", rec -> {
+        long viaDetail = codes;
+        ifSet("http.insert_response_via_str", rec -> {
             long level = Quantity.integer(rec.text());
             List<String> words = List.of("none", "name", "short", "full", "stack");
-            long shown = level == 1 ? 1 + more : level;
+            long shown = level == 1 ? 1 + viaDetail : level;
             if (shown < 0 || shown >= words.size()) {
                 throw new BadValueException("'" + level + "' is not one of 0 to 4");
             }
@@ -154,7 +163,7 @@ public final class SpecialRecords {
             verbose.entry().note("insert_response_via_str is off");
         }
         draft.setDefault("via.response", "none", "proxy.config.http.insert_response_via_str");
-        with("http.response_server_enabled", rec -> {
+        ifSet("http.response_server_enabled", rec -> {
             long value = Quantity.integer(rec.text());
             if (value < 0 || value > 2) {
                 throw new BadValueException("'" + value + "' is not one of 0 to 2");
@@ -204,7 +213,7 @@ public final class SpecialRecords {
     }
 
     private void keys() {
-        with("http.cache.ignore_query", rec -> {
+        ifSet("http.cache.ignore_query", rec -> {
             boolean on = Quantity.integer(rec.text()) != 0;
             draft.set("cache.key.ignore_query", Boolean.toString(on), rec.entry());
             if (on) {
@@ -216,7 +225,10 @@ public final class SpecialRecords {
         });
     }
 
-    /** Imports collapsing. Traffic Server polls; Millrace waits for the same total time. */
+    /**
+     * Imports the collapsing of concurrent requests. Traffic Server polls for the response; Millrace waits for the same
+     * total time.
+     */
     private void collapsing() {
         Rec retries = input.records().take("http.cache.max_open_read_retries");
         Rec each = input.records().take("http.cache.open_read_retry_time");
@@ -248,7 +260,7 @@ public final class SpecialRecords {
     }
 
     private void memory() {
-        with("cache.ram_cache.size", rec -> {
+        ifSet("cache.ram_cache.size", rec -> {
             long bytes = Quantity.integer(rec.text());
             if (bytes < 0) {
                 rec.entry().same("cache.ram_size");
@@ -263,12 +275,12 @@ public final class SpecialRecords {
 
     private void connections() {
         List<Rec> known = new ArrayList<>();
-        long[] least = {Long.MAX_VALUE};
+        long[] lowestLimit = {Long.MAX_VALUE};
         for (String name : List.of("net.max_connections_in", "net.connections_throttle")) {
-            with(name, rec -> {
+            ifSet(name, rec -> {
                 long count = Quantity.integer(rec.text());
                 if (count > 0) {
-                    least[0] = Math.min(least[0], count);
+                    lowestLimit[0] = Math.min(lowestLimit[0], count);
                     known.add(rec);
                 } else {
                     rec.entry().note("no limit of its own");
@@ -276,13 +288,13 @@ public final class SpecialRecords {
             });
         }
         for (Rec rec : known) {
-            draft.set("limits.connections", Long.toString(least[0]), rec.entry());
-            if (!rec.text().equals(Long.toString(least[0])) && known.size() > 1) {
+            draft.set("limits.connections", Long.toString(lowestLimit[0]), rec.entry());
+            if (!rec.text().equals(Long.toString(lowestLimit[0])) && known.size() > 1) {
                 rec.entry().note("the lower value of net.max_connections_in and net.connections_throttle applies");
             }
         }
         String note = "for each host and port; requests over the limit wait, see origin.queue_max";
-        Consumer<String> limit = name -> with(name, rec -> {
+        Consumer<String> limit = name -> ifSet(name, rec -> {
             long count = Quantity.integer(rec.text());
             if (count <= 0) {
                 draft.set("origin.connections_max", UNLIMITED, rec.entry());
@@ -296,10 +308,10 @@ public final class SpecialRecords {
         draft.setDefault("origin.connections_max", UNLIMITED, "proxy.config.http.per_server.connection.max, no limit");
     }
 
-    /** Imports the local addresses of connections to origins: one address of each family. */
+    /** Imports the local addresses for connections to origins, at most one of each address family. */
     private void sourceAddress() {
         for (String name : List.of("proxy.local.outgoing_ip_to_bind", "outgoing_ip_to_bind")) {
-            with(name, rec -> {
+            ifSet(name, rec -> {
                 List<String> words = new ArrayList<>();
                 for (String word : RecordTable.split(rec.text())) {
                     boolean brackets = word.startsWith("[") && word.endsWith("]");
@@ -317,18 +329,18 @@ public final class SpecialRecords {
 
     private void processes() {
         boolean automatic = input.records().isOn("exec_thread.autoconfig.enabled", true);
-        with("exec_thread.autoconfig.enabled", rec -> rec.entry()
+        ifSet("exec_thread.autoconfig.enabled", rec -> rec.entry()
                 .note(automatic ? "one event loop for each core" : "exec_thread.limit has the number"));
-        with("exec_thread.autoconfig.scale", rec -> rec.entry()
+        ifSet("exec_thread.autoconfig.scale", rec -> rec.entry()
                 .note("one event loop for each core, because event loops never block"));
-        with("exec_thread.limit", rec -> {
+        ifSet("exec_thread.limit", rec -> {
             if (automatic) {
                 rec.entry().note("exec_thread.autoconfig is on");
             } else {
                 draft.set("worker.event_loops", Long.toString(Quantity.integer(rec.text())), rec.entry());
             }
         });
-        with("exec_thread.watchdog.timeout_ms", rec -> {
+        ifSet("exec_thread.watchdog.timeout_ms", rec -> {
             long millis = Quantity.integer(rec.text());
             if (millis > 0) {
                 draft.set("worker.heartbeat_timeout", Quantity.millis(millis), rec.entry());
@@ -340,11 +352,11 @@ public final class SpecialRecords {
 
     private void names() {
         long[] mode = {0};
-        with("hostdb.ttl_mode", rec -> {
+        ifSet("hostdb.ttl_mode", rec -> {
             mode[0] = Quantity.integer(rec.text());
             rec.entry().note(mode[0] == 0 ? "the TTLs of DNS records apply" : "see dns.ttl_min and dns.ttl_max");
         });
-        with("hostdb.timeout", rec -> {
+        ifSet("hostdb.timeout", rec -> {
             String time = Quantity.seconds(Quantity.integer(rec.text()));
             if (mode[0] == 0) {
                 rec.entry().note("because of hostdb.ttl_mode the TTLs of DNS records apply");
@@ -358,13 +370,13 @@ public final class SpecialRecords {
             }
         });
         if (mode[0] != 0 && !input.records().isSet("hostdb.timeout")) {
-            with("hostdb.ttl_mode", rec -> rec.entry()
+            ifSet("hostdb.ttl_mode", rec -> rec.entry()
                     .notMapped("needs dns.ttl_min or dns.ttl_max; hostdb.timeout is not set (one day)"));
         }
     }
 
     private void proxyProtocol() {
-        with("http.proxy_protocol_out", rec -> {
+        ifSet("http.proxy_protocol_out", rec -> {
             long version = Quantity.integer(rec.text());
             if (version == 0) {
                 rec.entry().notMapped("0, the received version, has no equivalent; set proxy_protocol_out: v1 or v2");
@@ -377,7 +389,7 @@ public final class SpecialRecords {
     }
 
     private void resolution() {
-        with("hostdb.ip_resolve", rec -> {
+        ifSet("hostdb.ip_resolve", rec -> {
             String first = null;
             for (String word : RecordTable.split(rec.text())) {
                 first = first == null && word.startsWith("ipv") ? word : first;

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Imports splitdns.config: domains with separate name servers. */
+/** The importer of splitdns.config, which assigns name servers to domains. Stateless. */
 public final class SplitDnsImport {
     private SplitDnsImport() {}
 

@@ -23,20 +23,32 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * Imports storage.config or storage.yaml, volume.config and hosting.config: the storage paths and volumes of the cache.
+ * The importer of storage paths and volumes of the cache. It reads storage.yaml, or storage.config, volume.config and
+ * hosting.config. Confined to one thread.
  */
 public final class StorageImport {
-    /** @param size such as {@code 30%}, or a number of bytes with a unit */
+    /**
+     * A volume.
+     *
+     * @param size such as {@code 30%}, or a number of bytes with a unit
+     * @param inMegabytes whether a size without a unit is in MiB
+     */
     private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}
 
     private final Input input;
     private final Map<String, Volume> volumes = new LinkedHashMap<>();
+    /** Hosts of each volume, by its number. */
     private final Map<String, Set<String>> hosts = new LinkedHashMap<>();
+    /** Lines of hosting.config for each volume. */
     private final Map<String, List<Entry>> hosting = new LinkedHashMap<>();
-    private final Set<String> general = new HashSet<>();
-    private final Set<String> asked = new LinkedHashSet<>();
+    /** Volumes for all hosts that hosting.config does not name. */
+    private final Set<String> generalVolumes = new HashSet<>();
+    /** Volumes that rules of remap name. */
+    private final Set<String> usedByRules = new LinkedHashSet<>();
+    /** Sum of the known sizes of storage paths, in bytes. */
     private long total;
-    private boolean open;
+    /** True if the size of a storage path is not known. */
+    private boolean sizeUnknown;
 
     /** Creates an import from {@code input}; {@link #read} does the work. */
     public StorageImport(Input input) {
@@ -61,20 +73,20 @@ public final class StorageImport {
         readHosting();
     }
 
-    /** Returns the name of the volume that a rule refers to; null if it does not exist. */
+    /** Returns the name of the volume that a rule refers to. Returns null if it does not exist. */
     @Nullable
     public String volume(String id) {
         if (!volumes.containsKey(id)) {
             return null;
         }
-        if (general.contains(id) || isWhole(volumes.get(id))) {
+        if (generalVolumes.contains(id) || isWhole(volumes.get(id))) {
             return "default";
         }
-        asked.add(id);
+        usedByRules.add(id);
         return name(id);
     }
 
-    /** Returns true if the volume is the whole cache, so that nothing remains for others. */
+    /** Returns true if the volume has the whole space of the cache. */
     private boolean isWhole(@Nullable Volume volume) {
         if (volume == null) {
             return false;
@@ -87,7 +99,7 @@ public final class StorageImport {
                                 .compareTo(BigDecimal.valueOf(100))
                         >= 0;
             }
-            return !open && total > 0 && bytes(volume) >= total;
+            return !sizeUnknown && total > 0 && bytes(volume) >= total;
         } catch (BadValueException | NumberFormatException e) {
             return false;
         }
@@ -132,7 +144,7 @@ public final class StorageImport {
                 node.put("size", Quantity.size(bytes));
                 total += bytes;
             } else {
-                open = true;
+                sizeUnknown = true;
             }
             if (input.draft().elements("storage").size() == 1) {
                 node.remark(
@@ -239,7 +251,7 @@ public final class StorageImport {
         if (!volumes.containsKey(id)) {
             entry.notMapped("volume " + id + " is not in the list of volumes");
         } else if (host.equals("*")) {
-            general.addAll(ids);
+            generalVolumes.addAll(ids);
             entry.note("the remaining share is for all other hosts");
         } else {
             hosts.computeIfAbsent(id, i -> new LinkedHashSet<>()).add(host);
@@ -253,11 +265,11 @@ public final class StorageImport {
         }
     }
 
-    /** Writes the shares. Called after the rules, since only volumes that hosts or rules use are written. */
+    /** Writes the volumes that hosts or rules use. To be called after all rules were imported. */
     public void finish() {
         for (Volume volume : volumes.values()) {
-            boolean own = hosts.containsKey(volume.id) || asked.contains(volume.id);
-            if (!own) {
+            boolean isUsed = hosts.containsKey(volume.id) || usedByRules.contains(volume.id);
+            if (!isUsed) {
                 volume.entry.note(
                         "no host and no rule uses this volume exclusively, so its space is part of the shared rest");
                 continue;
@@ -294,7 +306,7 @@ public final class StorageImport {
                 return volume.size;
             }
             long bytes = bytes(volume);
-            if (open || total == 0) {
+            if (sizeUnknown || total == 0) {
                 volume.entry.notMapped(
                         "a size in bytes cannot be converted into a share, because the sizes of the paths are unknown: set volumes[].share");
                 return null;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The table of records with equivalent keys in Millrace. It also contains defaults of Traffic Server 10.2. */
+/** The table of records that have keys in Millrace. Contains the defaults of Traffic Server 10.2. Immutable. */
 public final class RecordTable {
     /** The form of a record's value. */
     enum Kind {
@@ -20,7 +20,7 @@ public final class RecordTable {
         INTEGER,
         DECIMAL,
         FLAG,
-        /** A number that denotes a word of the key. */
+        /** A number, the index of one of the key's words. */
         WORD,
         TEXT,
         /** Words separated by white space or commas. */
@@ -31,8 +31,8 @@ public final class RecordTable {
      * The mapping of one record. Immutable.
      *
      * @param name without {@code proxy.config.}
-     * @param unset Traffic Server's default, if it must be written because Millrace's differs
-     * @param note the difference to Traffic Server
+     * @param unset Traffic Server's default, if Millrace has another default; null otherwise
+     * @param note a difference in behaviour, for the report; empty for none
      */
     public record Mapping(
             String name,
@@ -60,7 +60,7 @@ public final class RecordTable {
             return kind != Kind.LIST ? null : split(value);
         }
 
-        /** Converts a flag. If the key has two words instead of true and false, the first one means 0. */
+        /** Converts a flag. Some keys have two words instead of true and false; the first word means 0. */
         private static String flag(String key, boolean set) throws BadValueException {
             ConfigKey<?> known = ConfigCatalog.find(key);
             boolean words = known != null && known.type().words() != null;

@@ -9,14 +9,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records that were set, by name without {@code proxy.config.}. The last record with a name takes effect. Confined
- * to one thread.
+ * The records that records.yaml or records.config sets. The last record with a name applies. Keeps track of the records
+ * that imports have processed. Confined to one thread.
  */
 public final class Records {
     /**
      * A record.
      *
-     * @param name without {@code proxy.config.}; complete if it begins with {@code proxy.local.}
+     * @param name name without {@code proxy.config.}, or a complete name that begins with {@code proxy.local.}
      * @param value as written; null for none
      */
     public record Rec(String name, @Nullable String value, SourceFile file, Entry entry) {
@@ -46,7 +46,11 @@ public final class Records {
         return set.get(name);
     }
 
-    /** Returns the value of the record, else {@code otherwise}, the default of Traffic Server. */
+    /**
+     * Returns the value of a record. Does not mark the record as processed.
+     *
+     * @param otherwise result for a record without a value: the default of Traffic Server
+     */
     public String value(String name, String otherwise) {
         Rec rec = set.get(name);
         return rec == null || rec.value == null ? otherwise : rec.value;
@@ -58,7 +62,7 @@ public final class Records {
         return rec != null && rec.value != null;
     }
 
-    /** Returns true if the record is not 0; {@code otherwise} if it was not set. */
+    /** Returns true if the value of the record is not 0. Returns {@code otherwise} if the record is not set. */
     public boolean isOn(String name, boolean otherwise) {
         return !value(name, otherwise ? "1" : "0").equals("0");
     }

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The words of one line, separated by white space. Quotes group words, and a backslash at the end continues the line.
- * Immutable.
+ * The words of one line of a configuration file, separated by white space. Quoted text is one word. A backslash at the
+ * end of a line joins the next line to it. Immutable.
  *
  * @param entry the line in the report
  * @param words words without quotes. Words after a {@code #} are omitted, except in remap.config
@@ -67,7 +67,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
         return all;
     }
 
-    /** Splits a line. Returns whether every quote is closed, since an open quote would hide the following words. */
+    /** Splits a line into words. Returns false if a quote is not closed. */
     private static boolean split(String line, List<String> words, List<Integer> columns, boolean remap) {
         char quote = 0;
         int i = 0;

@@ -19,13 +19,13 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/** Reads Traffic Server's YAML files into nodes with positions. */
+/** Reads YAML files into nodes with positions, and accesses these nodes. Stateless. */
 public final class Yaml {
     private static final int LENGTH_MAX = 64 << 20;
 
     /**
-     * An IPv6 address that begins with a colon, in a list in brackets. It is a plain scalar in YAML (s7.3.3), but the
-     * parser refuses it. So it is quoted, which moves the columns behind it by two.
+     * An IPv6 address that begins with a colon, in a list in brackets. YAML 1.2 section 7.3.3 permits it as a plain
+     * scalar, but the parser refuses it. The address is therefore quoted, which shifts the columns after it by two.
      */
     private static final Pattern ADDRESS = Pattern.compile("([\\[,]\\s*)(::[0-9A-Fa-f:.]*(?:/\\d+)?)(?=\\s*[,\\]])");
 
@@ -36,12 +36,14 @@ public final class Yaml {
         void add(int line, int column, String message);
     }
 
-    /** Returns the root node; null if the file is empty or not YAML, after reporting the problem. */
+    /** Returns the root node. Returns null if the file is empty or not YAML, after reporting the problem. */
     public static @Nullable Node root(SourceFile file) {
         return root(file.lines(), file::problem);
     }
 
-    /** Like {@link #root(SourceFile)}, for lines. */
+    /**
+     * Returns the root node of {@code lines}. Returns null if they are empty or not YAML, after reporting the problem.
+     */
     public static @Nullable Node root(List<String> lines, Problems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setUseMarks(true)
@@ -65,7 +67,7 @@ public final class Yaml {
         } catch (YamlEngineException e) {
             problems.add(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
         } catch (StackOverflowError e) {
-            // The parser recurses; its partial result is dropped.
+            // The parser is recursive.
             problems.add(1, 1, "YAML: is nested too deeply");
         }
         return null;
@@ -149,7 +151,7 @@ public final class Yaml {
         return end.getColumn() == 0 && end.getLine() + 1 > line(node) ? end.getLine() : end.getLine() + 1;
     }
 
-    /** Returns an entry for the lines from the node {@code from}, such as a key, to the end of {@code to}. */
+    /** Returns an entry for the lines from a node, such as a key, to the end of another. */
     public static Entry entry(SourceFile file, Node from, Node to) {
         int first = line(from);
         int last = Math.max(first, lastLine(to));
@@ -163,8 +165,8 @@ public final class Yaml {
         return file.entry(first, last, column(from), text.toString());
     }
 
-    /** Marks the line of a key that only opens a section. */
+    /** Marks the line of a section's key as processed. The report does not list such a line. */
     public static void section(SourceFile file, Node key) {
-        file.claim(line(key), line(key));
+        file.markProcessed(line(key), line(key));
     }
 }

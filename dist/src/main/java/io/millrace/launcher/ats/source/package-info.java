@@ -1,4 +1,4 @@
-/** Traffic Server's files, read line by line: words, YAML, records, quantities, and the outcome of each line. */
+/** Readers of Traffic Server's files: lines of words, YAML, and records. */
 @NullMarked
 package io.millrace.launcher.ats.source;
 

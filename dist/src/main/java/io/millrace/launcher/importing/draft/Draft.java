@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The configuration that an import builds. Confined to one thread. */
 public final class Draft {
+    /** One step of a path: a field name, or an index in brackets. */
     private static final Pattern STEP = Pattern.compile("([^.\\[\\]]+)|\\[(\\d+)]");
 
     private final DraftNode root = new DraftNode();
 
-    /** Keys that a line sets to Millrace's default, and that are therefore not written. */
+    /** Keys that are not written, because a line sets them to Millrace's default. */
     private final Set<String> same = new HashSet<>();
 
     /** The root of the configuration. */
@@ -24,7 +25,7 @@ public final class Draft {
         return root;
     }
 
-    /** Sets a general key. If the value is the default, nothing is written, and the entry is marked as same. */
+    /** Sets a key outside of lists. If the value is the default, writes nothing, and marks the entry as the default. */
     public void set(String key, String text, Entry entry) {
         if (isDefault(key, text)) {
             entry.same(key);
@@ -34,7 +35,9 @@ public final class Draft {
         }
     }
 
-    /** Like {@link #set(String, String, Entry)}, for a list of words. */
+    /**
+     * Sets a key to a list of words. If the value is the default, writes nothing, and marks the entry as the default.
+     */
     public void set(String key, List<String> words, Entry entry) {
         if (isDefault(key, String.join(", ", words))) {
             entry.same(key);
@@ -44,7 +47,7 @@ public final class Draft {
         }
     }
 
-    /** Writes a default of the other proxy that differs from Millrace's, if the key was not set. */
+    /** Writes a default of another proxy. Does nothing if the key was set or Millrace has the same default. */
     public void setDefault(String key, String text, String proxy, String setting) {
         if (root.find(key) == null && !same.contains(key) && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
@@ -52,7 +55,7 @@ public final class Draft {
         }
     }
 
-    /** Writes a default of Traffic Server, as {@link #setDefault(String, String, String, String)} does. */
+    /** Writes a default of Traffic Server. Does nothing if the key was set or Millrace has the same default. */
     public void setDefault(String key, String text, String record) {
         setDefault(key, text, "Traffic Server", record);
     }
@@ -84,7 +87,7 @@ public final class Draft {
         return root.elements(list);
     }
 
-    /** A removable node and its owner. */
+    /** A node that can be removed, and the node that contains it. */
     public record Part(DraftNode owner, DraftNode node) {
         /** Removes the node from its owner. */
         public void remove() {
@@ -93,8 +96,8 @@ public final class Draft {
     }
 
     /**
-     * Returns the smallest part that can be removed safely for an invalid key: a setting, or the list element that
-     * contains it.
+     * Returns the part to remove because of an invalid key. It is the smallest part without which the other parts keep
+     * their meaning: a setting, or a list element.
      *
      * @param path the path in the validator's message, such as {@code remap[2].cache.volume}
      * @return null if there is no such part
@@ -105,7 +108,8 @@ public final class Draft {
         Part part = null;
         Matcher step = STEP.matcher(path);
         while (step.find()) {
-            DraftNode next = step.group(1) != null ? at.field(step.group(1)) : at.at(Integer.parseInt(step.group(2)));
+            DraftNode next =
+                    step.group(1) != null ? at.field(step.group(1)) : at.elementAt(Integer.parseInt(step.group(2)));
             if (next == null) {
                 break;
             }
@@ -117,7 +121,7 @@ public final class Draft {
         return part == null || (!part.node.isElement() && !part.node.isLeaf()) ? null : part;
     }
 
-    /** Records at every entry the keys that were written for it. */
+    /** Adds the written keys to the entries of their source lines. */
     public void recordKeys() {
         root.recordKeys("");
     }

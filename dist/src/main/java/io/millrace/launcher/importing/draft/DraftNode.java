@@ -10,11 +10,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the configuration that is built, with its source lines. It is a scalar, a list of words, a section or a
- * list.
+ * A node of the configuration that an import builds. It is a scalar, a list of words, a section or a list. Has the
+ * source lines from which it was made. Confined to one thread.
  */
 public final class DraftNode {
-    /** Target URL of rules that deny all clients. */
+    /** Target URL of rules that deny all clients, which is never used. */
     public static final String CLOSED = "http://closed.invalid/";
 
     private @Nullable String text;
@@ -27,14 +27,17 @@ public final class DraftNode {
     private boolean optional;
     private boolean closed;
 
-    /** Sets a scalar below this section; {@code cache.volume} is written into the section {@code cache}. */
+    /**
+     * Sets a scalar below this section. The path {@code cache.volume} means the field {@code volume} of section
+     * {@code cache}.
+     */
     public DraftNode put(String path, String value) {
         DraftNode node = place(path);
         node.text = value;
         return node;
     }
 
-    /** Like {@link #put}, for a list of words, which may be empty. */
+    /** Sets a list of words below this section. The list may be empty. */
     public DraftNode putWords(String path, List<String> values) {
         DraftNode node = place(path);
         node.words = List.copyOf(values);
@@ -42,11 +45,11 @@ public final class DraftNode {
     }
 
     private DraftNode place(String path) {
-        DraftNode at = this;
+        DraftNode current = this;
         for (String name : path.split("\\.", -1)) {
-            at = at.fields.computeIfAbsent(name, n -> new DraftNode());
+            current = current.fields.computeIfAbsent(name, n -> new DraftNode());
         }
-        return at;
+        return current;
     }
 
     /** Appends a new section to a list below this node. */
@@ -72,13 +75,16 @@ public final class DraftNode {
         return node;
     }
 
-    /** Returns the elements of a list below this node; empty if the list does not exist. */
+    /** Returns the elements of a list below this node. Returns an empty result if the list does not exist. */
     public List<DraftNode> elements(String path) {
         DraftNode list = find(path);
         return list == null ? List.of() : list.elements;
     }
 
-    /** Moves an element before the first element of its list that has a field. Returns false if it is there already. */
+    /**
+     * Moves an element before the first element of its list that has a given field. Returns false if it is before it
+     * already.
+     */
     public boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = place(path).elements;
         int first = 0;
@@ -114,7 +120,7 @@ public final class DraftNode {
         return copy;
     }
 
-    /** Appends a section with the fields of {@code other}; the field {@code name} replaces the first one. */
+    /** Appends a copy of a section, whose first field is replaced by {@code name} and {@code value}. */
     public DraftNode elementLike(String path, DraftNode other, String name, String value) {
         DraftNode node = element(path);
         node.put(name, value);
@@ -132,7 +138,9 @@ public final class DraftNode {
         return this;
     }
 
-    /** Marks this node as removable without changing the meaning of the nodes around it. */
+    /**
+     * Marks this node as optional. If it is invalid, it can be removed alone, because other nodes keep their meaning.
+     */
     public DraftNode optional() {
         optional = true;
         return this;
@@ -153,15 +161,15 @@ public final class DraftNode {
     /** Returns the node with a path; null if there is none. */
     @Nullable
     public DraftNode find(String path) {
-        DraftNode at = this;
+        DraftNode current = this;
         for (String name : path.split("\\.", -1)) {
-            at = at == null ? null : at.fields.get(name);
+            current = current == null ? null : current.fields.get(name);
         }
-        return at;
+        return current;
     }
 
     @Nullable
-    DraftNode at(int index) {
+    DraftNode elementAt(int index) {
         return index < elements.size() ? elements.get(index) : null;
     }
 
@@ -176,15 +184,15 @@ public final class DraftNode {
     }
 
     /**
-     * Turns a rule that cannot be expressed into a rule that denies all clients, so that its requests do not match a
+     * Changes an invalid rule to one that denies all clients. If the rule were removed, its requests might match a
      * wider rule.
      *
-     * @param fault the path of the invalid key
-     * @return false if that key is the pattern of the rule
+     * @param invalidPath the path of the invalid key
+     * @return false if the invalid key is the URL pattern of the rule, or if the rule was changed before
      */
-    public boolean close(String fault) {
+    public boolean close(String invalidPath) {
         String verb = fields.keySet().iterator().next();
-        if (closed || fault.endsWith("." + verb)) {
+        if (closed || invalidPath.endsWith("." + verb)) {
             return false;
         }
         fields.keySet().retainAll(Set.of(verb));
@@ -252,6 +260,7 @@ public final class DraftNode {
         return all;
     }
 
+    /** Adds the paths of this node and its descendants to the entries of their source lines. */
     void recordKeys(String path) {
         sources.forEach(source -> source.became(path));
         fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));

@@ -14,17 +14,22 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a configuration as YAML with its comments, in the order of the reference page. */
+/**
+ * The writer of an imported configuration as YAML with comments. Keys have the order of the reference page. An object
+ * writes one file.
+ */
 public final class DraftWriter {
     /** Scalars that need no quotes, neither alone nor in brackets. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/._+~-]+(:[A-Za-z0-9/._+~-]+)*");
 
+    /** Texts that YAML would not read as the same text without quotes. */
     private static final Pattern WORD_OF_YAML = Pattern.compile("(?i)~|-+|null|yes|no|on|off|[-+.]?[0-9].*:.*|-.*");
+
     private static final int WIDTH = 110;
 
     private final StringBuilder out = new StringBuilder();
 
-    /** Source lines whose remarks were written at an earlier key. */
+    /** Source lines whose remarks were already written, at an earlier key. */
     private final Set<Entry> remarked = new HashSet<>();
 
     /**
@@ -56,7 +61,7 @@ public final class DraftWriter {
         return fields;
     }
 
-    /** Returns the first index on the reference page of the key or of a key below it. */
+    /** Returns the position on the reference page of a key or section. */
     private static int order(String path) {
         List<ConfigKey<?>> keys = ConfigCatalog.keys();
         for (int i = 0; i < keys.size(); i++) {
@@ -78,14 +83,14 @@ public final class DraftWriter {
     private void value(String path, DraftNode node, String indent) {
         if (node.isLeaf()) {
             out.append(' ').append(scalar(node));
-            end(node);
+            endLine(node);
         } else if (!node.elements().isEmpty()) {
-            end(node);
+            endLine(node);
             for (DraftNode element : node.elements()) {
                 element(path + "[]", element, indent + "  ");
             }
         } else {
-            end(node);
+            endLine(node);
             for (Map.Entry<String, DraftNode> field : sorted(node, path)) {
                 field(field.getKey(), path + "." + field.getKey(), field.getValue(), indent + "  ");
             }
@@ -96,7 +101,7 @@ public final class DraftWriter {
         remarks(element, indent);
         if (element.isLeaf()) {
             out.append(indent).append("- ").append(scalar(element));
-            end(element);
+            endLine(element);
             return;
         }
         boolean first = true;
@@ -115,18 +120,18 @@ public final class DraftWriter {
             int at = out.length();
             value(path + "." + field.getKey(), node, indent + "  ");
             if (first) {
-                place(element, at);
+                sourceComment(element, at);
             }
             first = false;
         }
     }
 
-    /** Writes the place of a whole element after its first key. */
-    private void place(DraftNode element, int after) {
-        int end = out.indexOf("\n", after);
-        String place = places(element);
-        if (place != null && out.indexOf("  # ", after) < 0) {
-            out.insert(end, "  # " + place);
+    /** Writes the source lines of an element as a comment after its first key. */
+    private void sourceComment(DraftNode element, int after) {
+        int endLine = out.indexOf("\n", after);
+        String sourceComment = sourcePlaces(element);
+        if (sourceComment != null && out.indexOf("  # ", after) < 0) {
+            out.insert(endLine, "  # " + sourceComment);
         }
     }
 
@@ -138,8 +143,8 @@ public final class DraftWriter {
     }
 
     /**
-     * Formats a scalar that YAML and the loader read as this text. Quoted with single quotes if necessary, with double
-     * quotes if characters need escapes. References to environment variables are escaped.
+     * Formats a text as a YAML scalar. Uses single quotes if necessary, and double quotes if characters need escapes.
+     * Escapes {@code $} before braces, since the loader would insert an environment variable.
      */
     public static String quoted(String text) {
         String kept = text.replace("${", "$${");
@@ -166,12 +171,12 @@ public final class DraftWriter {
         return escaped.append('"').toString();
     }
 
-    private void end(DraftNode node) {
-        String place = places(node);
-        out.append(place == null ? "\n" : "  # " + place + "\n");
+    private void endLine(DraftNode node) {
+        String sourceComment = sourcePlaces(node);
+        out.append(sourceComment == null ? "\n" : "  # " + sourceComment + "\n");
     }
 
-    private static @Nullable String places(DraftNode node) {
+    private static @Nullable String sourcePlaces(DraftNode node) {
         return node.sources().isEmpty()
                 ? null
                 : node.sources().stream().map(Entry::place).distinct().collect(Collectors.joining(", "));

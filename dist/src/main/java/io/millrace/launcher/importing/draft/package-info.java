@@ -1,4 +1,4 @@
-/** The configuration that an import builds, and its text. */
+/** The configuration that an import builds, and its writer. */
 @NullMarked
 package io.millrace.launcher.importing.draft;
 

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts addresses from the form in Traffic Server's files to the form that Millrace reads. */
+/** Converts IP addresses and ranges of Traffic Server to the form of Millrace. Stateless. */
 public final class Addresses {
     private Addresses() {}
 
-    /** Converts an address or a range: {@code 0/0} is all of IPv4. */
+    /** Converts an address or a range. The range {@code 0/0} means all IPv4 addresses. */
     public static String of(String text) {
         String negative = text.startsWith("~") ? "~" : "";
         String range = text.substring(negative.length()).strip();
@@ -19,11 +19,14 @@ public final class Addresses {
         } else if (range.equalsIgnoreCase("::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")) {
             range = "::/0";
         }
-        return negative + withoutRest(range);
+        return negative + withoutHostBits(range);
     }
 
-    /** Clears the bits after a prefix, which Traffic Server ignores: {@code 10.0.0.1/8} is {@code 10.0.0.0/8}. */
-    private static String withoutRest(String range) {
+    /**
+     * Clears the address bits beyond the prefix length, which Traffic Server ignores: {@code 10.0.0.1/8} becomes
+     * {@code 10.0.0.0/8}.
+     */
+    private static String withoutHostBits(String range) {
         int slash = range.indexOf('/');
         byte[] address = slash < 0 ? null : NetUtil.createByteArrayFromIpAddressString(range.substring(0, slash));
         String bits = range.substring(slash + 1);

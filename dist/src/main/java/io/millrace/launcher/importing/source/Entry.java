@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A line during the import. Its outcome is derived from the notes about it. Confined to one thread. */
+/** A source line during an import, with notes and keys. Its outcome is derived from these. Confined to one thread. */
 public final class Entry {
     private final String file;
     private final int line;
@@ -49,7 +49,7 @@ public final class Entry {
         return file;
     }
 
-    /** Marks the line, or a part of it, as without an equivalent. */
+    /** Marks the line, or a part of it, as having no equivalent. */
     public void notMapped(String why) {
         missing.add(why);
     }
@@ -59,7 +59,7 @@ public final class Entry {
         notes.add(text);
     }
 
-    /** Records a key whose default is this value. */
+    /** Records a key that is not written, because the line sets its default. */
     public void same(String key) {
         same.add(key);
     }
@@ -79,7 +79,7 @@ public final class Entry {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
     }
 
-    /** Returns the notes for a comment at the key; null if there are none. */
+    /** Returns all notes as one text, for a comment in the configuration. Returns null if there are none. */
     @Nullable
     public String remark() {
         Set<String> all = new LinkedHashSet<>(missing);

@@ -5,12 +5,12 @@ import java.util.List;
 /**
  * A line of the input and the outcome of its import. Immutable.
  *
- * @param file name relative to the directory
+ * @param file file name relative to the imported directory
  * @param line first line number, from 1
  * @param column first column, from 1
- * @param text text of the lines, joined
+ * @param text text of the line, joined with its continuation lines
  * @param keys keys written for the line, such as {@code remap[2]} or {@code cache.required_headers}
- * @param note reason, and what to do instead; may be empty
+ * @param note reason for the outcome, and what to do instead; may be empty
  */
 public record ImportedLine(
         String file, int line, int column, String text, Outcome outcome, List<String> keys, String note) {

@@ -64,7 +64,7 @@ public final class OpenSslNames {
             if (suite != null) {
                 words.add(suite);
             } else if (word.startsWith("!") || word.startsWith("-")) {
-                // BoringSSL offers no suite of excluded sets such as aNULL and RC4.
+                // The word may exclude a set such as aNULL or RC4. BoringSSL has no suites of these sets anyway.
                 removed.add(SUITES.getOrDefault(word.substring(1), ""));
             } else if (word.contains("-") || word.startsWith("TLS_")) {
                 unknown.add(word);
@@ -104,7 +104,10 @@ public final class OpenSslNames {
         };
     }
 
-    /** Translates a version number of records, where 0 is TLS 1.0; null for an unsupported version. */
+    /**
+     * Translates a version number of Traffic Server's records, in which 0 means TLS 1.0. Returns null for an
+     * unsupported version.
+     */
     public static @Nullable String version(long number) {
         return number == 2 ? "TLSv1.2" : number == 3 ? "TLSv1.3" : null;
     }

@@ -2,15 +2,18 @@ package io.millrace.launcher.importing.source;
 
 import java.util.Locale;
 
-/** The outcome of an imported line; each line has one. */
+/** The outcome of the import of a line. */
 public enum Outcome {
-    /** The keys in the report have the effect of the line. */
+    /** The line was converted to keys with the same effect. */
     MAPPED("mapped"),
-    /** The line was omitted, since it sets Millrace's default. */
+    /** The line sets Millrace's default, so no key was written. */
     SAME_AS_DEFAULT("our default"),
-    /** The line has no effect, or affects nothing in Millrace. */
+    /** The line has no effect in the other proxy, or needs no setting in Millrace. */
     NO_EFFECT("no effect"),
-    /** The line, or the part in the note, has no equivalent; keys for other parts are in the report. */
+    /**
+     * The line, or a part that the note names, has no equivalent. Other parts of the line may have been converted to
+     * keys.
+     */
     NOT_MAPPED("NOT MAPPED");
 
     private final String label;

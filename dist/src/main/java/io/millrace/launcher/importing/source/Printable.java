@@ -1,6 +1,6 @@
 package io.millrace.launcher.importing.source;
 
-/** Makes text from files safe for a terminal and for comments. */
+/** Makes text from files safe for output on terminals and in comments. Stateless. */
 public final class Printable {
     private Printable() {}
 
@@ -18,7 +18,7 @@ public final class Printable {
                 && (c & 0xfffe) != 0xfffe;
     }
 
-    /** Limits the text to this many characters; a cut text ends with dots. */
+    /** Limits a text to {@code length} characters. A text that is cut ends with three dots. */
     public static String cut(String text, int length) {
         String clean = text(text);
         return clean.length() <= length ? clean : clean.substring(0, length - 3) + "...";

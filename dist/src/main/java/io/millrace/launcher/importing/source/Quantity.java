@@ -3,7 +3,7 @@ package io.millrace.launcher.importing.source;
 import java.math.BigDecimal;
 import java.util.Locale;
 
-/** Parses numbers of Traffic Server, and formats sizes and durations for Millrace. */
+/** Parses numbers of Traffic Server, and formats sizes and durations for Millrace. Stateless. */
 public final class Quantity {
     private static final int DIGITS_MAX = 40;
 
@@ -27,7 +27,7 @@ public final class Quantity {
 
     private Quantity() {}
 
-    /** Parses an INT: decimal, or hexadecimal with 0x, with K, M, G or T for powers of 1024. */
+    /** Parses a value of type INT: decimal, or hexadecimal after 0x. May end with K, M, G or T for powers of 1024. */
     public static long integer(String text) throws BadValueException {
         String number = text.strip();
         long factor = 1;
@@ -59,7 +59,7 @@ public final class Quantity {
         return value;
     }
 
-    /** Converts a FLOAT. */
+    /** Converts a value of type FLOAT. */
     public static String decimal(String text) throws BadValueException {
         try {
             BigDecimal value = number(text.strip()).stripTrailingZeros();
@@ -100,7 +100,7 @@ public final class Quantity {
         return millis % 1000 == 0 ? seconds(millis / 1000) : millis + "ms";
     }
 
-    /** Converts the durations of rules, such as {@code 1h15m20s}; a number without unit is in seconds. */
+    /** Converts a duration such as {@code 1h15m20s}. A number without unit is in seconds. */
     public static String time(String text) throws BadValueException {
         String time = text.strip().toLowerCase(Locale.ROOT);
         if (time.matches("\\d+")) {

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A file of the imported directory, with a record of the lines that were processed. Confined to one thread. */
+/** A source file of an import, which keeps track of its processed lines. Confined to one thread. */
 public final class SourceFile {
     private final Path path;
     private final String name;
@@ -13,7 +13,7 @@ public final class SourceFile {
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> problems;
 
-    /** Creates a file with its text; problems are added to the list. */
+    /** Creates a file with a text. Adds problems of this file to {@code problems}. */
     public SourceFile(Path path, String name, String text, List<String> problems) {
         this.path = path;
         this.name = name;
@@ -45,21 +45,20 @@ public final class SourceFile {
     public Entry entry(int from, int to, int column, String text) {
         Entry entry = new Entry(name, from, column, text.strip());
         entries.add(entry);
-        claim(from, to);
+        markProcessed(from, to);
         return entry;
     }
 
     /**
-     * Marks lines as processed without a new entry. Examples are the heading of a section, a comment, or a part of
-     * another entry.
+     * Marks lines as processed without creating an entry. Examples are the key of a section and a comment.
      */
-    public void claim(int from, int to) {
+    public void markProcessed(int from, int to) {
         for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
             claimed[line] = true;
         }
     }
 
-    /** Reports an error that Traffic Server would also report. */
+    /** Reports an error in the file, which the other proxy would also report. The import fails then. */
     public void problem(int line, int column, String message) {
         problems.add(path + ":" + line + ":" + column + ": " + message);
     }
@@ -69,8 +68,8 @@ public final class SourceFile {
         problem(entry.line(), entry.column(), message);
     }
 
-    /** Reports every line that no import has processed as not mapped. */
-    public void sweep() {
+    /** Creates an entry for every line that was not processed, with the outcome "not mapped". */
+    public void addUnprocessedLines() {
         for (int i = 0; i < lines.size(); i++) {
             String text = lines.get(i).strip();
             if (!claimed[i + 1] && !text.isEmpty() && !text.startsWith("#")) {

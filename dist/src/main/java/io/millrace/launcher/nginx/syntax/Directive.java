@@ -4,7 +4,7 @@ import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A directive with its words, its block and its line in the report. Confined to one thread. */
+/** A directive of an nginx configuration: name, arguments, block, and line in the report. Confined to one thread. */
 public final class Directive {
     private final String name;
     private final List<String> args;
@@ -66,7 +66,10 @@ public final class Directive {
         return block;
     }
 
-    /** The directives of the block, with those of included files in their place. The list can be extended. */
+    /**
+     * The directives of the block. An include directive is replaced by the directives of its files. The reader extends
+     * the list.
+     */
     public List<Directive> children() {
         return children;
     }
@@ -77,19 +80,19 @@ public final class Directive {
     }
 
     /** Marks the directive as translated, and returns its line in the report. */
-    public Entry use() {
+    public Entry markHandled() {
         handled = true;
         return entry;
     }
 
     /** Marks the directive as translated, with a note. A directive with only notes has no effect. */
     public void note(String note) {
-        use().note(note);
+        markHandled().note(note);
     }
 
-    /** Marks the directive, or the part that the reason names, as without an equivalent. */
+    /** Marks the directive, or a part of it, as having no equivalent. */
     public void notMapped(String why) {
-        use().notMapped(why);
+        markHandled().notMapped(why);
     }
 
     /** Returns true once a part of the import has translated or reported the directive. */

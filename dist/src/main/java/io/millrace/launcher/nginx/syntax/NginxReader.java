@@ -12,7 +12,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads files of nginx, and the files that they include, into a tree of directives. Confined to one thread. */
+/**
+ * The reader of nginx configuration files and their included files. Builds a tree of directives. Confined to one
+ * thread.
+ */
 public final class NginxReader {
     /** Limit of nested includes, as a guard against files that include themselves. */
     private static final int DEPTH_MAX = 32;
@@ -25,13 +28,17 @@ public final class NginxReader {
     private final Map<String, Entry> entries = new HashMap<>();
     private int files;
 
-    /** @param prefix the directory to which nginx's relative paths refer */
+    /**
+     * Creates a reader.
+     *
+     * @param prefix base directory of relative paths
+     */
     public NginxReader(Workspace workspace, Path prefix) {
         this.workspace = workspace;
         this.prefix = prefix;
     }
 
-    /** Reads a file; its directives become children of {@code parent}. */
+    /** Reads a file, and adds its directives to the children of {@code parent}. */
     public void read(Path path, Directive parent) {
         read(path, parent, 0);
     }
@@ -41,15 +48,15 @@ public final class NginxReader {
             workspace.problems().add(path + ": more than " + FILES_MAX + " files are included");
             return;
         }
-        new Parse(new Tokens(workspace.read(path)), depth).block(parent, false);
+        new FileParser(new Tokens(workspace.read(path)), depth).block(parent, false);
     }
 
-    private final class Parse {
+    private final class FileParser {
         private final Tokens tokens;
         private final SourceFile file;
         private final int depth;
 
-        Parse(Tokens tokens, int depth) {
+        FileParser(Tokens tokens, int depth) {
             this.tokens = tokens;
             this.file = tokens.file();
             this.depth = depth;
@@ -66,7 +73,7 @@ public final class NginxReader {
                     return;
                 }
                 if (first.isPunctuation("}")) {
-                    file.claim(first.line(), first.line());
+                    file.markProcessed(first.line(), first.line());
                     if (!inner) {
                         tokens.problem(first, "unexpected '}'");
                     }
@@ -108,16 +115,16 @@ public final class NginxReader {
             }
             String text = tokens.source(name.start(), raw ? tokens.position() : token.end());
             int until = Math.max(end, last.line());
-            // A file that is included several times has its lines in the report once.
+            // If a file is included several times, its directives share one entry in the report for each line.
             Entry entry = entries.computeIfAbsent(
                     file.name() + ":" + name.line() + ":" + name.column(),
                     place -> file.entry(name.line(), until, name.column(), text));
-            Directive made = new Directive(name.text(), words, entry, block);
-            parent.children().add(made);
+            Directive directive = new Directive(name.text(), words, entry, block);
+            parent.children().add(directive);
             if (name.text().equals("include") && !block) {
-                include(parent, made);
+                include(parent, directive);
             } else if (block && !raw) {
-                block(made, true);
+                block(directive, true);
             }
         }
 
@@ -145,7 +152,7 @@ public final class NginxReader {
         }
     }
 
-    /** Returns the files of a pattern in the order of their names, as nginx includes them. */
+    /** Returns the files that match a pattern, in the order of their names. */
     private List<Path> find(String pattern) {
         for (String candidate : candidates(pattern)) {
             List<Path> found = glob(candidate);
@@ -156,7 +163,10 @@ public final class NginxReader {
         return List.of();
     }
 
-    /** A copied directory still names its files below /etc/nginx. */
+    /**
+     * Returns the places of an included file. In a copy of the directory, patterns still have the original path, such
+     * as /etc/nginx.
+     */
     private List<String> candidates(String pattern) {
         if (!pattern.startsWith("/")) {
             return List.of(prefix + "/" + pattern, workspace.base() + "/" + pattern);
@@ -187,14 +197,14 @@ public final class NginxReader {
         for (Path each : folders) {
             try (DirectoryStream<Path> entries = Files.newDirectoryStream(each, pattern.substring(slash + 1))) {
                 for (Path entry : entries) {
-                    // As glob(3): a star at the beginning matches no hidden file.
+                    // A star at the beginning does not match a hidden file, as in glob(3).
                     String name = String.valueOf(entry.getFileName());
                     if (Files.isRegularFile(entry) && (!name.startsWith(".") || pattern.charAt(slash + 1) == '.')) {
                         found.add(entry);
                     }
                 }
             } catch (IOException e) {
-                // A missing directory has no files, as for nginx.
+                // A missing directory has no files; nginx does not report it either.
             }
         }
         found.sort(null);

@@ -6,14 +6,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A block with the blocks around it, from which it inherits directives. Immutable. */
+/** A block, together with the enclosing blocks from which it inherits directives. Immutable. */
 public final class Scope {
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{?([A-Za-z_][A-Za-z0-9_]*)}?");
 
     private final @Nullable Scope parent;
     private final Directive block;
 
-    /** @param parent the surrounding block; null for the outermost one */
+    /** @param parent scope of the enclosing block; null for the outermost block */
     public Scope(@Nullable Scope parent, Directive block) {
         this.parent = parent;
         this.block = block;
@@ -24,10 +24,13 @@ public final class Scope {
         return block;
     }
 
-    /** Returns the directives with one of the names at the nearest level that has any; empty if no level has. */
+    /**
+     * Returns the directives with one of the names, from the innermost block that has any. Returns an empty list if
+     * none has.
+     */
     public List<Directive> all(String... names) {
-        for (Scope at = this; at != null; at = at.parent) {
-            List<Directive> found = at.own(names);
+        for (Scope scope = this; scope != null; scope = scope.parent) {
+            List<Directive> found = scope.own(names);
             if (!found.isEmpty()) {
                 return found;
             }
@@ -35,7 +38,7 @@ public final class Scope {
         return List.of();
     }
 
-    /** Returns the directives of this level with one of the names. */
+    /** Returns the directives with one of the names in this block, without inherited ones. */
     public List<Directive> own(String... names) {
         List<Directive> found = new ArrayList<>();
         for (Directive each : block.children()) {
@@ -46,14 +49,14 @@ public final class Scope {
         return found;
     }
 
-    /** Returns the last directive with the name at the nearest level that has one; null if no level has. */
+    /** Returns the last directive with a name in the innermost block that has one. Returns null if none has. */
     @Nullable
     public Directive last(String name) {
         List<Directive> all = all(name);
         return all.isEmpty() ? null : all.get(all.size() - 1);
     }
 
-    /** Returns the last word of {@link #last}, or the default. */
+    /** Returns the first argument of the directive that {@link #last} finds; {@code otherwise} if there is none. */
     public String value(String name, String otherwise) {
         Directive found = last(name);
         return found == null ? otherwise : found.arg(0);
@@ -64,12 +67,12 @@ public final class Scope {
         return value(name, "off").equals("on");
     }
 
-    /** Returns the directive {@code set} that gives the variable its value; null if there is none. */
+    /** Returns the {@code set} directive that defines a variable; null if there is none. */
     @Nullable
     public Directive set(String variable) {
-        for (Scope at = this; at != null; at = at.parent) {
+        for (Scope scope = this; scope != null; scope = scope.parent) {
             Directive found = null;
-            for (Directive each : at.own("set")) {
+            for (Directive each : scope.own("set")) {
                 found = each.arg(0).equals("$" + variable) ? each : found;
             }
             if (found != null) {
@@ -79,7 +82,7 @@ public final class Scope {
         return null;
     }
 
-    /** Replaces variables with constant values; others stay. Marks the {@code set} directives that are used. */
+    /** Replaces the variables that {@code set} directives define by their values, and marks these directives. */
     public String expand(String text) {
         String expanded = text;
         for (int round = 0; round < 10; round++) {

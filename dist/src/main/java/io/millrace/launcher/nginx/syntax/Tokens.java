@@ -3,10 +3,10 @@ package io.millrace.launcher.nginx.syntax;
 import io.millrace.launcher.importing.source.SourceFile;
 import org.jspecify.annotations.Nullable;
 
-/** Splits a file of nginx into words and punctuation, as nginx does. Confined to one thread. */
+/** The lexer for nginx configuration files, which returns words and punctuation. Confined to one thread. */
 final class Tokens {
     /**
-     * A word, or one of {@code ; { }}.
+     * A token: a word, a semicolon, or a brace.
      *
      * @param text the word without quotes and their escapes
      * @param start index of the first character in the file
@@ -53,7 +53,7 @@ final class Tokens {
         file.problem(token.line(), token.column(), message);
     }
 
-    /** Returns the source between two indexes in one line, without comments. */
+    /** Returns the source between two indexes as one line, without comments. */
     String source(int from, int to) {
         StringBuilder out = new StringBuilder();
         for (String each : text.substring(from, to).split("\n", -1)) {
@@ -80,7 +80,7 @@ final class Tokens {
             at++;
             return new Token(String.valueOf(c), true, start, at, startLine, column);
         }
-        String word = c == '"' || c == '\'' ? quoted(c) : plain();
+        String word = c == '"' || c == '\'' ? quoted(c) : unquoted();
         return new Token(word, false, start, at, startLine, column);
     }
 
@@ -127,7 +127,7 @@ final class Tokens {
         return word.toString();
     }
 
-    private String plain() {
+    private String unquoted() {
         StringBuilder word = new StringBuilder();
         boolean variable = false;
         while (at < text.length()) {
@@ -153,7 +153,7 @@ final class Tokens {
         return word.toString();
     }
 
-    /** A backslash before any other character stays, because expressions need it. */
+    /** Reads an escape sequence. Keeps the backslash before other characters, because regular expressions need it. */
     private void escape(StringBuilder word) {
         char next = text.charAt(at + 1);
         switch (next) {
@@ -167,7 +167,9 @@ final class Tokens {
         step();
     }
 
-    /** Skips a block whose content is not made of directives. Returns the line of its end, -1 without an end. */
+    /**
+     * Skips a block that does not consist of directives. Returns the line of its closing brace; -1 if there is none.
+     */
     int skipBlock() {
         int depth = 1;
         while (at < text.length()) {

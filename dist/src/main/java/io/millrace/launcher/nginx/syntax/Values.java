@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Converts sizes and times from nginx's form to that of Millrace. Thread-safe: stateless. */
+/** Converts sizes and times from the form of nginx to the form of Millrace. Stateless. */
 public final class Values {
     private static final Pattern PART = Pattern.compile("(\\d{1,15}(?:\\.\\d{1,3})?)(ms|[smhdwMy]?)");
     private static final Map<String, Long> MILLIS = Map.of(
@@ -24,7 +24,7 @@ public final class Values {
 
     private Values() {}
 
-    /** Returns milliseconds of a time such as {@code 1h30m}; null if it is none. */
+    /** Parses a time such as {@code 1h30m}, and returns milliseconds. Returns null if the text is not a time. */
     @Nullable
     public static Long millis(String text) {
         String all = text.replace(" ", "");
@@ -41,14 +41,14 @@ public final class Values {
         return end == all.length() && end > 0 ? Long.valueOf(sum) : null;
     }
 
-    /** Returns a time in Millrace's form; null if the text is no time. */
+    /** Converts a time to Millrace's form. Returns null if the text is not a time. */
     @Nullable
     public static String time(String text) {
         Long millis = millis(text);
         return millis == null ? null : Quantity.millis(millis);
     }
 
-    /** Returns bytes of a size such as {@code 10m}; null if it is none. */
+    /** Parses a size such as {@code 10m}, and returns bytes. Returns null if the text is not a size. */
     @Nullable
     public static Long bytes(String text) {
         String size = text.toLowerCase(Locale.ROOT);
@@ -60,7 +60,7 @@ public final class Values {
         return Long.parseLong(digits) << (10 * (unit + 1));
     }
 
-    /** Returns a size in Millrace's form; null if the text is no size. */
+    /** Converts a size to Millrace's form. Returns null if the text is not a size. */
     @Nullable
     public static String size(String text) {
         Long bytes = bytes(text);

@@ -1,4 +1,4 @@
-/** The directives of nginx's files with their places. */
+/** The parser of nginx configuration files: tokens, directives and their scopes. */
 @NullMarked
 package io.millrace.launcher.nginx.syntax;
 

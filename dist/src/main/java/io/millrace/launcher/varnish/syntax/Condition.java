@@ -3,7 +3,7 @@ package io.millrace.launcher.varnish.syntax;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A condition of {@code if}. Immutable. */
+/** A condition of an {@code if} statement. Immutable. */
 public sealed interface Condition {
     /** Limit of alternatives of one condition. */
     int ALTERNATIVES_MAX = 64;
@@ -26,13 +26,16 @@ public sealed interface Condition {
     /** A negation. */
     record Not(Condition inner) implements Condition {}
 
-    /** Conditions that must all hold. */
+    /** Conditions that must all be true. */
     record All(List<Condition> parts) implements Condition {}
 
-    /** Conditions of which one must hold. */
+    /** Conditions at least one of which must be true. */
     record Any(List<Condition> parts) implements Condition {}
 
-    /** Returns the condition as alternatives of tests that must all hold; empty if there are too many. */
+    /**
+     * Converts a condition to alternatives. All tests of an alternative must be true. Returns an empty list if there
+     * are too many.
+     */
     static List<List<Test>> alternatives(Condition condition) {
         return alternatives(condition, false);
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A statement of a subroutine, with its line in the report. Confined to one thread.
+ * A statement of a VCL subroutine, with its line in the report. Confined to one thread.
  */
 public final class Statement {
     private final String kind;
@@ -72,19 +72,19 @@ public final class Statement {
     }
 
     /** Marks the statement as translated, and returns its line in the report. */
-    public Entry use() {
+    public Entry markHandled() {
         handled = true;
         return entry;
     }
 
     /** Marks the statement as translated, with a note. A statement with only notes has no effect. */
     public void note(String note) {
-        use().note(note);
+        markHandled().note(note);
     }
 
-    /** Marks the statement as without an equivalent. */
+    /** Marks the statement, or a part of it, as having no equivalent. */
     public void notMapped(String why) {
-        use().notMapped(why);
+        markHandled().notMapped(why);
     }
 
     /** Returns true once a part of the import has translated or reported the statement. */

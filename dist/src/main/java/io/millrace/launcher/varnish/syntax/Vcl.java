@@ -6,17 +6,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The declarations of VCL files. Confined to one thread. */
+/** The declarations of a VCL file and its included files. Confined to one thread. */
 public final class Vcl {
     /**
-     * A field such as {@code .host = "x"}.
+     * A field of a backend or probe, such as {@code .host = "x"}.
      *
      * @param value the value without quotes; several strings are joined by line ends
-     * @param fields the fields of a block, such as that of an own probe
+     * @param fields the inner fields, if the value is a block such as a probe
      */
     public record Field(String name, String value, List<Field> fields, Entry entry) {}
 
-    /** A declaration {@code backend} or {@code probe}. */
+    /** A {@code backend} or {@code probe} declaration. */
     public record Block(String name, List<Field> fields, Entry entry) {
         /** Returns the value of a field, or the default. */
         public String value(String field, String otherwise) {
@@ -30,13 +30,13 @@ public final class Vcl {
     }
 
     /**
-     * An address of an {@code acl}.
+     * An address in an {@code acl}.
      *
      * @param text the address with its prefix length
      */
     public record Address(String text, boolean negated, Entry entry) {}
 
-    /** A declaration {@code acl}. */
+    /** An {@code acl} declaration: a named list of addresses. */
     public record Acl(String name, List<Address> addresses, Entry entry) {}
 
     private final Map<String, Block> backends = new LinkedHashMap<>();

@@ -4,7 +4,7 @@ import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Splits a VCL file into tokens, and claims the lines of its comments. Confined to one thread. */
+/** The lexer for VCL files. Marks the lines of comments as processed. Confined to one thread. */
 final class VclLexer {
     /** The type of a token. */
     enum Type {
@@ -12,7 +12,7 @@ final class VclLexer {
         STRING,
         NUMBER,
         OPERATOR,
-        /** C code, with its own brackets. */
+        /** Inline C code between {@code C{} and its end. */
         CODE,
         END
     }
@@ -20,7 +20,7 @@ final class VclLexer {
     /**
      * A token.
      *
-     * @param text the text; of strings without the quotes
+     * @param text text of the token; without the quotes of a string
      * @param start index of the first character
      * @param end index after the last character
      */
@@ -87,12 +87,12 @@ final class VclLexer {
         return false;
     }
 
-    /** Claims lines with nothing but a comment; a token before or after it makes an entry for its line. */
+    /** Marks the lines of a comment as processed. A line on which a token ends is excepted. */
     private void comment(int from) {
         for (int i = from; i <= line; i++) {
             boolean last = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
             if (!last) {
-                file.claim(i, i);
+                file.markProcessed(i, i);
             }
         }
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads VCL files, and the files that they include. Confined to one thread. */
+/** The parser of a VCL file and of the files that it includes. Confined to one thread. */
 public final class VclReader {
     private final Workspace workspace;
     private final Vcl vcl = new Vcl();
@@ -31,13 +31,14 @@ public final class VclReader {
         List<Token> tokens = lexer.tokens();
         if (workspace.problems().isEmpty()) {
             try {
-                new Parse(file, lexer.text(), tokens, path).declarations();
+                new FileParser(file, lexer.text(), tokens, path).declarations();
             } catch (SyntaxException e) {
                 file.problem(e.token.line(), e.token.column(), e.message);
             }
         }
     }
 
+    /** Thrown at a syntax error. */
     private static final class SyntaxException extends Exception {
         private static final long serialVersionUID = 1;
         private final transient Token token;
@@ -50,7 +51,8 @@ public final class VclReader {
         }
     }
 
-    private final class Parse {
+    /** The parser of one file. */
+    private final class FileParser {
         /** Limit of nested blocks and conditions. */
         private static final int DEPTH_MAX = 100;
 
@@ -61,7 +63,7 @@ public final class VclReader {
         private int at;
         private int depth;
 
-        Parse(SourceFile file, String text, List<Token> tokens, Path path) {
+        FileParser(SourceFile file, String text, List<Token> tokens, Path path) {
             this.file = file;
             this.text = text;
             this.tokens = tokens;
@@ -107,7 +109,7 @@ public final class VclReader {
             return out.toString();
         }
 
-        /** Makes the entry for the tokens from {@code first} to the last one read. */
+        /** Creates the entry for the tokens from {@code first} to the last token that was read. */
         private Entry entry(Token first) {
             Token last = tokens.get(at - 1);
             return file.entry(first.line(), last.lastLine(), first.column(), source(first.start(), last.end()));
@@ -123,7 +125,7 @@ public final class VclReader {
                 }
                 if (first.is(";")) {
                     next();
-                    file.claim(first.line(), first.line());
+                    file.markProcessed(first.line(), first.line());
                     continue;
                 }
                 switch (word()) {
@@ -246,7 +248,7 @@ public final class VclReader {
                 fields.add(new Vcl.Field(name, value.toString(), inner, entry(first)));
             }
             Token close = next();
-            file.claim(close.line(), close.line());
+            file.markProcessed(close.line(), close.line());
         }
 
         private void acl(Token first) throws SyntaxException {
@@ -276,7 +278,7 @@ public final class VclReader {
                 addresses.add(new Vcl.Address(address.toString(), negated, entry(start)));
             }
             Token close = next();
-            file.claim(close.line(), close.line());
+            file.markProcessed(close.line(), close.line());
             vcl.acls().put(name, new Vcl.Acl(name, addresses, entry));
         }
 
@@ -289,7 +291,7 @@ public final class VclReader {
             while (!peek().is("}")) {
                 Token first = next();
                 if (first.is(";")) {
-                    file.claim(first.line(), first.line());
+                    file.markProcessed(first.line(), first.line());
                 } else if (first.type() == VclLexer.Type.CODE) {
                     statements.add(new Statement("C", entry(first), "", "", "", null));
                 } else if (first.type() != VclLexer.Type.WORD) {
@@ -299,7 +301,7 @@ public final class VclReader {
                 }
             }
             Token close = next();
-            file.claim(close.line(), close.line());
+            file.markProcessed(close.line(), close.line());
             depth--;
             return statements;
         }
@@ -366,9 +368,9 @@ public final class VclReader {
             }
             expect("{");
             String kind = !otherwise && first.is("if") ? "if" : tested ? "elsif" : "else";
-            Statement made = new Statement(kind, entry(first), "", "", "", condition);
-            statements.add(made);
-            made.body().addAll(block());
+            Statement statement = new Statement(kind, entry(first), "", "", "", condition);
+            statements.add(statement);
+            statement.body().addAll(block());
         }
 
         private Condition any() throws SyntaxException {

@@ -1,4 +1,4 @@
-/** The declarations and statements of VCL files with their places. */
+/** The parser of VCL files: tokens, declarations, statements and conditions. */
 @NullMarked
 package io.millrace.launcher.varnish.syntax;
 

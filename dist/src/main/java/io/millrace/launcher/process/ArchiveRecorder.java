@@ -13,33 +13,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records class archives, one at a time, in a temporary directory. Does not record the same archive twice, since a
- * worker may have failed with it; only a new launcher does. Thread-safe.
+ * The recorder of class archives. It runs one recording JVM at a time, in a temporary directory. An archive is recorded
+ * only once by a launcher, because a worker may have failed with it. Thread-safe.
  */
-public final class RehearsalRun implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(RehearsalRun.class);
+public final class ArchiveRecorder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ArchiveRecorder.class);
 
     private final Path directory;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Process process;
-    private @Nullable Path rehearsed;
+    /** The archive that was recorded last. */
+    private @Nullable Path recordedArchive;
+
     private boolean closed;
 
-    /** @param directory created for a recording and removed after it */
-    public RehearsalRun(Path directory) {
+    /**
+     * Creates a recorder.
+     *
+     * @param directory directory for temporary files, which exists only during a recording
+     */
+    public ArchiveRecorder(Path directory) {
         this.directory = directory;
     }
 
     /**
-     * Starts recording the archive for the next workers of {@code command}, unless it exists or was recorded by this
-     * launcher before.
+     * Starts to record the archive for later workers with {@code command}. Does nothing if the archive exists, or if
+     * this launcher has recorded it before.
      */
     public void start(WorkerCommand command) {
         Path archive = command.archiveFile();
         lock.lock();
         try {
-            if (!closed && process == null && archive != null && !archive.equals(rehearsed)) {
-                rehearsed = archive;
+            if (!closed && process == null && archive != null && !archive.equals(recordedArchive)) {
+                recordedArchive = archive;
                 record(command);
             }
         } catch (IOException e) {
@@ -52,7 +58,7 @@ public final class RehearsalRun implements AutoCloseable {
     private void record(WorkerCommand command) throws IOException {
         remove();
         Files.createDirectories(directory);
-        Process started = command.rehearse(directory);
+        Process started = command.startRecording(directory);
         process = started;
         if (started == null) {
             remove();
@@ -75,7 +81,7 @@ public final class RehearsalRun implements AutoCloseable {
         remove(directory);
     }
 
-    /** Removes the files of a recording as far as possible; failures are only logged. */
+    /** Deletes the temporary files of a recording. Failures are only logged. */
     public static void remove(Path directory) {
         if (!Files.exists(directory)) {
             return;
@@ -115,10 +121,10 @@ public final class RehearsalRun implements AutoCloseable {
         }
     }
 
-    /** Kills a recording and its child processes: from Java 25 on, a second JVM writes the archive. */
-    public static void end(Process rehearsal) {
-        List<ProcessHandle> started = rehearsal.descendants().toList();
-        rehearsal.destroyForcibly();
+    /** Kills a recording JVM and its child processes. From Java 25 on, a child JVM writes the archive. */
+    public static void end(Process recording) {
+        List<ProcessHandle> started = recording.descendants().toList();
+        recording.destroyForcibly();
         started.forEach(ProcessHandle::destroyForcibly);
     }
 }

@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the lines of HTTP heads. Stateless. */
-final class Lines {
+/** Reads lines of HTTP headers from a stream. Stateless. */
+final class HeaderLines {
     private static final int LENGTH_MAX = 8192;
 
-    private Lines() {}
+    private HeaderLines() {}
 
     /** Returns the next line without its line end; null at the end of the stream. */
     static @Nullable String read(InputStream in) throws IOException {

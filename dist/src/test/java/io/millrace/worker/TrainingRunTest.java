@@ -13,14 +13,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RehearsalTest {
+class TrainingRunTest {
     @TempDir
     Path directory;
 
     @Test
     void runsTheWorkloadOfAWarmUpAndLeavesNoFiles() {
-        Path own = directory.resolve("rehearsal");
-        WarmUpReport report = Rehearsal.perform(own, Duration.ofSeconds(3));
+        Path own = directory.resolve("training");
+        WarmUpReport report = TrainingRun.perform(own, Duration.ofSeconds(3));
         assertNotEquals(WarmUpReport.Outcome.FAILED, report.outcome(), report::toString);
         assertFalse(Files.exists(own));
     }

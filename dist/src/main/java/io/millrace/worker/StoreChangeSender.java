@@ -9,31 +9,31 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Changes of the store that are sent to the successor through the launcher. Thread-safe. */
-final class PassedChanges implements Successor {
+/** The sender of store changes to the successor, through the launcher. Purges are such changes. Thread-safe. */
+final class StoreChangeSender implements Successor {
     /** The connection to the launcher. Thread-safe. */
     @FunctionalInterface
     interface Link {
-        /** Sends a message. Without a launcher, sends nothing and returns false. */
+        /** Sends a message. If no launcher is connected, drops the message and returns false. */
         boolean send(ControlMessage message);
     }
 
-    /** Limit of changes without a reply; the same as the launcher's limit of queued changes. */
-    static final int WAITING_MAX = 1 << 16;
+    /** Limit of changes without a reply. The launcher has the same limit of queued changes. */
+    static final int UNANSWERED_MAX = 1 << 16;
 
     private final Link link;
     private final AtomicLong numbers = new AtomicLong();
     private final Map<Long, Consumer<@Nullable IOException>> waiting = new ConcurrentHashMap<>();
 
-    PassedChanges(Link link) {
+    StoreChangeSender(Link link) {
         this.link = link;
     }
 
     @Override
     public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
-        if (waiting.size() >= WAITING_MAX) {
+        if (waiting.size() >= UNANSWERED_MAX) {
             reply.accept(new IOException(
-                    "too many changes of the store wait for an answer of the new worker: limit=" + WAITING_MAX));
+                    "too many changes of the store wait for an answer of the new worker: limit=" + UNANSWERED_MAX));
             return;
         }
         long number = numbers.incrementAndGet();
@@ -43,11 +43,15 @@ final class PassedChanges implements Successor {
         }
     }
 
-    void made(ControlMessage.ChangeMade message) {
+    void onReply(ControlMessage.ChangeMade message) {
         answer(message.number(), message.failure().isEmpty() ? null : new IOException(message.failure()));
     }
 
-    /** Completes all changes without a reply. Null reports success: the changes are durable in this worker's store. */
+    /**
+     * Completes all changes that have no reply.
+     *
+     * @param failure reason of the failure; null if this worker has opened its store again, which contains the changes
+     */
     void answerAll(@Nullable IOException failure) {
         for (Long number : waiting.keySet()) {
             answer(number, failure);

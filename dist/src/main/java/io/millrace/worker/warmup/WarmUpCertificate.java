@@ -15,25 +15,26 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * The certificate of the warm-up. Its private key is public, so it has no other use. Immutable.
+ * The certificate of the warm-up's TLS listener. Its private key is in the product, so it must not be used for anything
+ * else. Immutable.
  *
  * @param certificate PEM file of the certificate
  * @param key PEM file of the private key
  */
-record ThrowAwayCertificate(Path certificate, Path key) {
+record WarmUpCertificate(Path certificate, Path key) {
     private static final String CERTIFICATE = "certificate.pem";
     private static final String KEY = "key.pem";
 
     /** Writes both files into {@code directory}. */
-    static ThrowAwayCertificate in(Path directory) throws IOException {
-        ThrowAwayCertificate files = new ThrowAwayCertificate(directory.resolve(CERTIFICATE), directory.resolve(KEY));
+    static WarmUpCertificate in(Path directory) throws IOException {
+        WarmUpCertificate files = new WarmUpCertificate(directory.resolve(CERTIFICATE), directory.resolve(KEY));
         copy(CERTIFICATE, files.certificate);
         copy(KEY, files.key);
         return files;
     }
 
     private static InputStream resource(String name) throws IOException {
-        return Objects.requireNonNull(ThrowAwayCertificate.class.getResourceAsStream(name), name);
+        return Objects.requireNonNull(WarmUpCertificate.class.getResourceAsStream(name), name);
     }
 
     private static void copy(String name, Path file) throws IOException {
@@ -45,7 +46,10 @@ record ThrowAwayCertificate(Path certificate, Path key) {
         }
     }
 
-    /** Returns a socket factory that trusts the certificate. One TLS context, so that sessions are resumed. */
+    /**
+     * Returns a socket factory that trusts the certificate. All sockets share a TLS context, so that sessions are
+     * resumed.
+     */
     static SocketFactory clients() throws IOException {
         try (InputStream in = resource(CERTIFICATE)) {
             KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());

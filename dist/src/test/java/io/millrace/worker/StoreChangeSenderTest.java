@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class PassedChangesTest {
+class StoreChangeSenderTest {
     private final List<String> failures = new ArrayList<>();
 
     private void note(IOException failure) {
@@ -18,17 +18,17 @@ class PassedChangesTest {
     /** With a successor that never answers, at most the limit of changes wait. Each change is answered once. */
     @Test
     void changesThatWaitAreBounded() {
-        PassedChanges changes = new PassedChanges(message -> true);
-        for (int i = 0; i < PassedChanges.WAITING_MAX; i++) {
+        StoreChangeSender changes = new StoreChangeSender(message -> true);
+        for (int i = 0; i < StoreChangeSender.UNANSWERED_MAX; i++) {
             changes.apply(new byte[1], this::note);
         }
         assertEquals(List.of(), failures);
         changes.apply(new byte[1], this::note);
         assertEquals(1, failures.size());
-        assertTrue(failures.get(0).contains("limit=" + PassedChanges.WAITING_MAX), failures.get(0));
+        assertTrue(failures.get(0).contains("limit=" + StoreChangeSender.UNANSWERED_MAX), failures.get(0));
         changes.answerAll(null);
-        assertEquals(PassedChanges.WAITING_MAX + 1, failures.size());
+        assertEquals(StoreChangeSender.UNANSWERED_MAX + 1, failures.size());
         changes.apply(new byte[1], this::note);
-        assertEquals(PassedChanges.WAITING_MAX + 1, failures.size(), "there is room again");
+        assertEquals(StoreChangeSender.UNANSWERED_MAX + 1, failures.size(), "there is room again");
     }
 }
