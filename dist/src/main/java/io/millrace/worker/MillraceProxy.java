@@ -150,6 +150,7 @@ final class MillraceProxy implements ServedProxy {
 
     @Override
     public void close() {
-        proxy.close();
+        // A worker process closes its proxy only when it exits.
+        proxy.handOver().closeBeforeExit();
     }
 }

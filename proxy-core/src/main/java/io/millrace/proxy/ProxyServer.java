@@ -415,6 +415,15 @@ public final class ProxyServer implements AutoCloseable {
     /** Closes connections, listeners, threads and the store. Blocks until all resources are released. */
     @Override
     public void close() {
+        close(CacheStore::close);
+    }
+
+    /** Closes like {@link #close}, but does not free the RAM tier, because the process ends. */
+    void closeBeforeExit() {
+        close(CacheStore::closeBeforeExit);
+    }
+
+    private void close(StoreClosing storeClosing) {
         if (state == ProxyState.CLOSED) {
             return;
         }
@@ -437,7 +446,7 @@ public final class ProxyServer implements AutoCloseable {
         serverTls.close();
         originTls.close();
         endOriginRecords();
-        closeStore();
+        closeStore(storeClosing);
         // Lets the loops run the last tasks from the store's threads and from other loops, so that their buffers are
         // released.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
@@ -459,10 +468,15 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    private void closeStore() {
+    /** One of the two ways to close the store. */
+    private interface StoreClosing {
+        void close(CacheStore<StoredHead> store) throws IOException;
+    }
+
+    private void closeStore(StoreClosing closing) {
         try {
             TemporaryThread.run("millrace-close", () -> {
-                store.close();
+                closing.close(store);
                 return store;
             });
         } catch (IOException e) {

@@ -12,8 +12,6 @@ import io.millrace.store.io.FileIo;
 import io.millrace.store.memory.RamTier;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -23,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. It loads the hottest
- * objects first, at a limited rate and with a limited share of the processors. It pauses while a request waits for the
- * I/O threads, and ends when the RAM tier is filled. It loads faster while a predecessor still reads the volumes,
+ * objects first, at a limited rate and with a limited share of the processors, which shrinks while other threads need
+ * the processors. It pauses while a request waits for the I/O threads, and ends when the RAM tier is filled. It loads faster while a predecessor still reads the volumes,
  * because the predecessor's RAM has answered the clients so far.
  *
  * <pre>
@@ -36,7 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 final class HotSet<H> {
     private static final Logger LOG = LoggerFactory.getLogger(HotSet.class);
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long SAVE_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Objects read by one task, so that requests are served in between. */
@@ -226,7 +223,7 @@ final class HotSet<H> {
 
     /** Loads up to one task's objects; runs on an I/O thread. */
     private void loadSome() {
-        long cpuBefore = cpuNanos();
+        ThreadTimes before = ThreadTimes.ofCallingThread();
         try {
             long[] hashes = wanted;
             int at = next;
@@ -235,7 +232,7 @@ final class HotSet<H> {
                 at += 2;
                 next = at;
             }
-            pace.usedCpu(cpuNanos() - cpuBefore);
+            pace.used(ThreadTimes.ofCallingThread().since(before));
             if (at >= hashes.length || isFull()) {
                 wanted = new long[0];
                 LOG.info("loading of the most requested objects ended, objects in RAM={}", ram.entries());
@@ -247,11 +244,6 @@ final class HotSet<H> {
             wanted = new long[0];
         }
         busy = false;
-    }
-
-    /** CPU time of the calling thread; the time of the clock if the JVM does not report it. */
-    private static long cpuNanos() {
-        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
     }
 
     private boolean isFull() {

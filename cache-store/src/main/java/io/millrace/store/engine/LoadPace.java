@@ -3,6 +3,7 @@ package io.millrace.store.engine;
 /**
  * The pace at which {@link HotSet} loads objects: a limit of bytes and a limit of CPU time, both renewed in each tick.
  * Bytes alone are no limit for small objects: a thread that loads objects of 500 bytes at 64 MiB/s uses a whole core.
+ * Time for which a task waited for a processor counts too, so that loading gives way to requests on a busy machine.
  *
  * <p>Not thread-safe; the owner hands it over between the housekeeping thread and one loading task.
  */
@@ -12,6 +13,12 @@ final class LoadPace {
 
     /** Number of ticks for which unused bytes and CPU time are accumulated. */
     private static final int SAVED_TICKS = 12;
+
+    /**
+     * Factor for the time for which a task waited for a processor. With a share of a quarter, a task that waits as long
+     * as it runs then uses a sixteenth of a processor.
+     */
+    private static final int WAIT_FACTOR = 3;
 
     private final long ticksPerSecond;
     private final long cpuNanosPerTick;
@@ -49,8 +56,8 @@ final class LoadPace {
         bytes -= read;
     }
 
-    /** Subtracts the CPU time of a task. An overrun delays the next task. */
-    void usedCpu(long nanos) {
-        cpuNanos -= nanos;
+    /** Subtracts the times of a task. An overrun delays the next task. */
+    void used(ThreadTimes times) {
+        cpuNanos -= times.cpuNanos() + WAIT_FACTOR * times.waitNanos();
     }
 }

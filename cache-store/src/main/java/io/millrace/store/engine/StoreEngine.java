@@ -510,6 +510,15 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public void close() throws IOException {
+        close(true);
+    }
+
+    @Override
+    public void closeBeforeExit() throws IOException {
+        close(false);
+    }
+
+    private void close(boolean freesMemory) throws IOException {
         lifeCycle.lock();
         try {
             if (changes.isClosed()) {
@@ -523,8 +532,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 if (!changes.isSuspended()) {
                     hot.save();
                 }
-                ram.clear();
-                pieces.clear();
+                if (freesMemory) {
+                    ram.clear();
+                    pieces.clear();
+                }
                 // Threads that outlive the store may reference entries, and entries reference the tier. The empty
                 // callback removes the reference from the tier to the store.
                 ram.onHit((object, hits) -> {});

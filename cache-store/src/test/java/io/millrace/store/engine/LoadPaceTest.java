@@ -23,11 +23,27 @@ class LoadPaceTest {
             pace.tick(64L << 20);
             while (pace.allowsTask()) {
                 pace.usedBytes(500);
-                pace.usedCpu(TASK_NANOS);
+                pace.used(running(TASK_NANOS));
                 used += TASK_NANOS;
             }
         }
         assertEquals(share, used / 100e9, 0.01);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0.25", "1000000, 0.0625", "3000000, 0.025"})
+    void aTaskThatWaitsForAProcessorUsesASmallerShare(long waitNanos, double share) {
+        LoadPace pace = new LoadPace(TICK_NANOS, 1);
+        long used = 0;
+        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
+            pace.tick(64L << 20);
+            while (pace.allowsTask()) {
+                pace.usedBytes(500);
+                pace.used(new ThreadTimes(TASK_NANOS, waitNanos));
+                used += TASK_NANOS;
+            }
+        }
+        assertEquals(share, used / 100e9, 0.005);
     }
 
     @Test
@@ -38,7 +54,7 @@ class LoadPaceTest {
             pace.tick(10_000_000);
             while (pace.allowsTask()) {
                 pace.usedBytes(1_000_000);
-                pace.usedCpu(1_000);
+                pace.used(running(1_000));
                 read += 1_000_000;
             }
         }
@@ -49,12 +65,16 @@ class LoadPaceTest {
     void aLongTaskDelaysTheNextOne() {
         LoadPace pace = new LoadPace(TICK_NANOS, 1);
         pace.tick(1 << 20);
-        pace.usedCpu(50_000_000);
+        pace.used(running(50_000_000));
         for (int tick = 0; tick < 9; tick++) {
             pace.tick(1 << 20);
             assertFalse(pace.allowsTask(), "tick " + tick);
         }
         pace.tick(1 << 20);
         assertTrue(pace.allowsTask());
+    }
+
+    private static ThreadTimes running(long cpuNanos) {
+        return new ThreadTimes(cpuNanos, 0);
     }
 }

@@ -62,6 +62,25 @@ class StoreRestartTest {
     }
 
     @Test
+    void findsEverythingAgainAfterACloseThatFreesNoMemory() throws IOException {
+        FaultyFileIo io = new FaultyFileIo();
+        TestStore test = open(io);
+        test.put("small", "s", TestStore.body(1, 500));
+        test.put("large", "l", TestStore.body(2, 100_000));
+        test.remove("large");
+        long entries = test.store.statistics().ram().entries();
+        test.store.closeBeforeExit();
+        assertEquals(entries, test.store.statistics().ram().entries());
+        for (FaultyFileIo next : List.of(io.afterKill(), io.afterReboot())) {
+            try (TestStore again = open(next)) {
+                assertArrayEquals(TestStore.body(1, 500), again.read("small"));
+                assertFalse(again.store.contains(again.key("large")));
+                assertEquals(1, again.store.statistics().volumes().get(0).entries());
+            }
+        }
+    }
+
+    @Test
     void keepsARemovalThatWasAnsweredAfterKill() {
         FaultyFileIo io = new FaultyFileIo();
         TestStore test = open(io);

@@ -579,9 +579,10 @@ public final class ConfigKeys {
                     "worker.warm_up_limit", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofMinutes(5))
             .orZero()
-            .defaultsTo(Duration.ofSeconds(20))
+            .defaultsTo(Duration.ofSeconds(40))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                    + " worker. 0 turns the warm-up off. After a crash the new worker serves without a warm-up.");
+                    + " worker. It ends earlier when the JIT compilers are idle. 0 turns the warm-up off. After a crash"
+                    + " the new worker serves without a warm-up.");
 
     private ConfigKeys() {}
 

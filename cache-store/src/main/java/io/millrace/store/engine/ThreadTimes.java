@@ -1,0 +1,48 @@
+package io.millrace.store.engine;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Two times of one thread since its start, in nanoseconds.
+ *
+ * @param cpuNanos time for which the thread ran on a processor
+ * @param waitNanos time for which the thread was ready to run and waited for a processor; 0 if the kernel does not
+ *     report it
+ */
+record ThreadTimes(long cpuNanos, long waitNanos) {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    /** Holds "cpuNanos waitNanos timeSlices" of the thread that reads it (Linux, Documentation/scheduler/sched-stats). */
+    private static final Path SCHEDULER_STATISTICS = Path.of("/proc/thread-self/schedstat");
+
+    /** Returns the times of the calling thread. */
+    static ThreadTimes ofCallingThread() {
+        return ofCallingThread(SCHEDULER_STATISTICS);
+    }
+
+    static ThreadTimes ofCallingThread(Path statistics) {
+        try {
+            String[] fields =
+                    Files.readString(statistics, StandardCharsets.ISO_8859_1).split("\\s", -1);
+            return new ThreadTimes(Long.parseLong(fields[0]), Long.parseLong(fields[1]));
+        } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
+            // Not Linux, or a kernel without these statistics.
+            return new ThreadTimes(jvmCpuNanos(), 0);
+        }
+    }
+
+    /** CPU time of the calling thread; the time of the clock if the JVM does not report it. */
+    private static long jvmCpuNanos() {
+        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+    }
+
+    /** Returns the times between {@code earlier} and this. */
+    ThreadTimes since(ThreadTimes earlier) {
+        return new ThreadTimes(cpuNanos - earlier.cpuNanos, waitNanos - earlier.waitNanos);
+    }
+}
