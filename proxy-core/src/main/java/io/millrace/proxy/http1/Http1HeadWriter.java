@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 
 /**
- * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4): status line, unchanged fields, then Age, Via, Cache-Status,
- * Content-Range and the framing.
+ * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4). The order is status line, unchanged fields, Age, Via,
+ * Cache-Status, Content-Range, framing.
  *
  * <p>Thread-safe: no state.
  */

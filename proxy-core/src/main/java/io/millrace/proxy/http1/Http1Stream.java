@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1Stream implements ClientStream {
     private final Http1Connection connection;
-    private final RequestReading request;
+    private final ParsedRequest request;
     private final long contentBytesMax;
 
     private @Nullable RequestHandler handler;
@@ -45,7 +45,7 @@ final class Http1Stream implements ClientStream {
     private FieldSection trailers = FieldSection.EMPTY;
 
     /** @param contentBytesMax limit of the request's content in bytes, 0 for no limit */
-    Http1Stream(Http1Connection connection, RequestReading request, long contentBytesMax) {
+    Http1Stream(Http1Connection connection, ParsedRequest request, long contentBytesMax) {
         this.connection = connection;
         this.request = request;
         this.contentBytesMax = contentBytesMax;
@@ -81,8 +81,8 @@ final class Http1Stream implements ClientStream {
     }
 
     /**
-     * Returns true if it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
-     * (RFC 9110 s10.1.1).
+     * Returns true if the client should send content now: the proxy reads, and the client does not wait for 100
+     * (Continue) (RFC 9110 s10.1.1).
      */
     boolean isContentAwaited() {
         return (contentWanted || responseEnded) && (continued || contentReceived > 0 || !request.awaitsContinue());
@@ -290,7 +290,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.intake().updateAutoRead();
+            connection.requestQueue().updateAutoRead();
         }
     }
 
@@ -320,7 +320,7 @@ final class Http1Stream implements ClientStream {
         if (!on) {
             connection.contentRate().pause();
         }
-        connection.intake().updateAutoRead();
+        connection.requestQueue().updateAutoRead();
     }
 
     @Override
