@@ -101,7 +101,7 @@ final class StoredHeadBuilder {
         dateSeconds = Freshness.dateSeconds(fields, receivedSeconds);
         lastModifiedSeconds = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
         contentLength = contentLength(response);
-        grantStale(control, settings.stale());
+        setStaleTimes(control, settings.stale());
         flags = (control.isMustRevalidate() ? StoredHead.MUST_REVALIDATE : 0)
                 | (control.isProxyRevalidate() ? StoredHead.PROXY_REVALIDATE : 0)
                 | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
@@ -124,7 +124,7 @@ final class StoredHeadBuilder {
      * Sets the stale-serving times. Directives of the origin override s-maxage; configured times do so only if the
      * configuration permits it.
      */
-    private void grantStale(CacheControl control, StaleRules rules) {
+    private void setStaleTimes(CacheControl control, StaleRules rules) {
         staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
         staleIfErrorSeconds = control.staleIfErrorSeconds();
         if (lifetimeSource != LifetimeSource.SHARED_MAX_AGE || rules.despiteSharedMaxAge()) {
@@ -247,10 +247,7 @@ final class StoredHeadBuilder {
         locateEntityTag(fields, fieldsStart);
     }
 
-    /**
-     * Sets the position of ETag in the wire head. Positions in {@code fields} are lower than in the wire head by
-     * {@code shift}.
-     */
+    /** Sets the position of ETag in the wire head. */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);
         boolean tagged = line >= 0 && fields.valueEnd(line) > fields.valueStart(line);
@@ -259,8 +256,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Marks the response as an update of a stored one. Set-Cookie is then for the client of the request only, unless
-     * the stored response has it too.
+     * Marks the response as an update of a stored one. Set-Cookie is then not stored, unless the stored response
+     * already has the field.
      */
     StoredHeadBuilder updating(StoredHead old) {
         before = old.tags();
@@ -273,9 +270,9 @@ final class StoredHeadBuilder {
      * that the configuration ignores cookies for caching.
      */
     private boolean sharesCookies(CacheSettings settings) {
-        boolean meant = lifetimeSource.isExplicit()
+        boolean permitted = lifetimeSource.isExplicit()
                 || settings.lifetimes().guessedWithCookies() == LifetimeRules.GuessedWithCookies.ALL;
-        return cookiesMayBeShared && meant && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
+        return cookiesMayBeShared && permitted && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
     }
 
     private FieldSection storedFields(

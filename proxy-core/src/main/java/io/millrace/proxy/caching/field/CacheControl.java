@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The directives of one head: those of Cache-Control (RFC 9111 s5.2, RFC 5861), or of the targeted field that replaces
- * it (RFC 9213). In Cache-Control, names are case-insensitive. Of a repeated directive the first counts (s4.2.1).
- * Arguments may be tokens or quoted strings. Unknown directives are ignored.
+ * it (RFC 9213). In Cache-Control, names are case-insensitive. If a directive is repeated, its first value counts
+ * (s4.2.1). Arguments may be tokens or quoted strings. Unknown directives are ignored.
  *
  * <p>Malformed directives are interpreted conservatively. In a response, an invalid {@code max-age} or {@code s-maxage}
  * counts as 0. {@code no-cache} and {@code private} with an invalid list of field names count as without argument. In a
@@ -71,8 +71,8 @@ public final class CacheControl {
     }
 
     /**
-     * Parses the directives of a response: those of the first targeted field that is present and well-formed
-     * (RFC 9213 s2.2), else those of Cache-Control.
+     * Parses the directives of a response. The first targeted field that is present and well-formed counts (RFC 9213
+     * s2.2), else Cache-Control.
      *
      * @param targets names of targeted fields in the order of their priority
      */

@@ -3,7 +3,10 @@ package io.millrace.proxy.caching.key;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 
-/** Detects requests with content (RFC 9112 s6). A GET with content is neither stored nor answered from the cache. */
+/**
+ * Detects requests with content (RFC 9112 s6). The response to a GET with content is not stored, and the cache does not
+ * answer it.
+ */
 public final class RequestContent {
 
     private RequestContent() {}

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of variants in the Vary marker of a URL, oldest first. It serves to limit the number of variants. Encoded in
- * the marker's Vary values, one entry per variant:
+ * The list of variants in the Vary marker of a URL, oldest first. The list limits the number of variants. It is encoded
+ * in the marker's Vary values, one entry per variant:
  *
  * <pre>
  * +------------+--------------------------------------------+

@@ -4,7 +4,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * Writes the first bytes of a connection, before TLS. They are sent with the first flush.
+ * A handler that writes the first bytes of a connection, before TLS: a PROXY protocol header. The first flush sends
+ * them.
  *
  * <p>Confined to one event loop.
  */
