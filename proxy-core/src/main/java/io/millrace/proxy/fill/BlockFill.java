@@ -25,6 +25,7 @@ public final class BlockFill {
     private final long end;
 
     private long position;
+    /** True while reading is paused, because the store's write queue is full. */
     private boolean waiting;
 
     /**

@@ -86,6 +86,7 @@ public final class ResponseTee {
     /** Readers that wait for more content, in order of arrival. */
     private final ArrayDeque<Reader> waiting = new ArrayDeque<>(2);
 
+    /** True if {@link #serveDue} is queued. */
     private boolean servingDue;
     /** Start of the bytes that readers waiting for {@link #serveDue} have not received. */
     private long dueFrom = Long.MAX_VALUE;
@@ -93,9 +94,11 @@ public final class ResponseTee {
     private long deliveredBytes;
 
     private final ContentWindow window = new ContentWindow();
+    /** True while reading from the origin is enabled. */
     private boolean open = true;
     private boolean ended;
     private boolean completed;
+    /** True if the store keeps the received part when the origin fails. */
     private boolean partKept;
     private boolean tooLarge;
     private long storedLengthMax = Long.MAX_VALUE;

@@ -22,7 +22,9 @@ final class ConnectionOutput {
     private @Nullable ByteBuf head;
 
     private boolean inRead;
+    /** True if {@link #endRead} must flush. */
     private boolean flushDue;
+    /** True if a flush is queued for the end of the loop iteration. */
     private boolean flushQueued;
 
     ConnectionOutput(ChannelHandlerContext ctx) {

@@ -25,11 +25,13 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private int slot = -1;
     private int requests;
+    /** Number of requests answered before this stay in the lane. */
     private final int requestsBefore;
     private final int emptyStays;
     private boolean closing;
     private boolean gone;
     private boolean waiting;
+    /** Bytes discarded while lingering. */
     private int discarded;
 
     /**

@@ -62,6 +62,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean inputEnded;
 
     private boolean closing;
+    /** True once the client has sent any byte. */
     private boolean anyBytes;
     /** True once the TLS handshake has completed, until the end of the current read. */
     private boolean handshaken;
