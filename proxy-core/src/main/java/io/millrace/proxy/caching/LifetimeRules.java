@@ -6,14 +6,15 @@ import io.millrace.proxy.caching.settings.StatusCodes;
 import io.millrace.proxy.caching.settings.StatusSet;
 
 /**
- * The settings for freshness lifetimes: for responses without one, and overrides by the operator. Immutable.
+ * The settings for freshness lifetimes: defaults for responses without a lifetime, and overrides by the operator.
+ * Immutable.
  *
- * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime
- *     (RFC 9111 s4.2.2), 0 to 1
+ * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime (RFC 9111
+ *     s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; overrides the lower one
- * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets the lower bound as
- *     lifetime
+ * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets
+ *     {@code heuristicMinSeconds} as lifetime
  * @param guessedWithCookies heuristic lifetimes of responses with cookies or credentials
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; overrides the lower one
@@ -43,7 +44,7 @@ public record LifetimeRules(
         ALWAYS,
         /** All responses. */
         NEVER,
-        /** Responses within their lifetime; none for a request with If-Modified-Since. */
+        /** Responses within their lifetime. For a request with If-Modified-Since, no response counts as fresh. */
         IF_MODIFIED_SINCE
     }
 
@@ -52,11 +53,11 @@ public record LifetimeRules(
      * Authorization. Such a response may be specific to one user, and none of its fields permits sharing.
      */
     public enum GuessedWithCookies {
-        /** No such response. */
+        /** No response with cookies or credentials gets a heuristic lifetime. */
         NONE,
         /**
-         * Responses to a request with Cookie if they are not text and have no Set-Cookie; none to a request with
-         * Authorization.
+         * A response gets a heuristic lifetime if its request has Cookie, unless it is text or has Set-Cookie. With
+         * Authorization in the request it gets none.
          */
         NOT_TEXT,
         /** All: cookies do not affect caching (RFC 9111 s7.3). */

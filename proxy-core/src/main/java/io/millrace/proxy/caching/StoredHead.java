@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * HTTP/1.1 200 OK CRLF
  * Date: Sun, 06 Nov 1994 08:49:37 GMT CRLF     the origin's, or the time of receipt
- * ...                                          all other end-to-end fields as they came (RFC 9111 s3.1)
+ * ...                                          all other end-to-end fields as received (RFC 9111 s3.1)
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *

@@ -31,7 +31,10 @@ final class StoredHeadBuilder {
         FieldName.CONTENT_LENGTH
     };
 
-    /** A longer reason phrase is dropped: it has no function, and the status line must stay short. */
+    /**
+     * Limit of a reason phrase in characters. A longer phrase is dropped, since it has no function and would lengthen
+     * the status line.
+     */
     private static final int REASON_LENGTH_MAX = 256;
 
     private static final byte[] NO_BYTES = {};
@@ -247,7 +250,7 @@ final class StoredHeadBuilder {
         locateEntityTag(fields, fieldsStart);
     }
 
-    /** Sets the position of ETag in the wire head. */
+    /** Sets the position of ETag in the wire head; {@code shift} is added to the positions in {@code fields}. */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);
         boolean tagged = line >= 0 && fields.valueEnd(line) > fields.valueStart(line);
@@ -303,7 +306,7 @@ final class StoredHeadBuilder {
         return stored.build();
     }
 
-    /** A 204 has no content and must not have Content-Length (RFC 9110 s8.6). */
+    /** Returns true if the head may have Content-Length. A 204 must not have it (RFC 9110 s8.6). */
     private boolean mayHaveContent() {
         return status != 204 && !varyMarker;
     }

@@ -29,7 +29,10 @@ public final class Variance {
     /** {@code Vary: *}: the response matches no later request. */
     public static final Variance ANY = new Variance(List.of(), List.of(), true);
 
-    /** Limit of selectors. More count as {@link #ANY}, since such a response would rarely match another request. */
+    /**
+     * Limit of selectors. A response with more selectors would rarely match another request, so it counts as
+     * {@link #ANY}.
+     */
     public static final int NAMES_MAX = 32;
 
     private static final byte ABSENT = 0;
@@ -140,9 +143,8 @@ public final class Variance {
     }
 
     /**
-     * Returns the Vary marker for a URL when a response with this variance is about to be stored. The present marker is
-     * kept if it contains all these selectors: it may distinguish more requests than needed, which is safe. Otherwise a
-     * new one is created.
+     * Returns the Vary marker for a URL when a response with this variance is about to be stored. Returns the present
+     * marker if it contains all these selectors; more selectors than needed are safe. Otherwise creates a marker.
      *
      * @param present the object stored under the primary key, a marker or a response, or null
      * @param nonce a random number for a new marker

@@ -23,7 +23,7 @@ public final class ConnectionTotals {
         }
     }
 
-    /** Registers a pool, and returns the numbers of its host. */
+    /** Registers a pool, and returns the connection count of its host. */
     ConnectionTotal join(Origin origin, ConnectionTotal.Member member) {
         return totals.compute(Endpoint.of(origin), (place, known) -> {
             ConnectionTotal total = known == null ? new ConnectionTotal() : known;

@@ -83,8 +83,9 @@ public final class OriginRequest {
     }
 
     /**
-     * A CONNECT request to a proxy (RFC 9110 s9.3.6). After a 2xx response {@link OriginResponseHandler#onSwitched}
-     * gets the connection; any other response is an ordinary one.
+     * Returns a CONNECT request to a proxy (RFC 9110 s9.3.6). After a 2xx response,
+     * {@link OriginResponseHandler#onSwitched} gets the connection. Any other response is delivered like a response to
+     * GET.
      *
      * @param proxy the proxy to send the request to
      * @param authority host and port of the destination

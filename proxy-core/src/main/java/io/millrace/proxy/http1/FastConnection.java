@@ -208,7 +208,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onDrain(boolean idleToo) {
-        // A connection with waiting answers is closed after them.
+        // A connection with waiting answers is closed after these answers are sent.
         if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }

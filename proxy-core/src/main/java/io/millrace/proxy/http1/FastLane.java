@@ -73,7 +73,7 @@ public final class FastLane implements PlainReceiver {
      * @param open whether connections may enter the lane
      * @param receiver receives the requests of promoted connections
      * @param direct receives the plain requests
-     * @param connections all connections of both lanes
+     * @param connections all client connections of the event loop, in the lane and in channels
      * @param events receives events of connections
      */
     public record Parts(
@@ -170,7 +170,7 @@ public final class FastLane implements PlainReceiver {
         parts.events().onClosed();
     }
 
-    /** Reads and discards bytes. Returns as {@link PlainSocket#read}. */
+    /** Reads and discards bytes. Returns the result of {@link PlainSocket#read}. */
     int discard(PlainSocket socket) {
         return read(socket);
     }

@@ -24,7 +24,7 @@ public final class Http1HeadWriter {
     private static final byte[] CLOSE = ascii("Connection: close\r\n");
     private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n");
 
-    /** How the client detects the end of the content. */
+    /** The framing of a response: how the client detects the end of the content. */
     public enum Framing {
         /** There is no content and no framing field: 1xx, 204, and 304 without a known length. */
         NONE,

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param head null when refused
  * @param problem null when accepted
- * @param contentLength bytes of content, 0 for none, {@link RequestReceiver#CHUNKED}
+ * @param contentLength bytes of content; 0 for none; {@link RequestReceiver#CHUNKED} for chunked content
  * @param minorVersion minor version of HTTP/1
  * @param isPersistent whether the client permits a persistent connection (RFC 9112 s9.3)
  */
@@ -105,7 +105,7 @@ record ParsedRequest(
     }
 
     /**
-     * Returns the result for a plain request that is a view of temporary bytes.
+     * Returns the result for a plain request. The given head is a view of temporary bytes.
      *
      * @param head the view; its target stays valid and is shared with the result
      * @param start start of the request in the bytes of the view
@@ -149,8 +149,8 @@ record ParsedRequest(
     private static final long UNKNOWN_CODING = -3;
 
     private static long contentLength(FieldSection fields, int minorVersion) {
-        // The first draft of WebSocket sent 8 bytes after such a head, and Netty's decoder still treats them as
-        // content.
+        // The first draft of WebSocket sent 8 bytes after a head with these fields. Netty's decoder still treats these
+        // bytes as content.
         if (fields.contains(FieldName.SEC_WEBSOCKET_KEY1) && fields.contains(FieldName.SEC_WEBSOCKET_KEY2)) {
             return REFUSED;
         }

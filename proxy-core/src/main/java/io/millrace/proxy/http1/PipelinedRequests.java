@@ -83,7 +83,7 @@ final class PipelinedRequests {
         }
     }
 
-    /** Passes a request's head or a piece of its content on. Takes ownership. */
+    /** Passes a request's head, or a piece of its content, to its exchange. Takes ownership. */
     void take(Object message) {
         if (message instanceof ParsedRequest parsed) {
             connection.takeRequest(parsed, null);

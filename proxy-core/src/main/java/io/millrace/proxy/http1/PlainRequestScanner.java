@@ -19,7 +19,7 @@ import io.millrace.proxy.http.TargetUri;
  * <p>Confined to one event loop.
  */
 final class PlainRequestScanner {
-    /** The bytes are not a plain request, or an incomplete one. */
+    /** Result for bytes that are not a plain request, or only the beginning of one. */
     static final int NOT_PLAIN = -1;
 
     /** Limit of field lines, which browsers do not reach. */

@@ -36,7 +36,7 @@ public final class SlowClients {
 
     /** The demand of other requests for the origin connection that a client's response occupies. */
     public enum OriginDemand {
-        /** The response occupies no connection, or there are enough. */
+        /** The response occupies no origin connection, or enough connections are left. */
         NONE,
         /** Three quarters of the allowed connections carry requests. */
         CROWDED,

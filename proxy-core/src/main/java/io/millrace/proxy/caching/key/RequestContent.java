@@ -4,8 +4,8 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 
 /**
- * Detects requests with content (RFC 9112 s6). The response to a GET with content is not stored, and the cache does not
- * answer it.
+ * Detects requests with content (RFC 9112 s6). A GET with content bypasses the cache: no stored response answers it,
+ * and its response is not stored.
  */
 public final class RequestContent {
 

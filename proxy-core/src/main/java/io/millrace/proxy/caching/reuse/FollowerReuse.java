@@ -44,7 +44,7 @@ public sealed interface FollowerReuse {
         /** The response sets a cookie, which may belong to the leader. */
         SET_COOKIE("set-cookie"),
         /**
-         * The follower has Authorization, and the response does not permit reuse then
+         * The follower has Authorization, and the response does not permit reuse for such requests
          * ({@link RequestRules#authorized}).
          */
         AUTHORIZATION("authorization"),
@@ -52,7 +52,7 @@ public sealed interface FollowerReuse {
         VARY("vary"),
         /** The response was stale on arrival. */
         STALE("stale"),
-        /** The follower's Cache-Control requires a response of its own, or a fresher one. */
+        /** The follower's Cache-Control requires a separate response or a fresher response. */
         FOLLOWER_CACHE_CONTROL("waiter-cache-control");
 
         private final String text;

@@ -59,7 +59,7 @@ public final class VariantList {
     }
 
     /**
-     * Adds a variant that is not listed yet. Drops the oldest ones beyond a limit.
+     * Adds a variant that is not listed yet. Drops the oldest variants beyond a limit.
      *
      * @param max limit of listed variants; 0 for none
      */

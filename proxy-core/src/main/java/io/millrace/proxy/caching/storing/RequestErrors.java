@@ -16,7 +16,7 @@ final class RequestErrors {
      */
     static final int ORDINARY_BYTES_MAX = 4096;
 
-    /** Limit of field lines of an ordinary request; some servers refuse 100 and more. */
+    /** Limit of field lines of an ordinary request. Some servers refuse 100 lines. */
     static final int ORDINARY_LINES_MAX = 64;
 
     private RequestErrors() {}

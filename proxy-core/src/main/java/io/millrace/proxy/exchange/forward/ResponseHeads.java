@@ -59,11 +59,11 @@ public final class ResponseHeads {
     /**
      * Builds the head of a final response.
      *
-     * @param from its head as the client is to see it
+     * @param from the origin's head, after changes for the client such as the reverse map
      * @param nowMillis the wall-clock time, in epoch milliseconds; determines the age of a response that a follower
      *     joined later
      * @param tags determines the tag fields that the client does not get; null to pass all on
-     * @param answersHead whether the request was HEAD: Content-Length is then that of a response to GET
+     * @param answersHead whether the request was HEAD: the head then has the Content-Length of a response to GET
      */
     public static OutboundHead fetched(
             OutboundHead head,

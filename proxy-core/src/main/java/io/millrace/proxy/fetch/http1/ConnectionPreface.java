@@ -12,7 +12,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 public final class ConnectionPreface extends ChannelInboundHandlerAdapter {
     private final byte[] bytes;
 
-    /** Borrows the bytes. */
+    /** Creates the handler. Borrows the bytes. */
     public ConnectionPreface(byte[] bytes) {
         this.bytes = bytes;
     }
