@@ -35,16 +35,16 @@ final class DirectHits {
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
     private final UnretainedReader reader = new UnretainedReader();
-    private final LoopTickClock tickClock;
+    private final LoopTickClock time;
 
     DirectHits(ExchangeLoop exchangeLoop, WallClock clock) {
         this.exchangeLoop = exchangeLoop;
-        this.tickClock = new LoopTickClock(clock);
+        this.time = new LoopTickClock(clock);
     }
 
     /** See {@link DirectReceiver#onTurn}. */
     void onTurn() {
-        tickClock.forget();
+        time.forget();
     }
 
     /** Answers the request and returns null, or returns the decision. */
@@ -60,14 +60,14 @@ final class DirectHits {
     private @Nullable DecidedRequest answerBorrowing(ClientStream stream, RequestHead head) {
         Decision decision = null;
         try {
-            long receivedNanos = tickClock.nanos();
-            long receivedMillis = tickClock.millis();
+            long receivedNanos = time.nanos();
+            long receivedMillis = time.millis();
             decision = decisionOf(head);
             decision.borrowFrom(reader);
             exchangeLoop.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
-                tickClock.forget();
+                time.forget();
                 lastDecision = null;
                 decision.retainBorrowed();
                 return new Decided(exchangeLoop, decision, null);
@@ -75,7 +75,7 @@ final class DirectHits {
             send(reportOf(stream, head, receivedMillis, receivedNanos), stream, decision, selection, receivedMillis);
             return null;
         } catch (RuntimeException | Error e) {
-            tickClock.forget();
+            time.forget();
             lastDecision = null;
             if (decision != null) {
                 decision.retainBorrowed();
@@ -158,7 +158,7 @@ final class DirectHits {
             throw e;
         }
         report.end(ExchangeOutcome.HIT, length);
-        tickClock.advanceTo(report.endNanos());
+        time.advanceTo(report.endNanos());
     }
 
     /**

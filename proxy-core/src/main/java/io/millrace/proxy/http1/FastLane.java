@@ -90,7 +90,7 @@ public final class FastLane implements PlainReceiver {
     private final PlainRequestScanner scanner = new PlainRequestScanner(false);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
-    private final ResponseBatch batch;
+    private final ResponseBatch gathered;
     private final CountedReads channelReads;
     private @Nullable ByteBuf in;
 
@@ -98,7 +98,7 @@ public final class FastLane implements PlainReceiver {
         this.parts = parts;
         this.stream = new FastStream(parts.loop(), parts.allocator());
         this.channelReads = new CountedReads(parts.events()::onReceived);
-        this.batch = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
+        this.gathered = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
     }
 
     @Override
@@ -183,7 +183,7 @@ public final class FastLane implements PlainReceiver {
     void serve(FastConnection connection, boolean ended) {
         if (connection.isWaiting()) {
             // More bytes arrived before the waiting answers were sent. Send them first, to keep the order.
-            batch.send();
+            gathered.send();
             if (connection.isGone()) {
                 return;
             }
@@ -202,7 +202,7 @@ public final class FastLane implements PlainReceiver {
                 return;
             }
             in().getBytes(0, bytes, 0, end);
-            if (batch.isEmpty()) {
+            if (gathered.isEmpty()) {
                 parts.direct().onTurn();
             }
             answer(connection, end, ended);
@@ -226,7 +226,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void answer(FastConnection connection, int end, boolean ended) {
-        ByteBuf answers = batch.begin();
+        ByteBuf answers = gathered.begin();
         int at = 0;
         while (at < end && !connection.isClosing()) {
             int length = scanner.scan(bytes, at, end, settings().get());
@@ -252,7 +252,7 @@ public final class FastLane implements PlainReceiver {
             }
         }
         if (!connection.isClosing() && end < READ_BYTES && !ended) {
-            batch.add(connection, answers);
+            gathered.add(connection, answers);
         } else if (send(connection, answers, at, end)) {
             connection.answered(at == end && end < READ_BYTES && !scanner.isPersistent());
         }
@@ -282,7 +282,7 @@ public final class FastLane implements PlainReceiver {
             promote(connection, new Promotion(rest(answers), last, null, null, last ? null : rest(at, end)));
             return false;
         }
-        batch.begin();
+        gathered.begin();
         return true;
     }
 
@@ -294,7 +294,7 @@ public final class FastLane implements PlainReceiver {
 
     /** Sends the waiting answers of a connection before it is closed. */
     void sendLast(FastConnection connection) {
-        batch.sendLast(connection);
+        gathered.sendLast(connection);
     }
 
     private @Nullable ByteBuf rest(ByteBuf answers) {
@@ -391,6 +391,6 @@ public final class FastLane implements PlainReceiver {
             in.release();
             in = null;
         }
-        batch.close();
+        gathered.close();
     }
 }
