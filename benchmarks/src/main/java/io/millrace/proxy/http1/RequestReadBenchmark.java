@@ -39,7 +39,7 @@ public class RequestReadBenchmark {
         int length = scanner.scan(in, LENGTH_MAX);
         byte[] bytes = new byte[length];
         in.getBytes(0, bytes);
-        RequestReading reading = RequestReading.of(bytes, scanner.startLineLength(), connection);
+        ParsedRequest reading = ParsedRequest.of(bytes, scanner.startLineLength(), connection);
         if (reading.problem() != null) {
             throw new IllegalStateException("refused: " + reading.problem());
         }

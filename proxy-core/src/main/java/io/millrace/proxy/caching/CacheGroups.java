@@ -18,13 +18,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Cache groups (RFC 9875): the groups of a response, and those that the response to an unsafe request invalidates. A
- * group belongs to one origin: the same name at another origin is another group (s2.1). Thread-safe: no state.
+ * Reads cache groups (RFC 9875): those of a response, and those that an unsafe request invalidates. A group belongs to
+ * one origin: the same name at another origin is another group (s2.1). Thread-safe: no state.
  */
 public final class CacheGroups {
     /**
-     * Limit of groups of a stored response; s2 requires at least 32. A response with more is not stored, since it could
-     * not be invalidated by all of them.
+     * Limit of groups of a stored response; s2 requires at least 32. A response with more groups is not stored, because
+     * an invalidation of a dropped group would miss it.
      */
     public static final int GROUPS_MAX = 1024;
 

@@ -6,7 +6,7 @@ import io.millrace.proxy.http.FieldSection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Content-Range of a 206 with one part: {@code bytes first-last/length} (RFC 9110 s14.4). Immutable.
+ * The value of Content-Range in a 206 with one part: {@code bytes first-last/length} (RFC 9110 s14.4). Immutable.
  *
  * @param first position of the first byte
  * @param last position of the last byte

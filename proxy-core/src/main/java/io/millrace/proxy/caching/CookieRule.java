@@ -23,8 +23,8 @@ public final class CookieRule {
             return true;
         }
         FieldSection fields = response.fields();
-        boolean sets = fields.contains(FieldName.SET_COOKIE);
-        if (!sets && !request.fields().contains(FieldName.COOKIE)) {
+        boolean setsCookie = fields.contains(FieldName.SET_COOKIE);
+        if (!setsCookie && !request.fields().contains(FieldName.COOKIE)) {
             return true;
         }
         return allows(policy, flags(fields, control));
@@ -54,16 +54,16 @@ public final class CookieRule {
         if (policy == LifetimeRules.GuessedWithCookies.ALL) {
             return false;
         }
-        FieldSection asked = request.fields();
+        FieldSection requestFields = request.fields();
         return response.contains(FieldName.SET_COOKIE)
-                || asked.contains(FieldName.AUTHORIZATION)
-                || (asked.contains(FieldName.COOKIE)
+                || requestFields.contains(FieldName.AUTHORIZATION)
+                || (requestFields.contains(FieldName.COOKIE)
                         && (policy == LifetimeRules.GuessedWithCookies.NONE || mayBeText(response)));
     }
 
     /**
-     * Returns true if the content may be text, such as pages or data about a user: {@code text/*}, all JSON and XML
-     * types, and content without a Content-Type. Images are not text.
+     * Returns true if the content may be text, such as pages or data about a user. Text is {@code text/*}, all JSON and
+     * XML types, and content without a Content-Type. Images are not text.
      */
     private static boolean mayBeText(FieldSection fields) {
         int line = fields.find(FieldName.CONTENT_TYPE);

@@ -11,8 +11,8 @@ public final class CurrentAge {
     private CurrentAge() {}
 
     /**
-     * Returns the {@code corrected_initial_age} in milliseconds: the larger of the time from Date to receipt, and Age
-     * plus the response delay.
+     * Returns the {@code corrected_initial_age} in milliseconds. It is the larger of two values: the time from Date to
+     * receipt, and Age plus the response delay.
      */
     public static long initialMillis(FieldSection responseFields, long requestTimeMillis, long responseTimeMillis) {
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
@@ -34,10 +34,7 @@ public final class CurrentAge {
         return millis(stored.initialAgeMillis(), stored.responseTimeMillis(), nowMillis);
     }
 
-    /**
-     * The current age in whole seconds of a response that arrived at {@code responseMillis} with this
-     * {@link #initialMillis}.
-     */
+    /** Returns the current age in whole seconds of a response. */
     public static long seconds(long initialMillis, long responseMillis, long nowMillis) {
         return millis(initialMillis, responseMillis, nowMillis) / 1000;
     }
@@ -47,8 +44,8 @@ public final class CurrentAge {
     }
 
     /**
-     * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored
-     * (RFC 9111 s5.1). Parameters are ignored: it would be unsafe to treat such a response as new.
+     * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored (RFC 9111
+     * s5.1). A parameter after the number is ignored, because an age of 0 would make the response look new.
      */
     private static long ageFieldSeconds(FieldSection fields) {
         if (!fields.contains(FieldName.AGE)) {

@@ -21,12 +21,12 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
      * <ul>
      * <li>{@code s-maxage}, then {@code max-age};
      * <li>Expires minus Date. An invalid Expires is in the past; a missing Date is the time of receipt. Ignored with a
-     * targeted field (RFC 9213 s2.2);
+     *     targeted field (RFC 9213 s2.2);
      * <li>the configured lifetime for the status code (negative caching);
      * <li>the heuristic, if the status code or {@code public} permits it. It needs a Last-Modified, unless configured
-     * otherwise, and must not be excluded by cookies or credentials.
+     *     otherwise, and must not be excluded by cookies or credentials.
      * </ul>
-     * The configured bounds of every lifetime apply to all of these. A forced lifetime overrides them.
+     * The configured minimum and maximum lifetime apply to the result. A forced lifetime overrides both.
      *
      * @param request the request that the response answers
      */
@@ -52,8 +52,9 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
             return own;
         }
         long age = CurrentAge.initialMillis(response.fields(), responseTimeMillis, responseTimeMillis);
-        boolean guessed = StatusCodes.isHeuristicallyCacheable(response.status());
-        long seconds = forced.lifetimeSeconds(own.lifetimeSeconds, own.source, guessed, response.status(), age);
+        boolean heuristicAllowed = StatusCodes.isHeuristicallyCacheable(response.status());
+        long seconds =
+                forced.lifetimeSeconds(own.lifetimeSeconds, own.source, heuristicAllowed, response.status(), age);
         return new Freshness(seconds, own.source);
     }
 
@@ -68,7 +69,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         Freshness own = ofResponse(request, response, control, responseTimeMillis, rules);
         boolean allowed =
                 switch (own.source) {
-                    case NONE -> isGuessed(response, control);
+                    case NONE -> mayBeHeuristic(response, control);
                     case WITHHELD -> false;
                     default -> true;
                 };
@@ -99,17 +100,17 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         if (rules.negative().covers(response.status())) {
             return new Freshness(rules.negative().lifetimeSeconds(), LifetimeSource.NEGATIVE);
         }
-        return guess(request, response, control, receivedSeconds, rules);
+        return heuristic(request, response, control, receivedSeconds, rules);
     }
 
-    private static Freshness guess(
+    private static Freshness heuristic(
             RequestHead request,
             ResponseHead response,
             CacheControl control,
             long receivedSeconds,
             LifetimeRules rules) {
         FieldSection fields = response.fields();
-        if (!isGuessed(response, control)) {
+        if (!mayBeHeuristic(response, control)) {
             return new Freshness(0, LifetimeSource.NONE);
         }
         if (CookieRule.withholdsGuess(rules.guessedWithCookies(), request, fields)) {
@@ -128,7 +129,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
     }
 
     /** Returns true if the response may get a heuristic lifetime (RFC 9111 s4.2.2). */
-    private static boolean isGuessed(ResponseHead response, CacheControl control) {
+    private static boolean mayBeHeuristic(ResponseHead response, CacheControl control) {
         return StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
     }
 

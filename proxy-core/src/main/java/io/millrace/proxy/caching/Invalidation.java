@@ -14,8 +14,8 @@ public final class Invalidation {
     private Invalidation() {}
 
     /**
-     * Returns the URIs whose stored responses are invalid after this response: the request's target, and the URIs in
-     * Location and Content-Location if they have the same origin. Empty for a safe method or an error.
+     * Returns the URIs whose stored responses become invalid through this response. These are the request's target, and
+     * the URIs in Location and Content-Location that have the same origin. Empty for a safe method or an error.
      */
     public static List<TargetUri> of(RequestHead request, ResponseHead response) {
         TargetUri target = request.target();

@@ -20,7 +20,7 @@ public interface Invalidations {
     Invalidations NONE = (url, stamp, labels) -> null;
 
     /**
-     * Finds the invalidation by URL, group or tag that outdates a response. Purges by pattern are not included.
+     * Finds the invalidation that outdates a response. Purges by pattern are not included.
      *
      * @param url the URL of the request that the response would answer
      * @param stamp the stamp when its fetch began ({@link StoredHead#stamp})
@@ -31,8 +31,8 @@ public interface Invalidations {
     Outdated of(TargetUri url, long stamp, Labels labels);
 
     /**
-     * The time since which a response is stale because of a soft invalidation. Of several invalidations the earliest
-     * counts; of a repeated one, its last repetition.
+     * Returns the time since which a soft invalidation has made a response stale. If several soft invalidations apply,
+     * the earliest counts. A repeated invalidation has the time of its last repetition.
      *
      * @param bodyBytes length of its content; {@link StoredHead#UNKNOWN} if it is not known
      * @return epoch milliseconds; -1 for none
@@ -41,7 +41,7 @@ public interface Invalidations {
         return -1;
     }
 
-    /** See {@link #staleSinceMillis(TargetUri, StoredHead, long)}; the length is that of the head. */
+    /** Like {@link #staleSinceMillis(TargetUri, StoredHead, long)}, with the content length in the head. */
     default long staleSinceMillis(TargetUri url, StoredHead head) {
         return staleSinceMillis(url, head, head.contentLength());
     }
@@ -66,7 +66,7 @@ public interface Invalidations {
         return of(url, head.stamp(), head.labels());
     }
 
-    /** See {@link #of(TargetUri, StoredHead, long)}; the length is that of the head. */
+    /** Like {@link #of(TargetUri, StoredHead, long)}, with the content length in the head. */
     default @Nullable Outdated of(TargetUri url, StoredHead head) {
         return of(url, head, head.contentLength());
     }

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of cache keys beyond the client's URL. The same change applies to the key and to the request to the
- * origin: a query parameter omitted from the key is also omitted there, unless configured otherwise. Immutable.
+ * The settings that change cache keys, which otherwise equal the client's URL. The URL of the request to the origin
+ * changes in the same way, unless {@code sendsWholeQuery} is set. Immutable.
  *
  * @param query which parts of the query the key contains
  * @param host replaces the client's host, so that several hosts share stored responses; null for the client's own. In
@@ -29,8 +29,8 @@ public record KeyRules(
 
     /** Returns the URL of the cache key for a client's URL; the same instance if it is unchanged. */
     public TargetUri keyUrl(TargetUri url) {
-        TargetUri asked = query.apply(url);
-        return host == null ? asked : asked.withHost(host.getBytes(StandardCharsets.ISO_8859_1));
+        TargetUri queryApplied = query.apply(url);
+        return host == null ? queryApplied : queryApplied.withHost(host.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     /** Returns the URL to request from the origin, for the client's URL and the key's. */

@@ -6,14 +6,15 @@ import io.millrace.proxy.caching.settings.StatusCodes;
 import io.millrace.proxy.caching.settings.StatusSet;
 
 /**
- * The settings for freshness lifetimes: for responses without one, and overrides by the operator. Immutable.
+ * The settings for freshness lifetimes: defaults for responses without a lifetime, and overrides by the operator.
+ * Immutable.
  *
- * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime
- *     (RFC 9111 s4.2.2), 0 to 1
+ * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime (RFC 9111
+ *     s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; overrides the lower one
- * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets the lower bound as
- *     lifetime
+ * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets
+ *     {@code heuristicMinSeconds} as lifetime
  * @param guessedWithCookies heuristic lifetimes of responses with cookies or credentials
  * @param guaranteedMinSeconds lower bound of every lifetime
  * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; overrides the lower one
@@ -43,7 +44,7 @@ public record LifetimeRules(
         ALWAYS,
         /** All responses. */
         NEVER,
-        /** Responses within their lifetime; none for a request with If-Modified-Since. */
+        /** Responses within their lifetime. For a request with If-Modified-Since, no response counts as fresh. */
         IF_MODIFIED_SINCE
     }
 
@@ -52,11 +53,11 @@ public record LifetimeRules(
      * Authorization. Such a response may be specific to one user, and none of its fields permits sharing.
      */
     public enum GuessedWithCookies {
-        /** No such response. */
+        /** No response with cookies or credentials gets a heuristic lifetime. */
         NONE,
         /**
-         * Responses to a request with Cookie if they are not text and have no Set-Cookie; none to a request with
-         * Authorization.
+         * A response gets a heuristic lifetime if its request has Cookie, unless it is text or has Set-Cookie. With
+         * Authorization in the request it gets none.
          */
         NOT_TEXT,
         /** All: cookies do not affect caching (RFC 9111 s7.3). */
@@ -79,12 +80,12 @@ public record LifetimeRules(
     }
 
     /**
-     * Lifetimes that override those of responses, configured for single sites. They are applied at every use: a stored
-     * response keeps its own lifetime for requests without the override.
+     * Lifetimes that override those of responses, configured for single sites. They apply when a stored response is
+     * used, not when it is stored. So requests without the override still see the response's own lifetime.
      *
      * @param revalidateSeconds lifetime of a response that has a lifetime, or may get a heuristic one; -1 for none
      * @param ttlSeconds lifetime, from its receipt, of a non-error response whose status permits a heuristic lifetime;
-     *     -1 for none; takes precedence over the other
+     *     -1 for none; takes precedence over {@code revalidateSeconds}
      */
     public record Forced(long revalidateSeconds, long ttlSeconds) {
         /** No override. */
@@ -92,16 +93,16 @@ public record LifetimeRules(
 
         /** Returns the effective lifetime of a response with the given own lifetime. */
         long lifetimeSeconds(
-                long ownSeconds, LifetimeSource source, boolean guessed, int status, long initialAgeMillis) {
-            if (ttlSeconds >= 0 && guessed && status < 400) {
+                long ownSeconds, LifetimeSource source, boolean heuristicAllowed, int status, long initialAgeMillis) {
+            if (ttlSeconds >= 0 && heuristicAllowed && status < 400) {
                 return ttlSeconds + Math.floorDiv(initialAgeMillis, 1000L);
             }
-            return holds(source, guessed, status) ? revalidateSeconds : ownSeconds;
+            return applies(source, heuristicAllowed, status) ? revalidateSeconds : ownSeconds;
         }
 
-        private boolean holds(LifetimeSource source, boolean guessed, int status) {
-            return (ttlSeconds >= 0 && guessed && status < 400)
-                    || (revalidateSeconds >= 0 && (source != LifetimeSource.NONE || guessed));
+        private boolean applies(LifetimeSource source, boolean heuristicAllowed, int status) {
+            return (ttlSeconds >= 0 && heuristicAllowed && status < 400)
+                    || (revalidateSeconds >= 0 && (source != LifetimeSource.NONE || heuristicAllowed));
         }
     }
 
@@ -119,10 +120,10 @@ public record LifetimeRules(
         Bounds.notNegative(negative.lifetimeSeconds(), "negative.lifetimeSeconds");
     }
 
-    /** Limits a lifetime to the bounds of every lifetime. */
+    /** Limits a lifetime to the configured minimum and maximum. */
     long bounded(long lifetimeSeconds) {
-        long least = Math.max(lifetimeSeconds, guaranteedMinSeconds);
-        return guaranteedMaxSeconds == 0 ? least : Math.min(least, guaranteedMaxSeconds);
+        long raised = Math.max(lifetimeSeconds, guaranteedMinSeconds);
+        return guaranteedMaxSeconds == 0 ? raised : Math.min(raised, guaranteedMaxSeconds);
     }
 
     /** Returns the lifetime of a stored response under these rules, from the time when the origin generated it. */
@@ -139,8 +140,8 @@ public record LifetimeRules(
 
     /** Returns true if these rules override the lifetime of a stored response. */
     public boolean isForced(StoredHead stored) {
-        boolean guessed = StatusCodes.isHeuristicallyCacheable(stored.status());
-        return !stored.isPurgedSoftly() && forced.holds(stored.lifetimeSource(), guessed, stored.status());
+        boolean heuristicAllowed = StatusCodes.isHeuristicallyCacheable(stored.status());
+        return !stored.isPurgedSoftly() && forced.applies(stored.lifetimeSource(), heuristicAllowed, stored.status());
     }
 
     /** Returns the seconds until a stored response becomes stale under these rules; negative when it is stale. */

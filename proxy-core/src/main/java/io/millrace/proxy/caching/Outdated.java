@@ -1,8 +1,8 @@
 package io.millrace.proxy.caching;
 
 /**
- * The invalidation that outdated a stored response: a wide one that began after the fetch of the response began. A hard
- * invalidation removes the response. A soft one makes it stale: it must be validated before use.
+ * The kind of invalidation that outdated a stored response. The invalidation began after the fetch of the response
+ * began. A hard invalidation removes the response. A soft one makes it stale: it must be validated before use.
  */
 public enum Outdated {
     /** Everything was invalidated. */

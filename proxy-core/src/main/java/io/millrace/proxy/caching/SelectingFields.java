@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Request fields that select a stored response (RFC 9111 s4.1). No state. */
+/** Formats the request fields that select a stored response (RFC 9111 s4.1). No state. */
 final class SelectingFields {
     private SelectingFields() {}
 
     /**
-     * Returns lines {@code Name: value}; an absent field has none.
+     * Returns one line {@code Name: value} for each selecting field that the request had.
      *
      * @param values result of {@link Variance#valuesOf}; borrowed
      * @return null if cookies or credentials select the response, or a value that no field line can have

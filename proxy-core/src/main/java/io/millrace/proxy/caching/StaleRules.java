@@ -6,8 +6,8 @@ import io.millrace.proxy.caching.settings.StatusSet;
 /**
  * The settings for serving stale responses (RFC 9111 s4.2.4, RFC 5861). Immutable.
  *
- * @param maxStaleSeconds time past its lifetime for which a response may be served when the origin fails, unless its
- *     directives differ
+ * @param maxStaleSeconds time past its lifetime for which a response may be served when the origin fails; a
+ *     {@code stale-if-error} of the response overrides it
  * @param whileRevalidateSeconds {@code stale-while-revalidate} of responses that have none; 0 for none
  * @param forcedWhileRevalidateSeconds {@code stale-while-revalidate} of every response, overriding its own; 0 not to
  *     override
@@ -32,9 +32,9 @@ public record StaleRules(
      *
      * @param stretch factor that extends the lifetime, at least 1
      * @param stretchMaxSeconds limit of that extension, in seconds past the lifetime
-     * @param microSeconds seconds past the lifetime for which a response may always be served
+     * @param microCacheSeconds minimum of the extension, in seconds past the lifetime; also applies to a lifetime of 0
      */
-    public record UnderLoad(double stretch, long stretchMaxSeconds, long microSeconds) {
+    public record UnderLoad(double stretch, long stretchMaxSeconds, long microCacheSeconds) {
         /** No response is served stale because of overload. */
         public static final UnderLoad NONE = new UnderLoad(1, 0, 0);
 
@@ -46,20 +46,20 @@ public record StaleRules(
         public UnderLoad {
             Bounds.require(stretch >= 1, "stretch is below 1");
             Bounds.notNegative(stretchMaxSeconds, "stretchMaxSeconds");
-            Bounds.notNegative(microSeconds, "microSeconds");
+            Bounds.notNegative(microCacheSeconds, "microSeconds");
         }
 
         /** Returns true if a response with this lifetime may still be served when stale for this long. */
         public boolean covers(long lifetimeSeconds, long staleSeconds) {
             long stretched = Math.min((long) (lifetimeSeconds * (stretch - 1)), stretchMaxSeconds);
-            return staleSeconds < Math.max(stretched, microSeconds);
+            return staleSeconds < Math.max(stretched, microCacheSeconds);
         }
     }
 
     /**
      * Origin responses that count as failure.
      *
-     * @param enabled whether any do; otherwise only an origin without a response fails
+     * @param enabled whether any response counts as failure; otherwise only a missing response does
      * @param lifetimeSeconds Expires of a stale response served instead, in seconds from now; 0 keeps the stored
      *     Expires
      * @param statuses the status codes
@@ -89,22 +89,22 @@ public record StaleRules(
     /**
      * Returns the effective {@code stale-while-revalidate} of a response.
      *
-     * @param saidSeconds its own value, or {@link StoredHead#UNKNOWN}
+     * @param ownSeconds its own value, or {@link StoredHead#UNKNOWN}
      */
-    long whileRevalidate(long saidSeconds) {
-        return holds(saidSeconds, whileRevalidateSeconds, forcedWhileRevalidateSeconds);
+    long whileRevalidate(long ownSeconds) {
+        return effective(ownSeconds, whileRevalidateSeconds, forcedWhileRevalidateSeconds);
     }
 
     /**
      * Returns the effective {@code stale-if-error} of a response.
      *
-     * @param saidSeconds its own value, or {@link StoredHead#UNKNOWN}
+     * @param ownSeconds its own value, or {@link StoredHead#UNKNOWN}
      */
-    long ifError(long saidSeconds) {
-        return holds(saidSeconds, ifErrorSeconds, forcedIfErrorSeconds);
+    long ifError(long ownSeconds) {
+        return effective(ownSeconds, ifErrorSeconds, forcedIfErrorSeconds);
     }
 
-    private static long holds(long explicit, long without, long forced) {
+    private static long effective(long explicit, long without, long forced) {
         if (forced > 0) {
             return forced;
         }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * HTTP/1.1 200 OK CRLF
  * Date: Sun, 06 Nov 1994 08:49:37 GMT CRLF     the origin's, or the time of receipt
- * ...                                          all other end-to-end fields as they came (RFC 9111 s3.1)
+ * ...                                          all other end-to-end fields as received (RFC 9111 s3.1)
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
@@ -44,6 +44,7 @@ public final class StoredHead {
     /** Expiry time of an object that never expires: the largest unsigned 32-bit number. */
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
+    /** Value of a cached result that is not computed yet. */
     private static final int NOT_COMPUTED = -2;
 
     static final int MUST_REVALIDATE = 1;
@@ -91,7 +92,7 @@ public final class StoredHead {
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
     private int urlFieldsFound = NOT_COMPUTED;
-    /** Number of the last list of purged patterns without a match for this head. 0 for none. Races are harmless. */
+    /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
 
     StoredHead(StoredHeadBuilder parts) {
@@ -140,9 +141,8 @@ public final class StoredHead {
     }
 
     /**
-     * Returns the stored head after an update by a 304 or by a further 206, either of which answered the request of a
-     * single client. Like {@link #of}, but without a new Set-Cookie: the field is stored only if this head already has
-     * it.
+     * Returns the stored head after an update by a 304 or a further 206. The update answered one client's request, so a
+     * new Set-Cookie is not stored; it is stored only if this head already has the field.
      *
      * @param response the response whose fields replace the stored ones
      */
@@ -158,10 +158,7 @@ public final class StoredHead {
                 .build();
     }
 
-    /**
-     * Returns the Vary marker of a URL: the selecting request fields, and the nonce that the keys of its variants
-     * contain.
-     */
+    /** Returns a new Vary marker of a URL. The keys of its variants contain the nonce. */
     public static StoredHead varyMarker(Variance variance, long nonce, long nowMillis) {
         return new StoredHeadBuilder().marker(variance, nonce, nowMillis).build();
     }
@@ -210,8 +207,7 @@ public final class StoredHead {
     }
 
     /**
-     * Returns whether no pattern of this list of purged patterns covers this head. False if {@link #noteUnmatchedBy}
-     * was last called for another list.
+     * Returns true if {@link #noteUnmatchedBy} was last called for this list of purged patterns.
      *
      * @param epoch the number of the list
      */
@@ -219,7 +215,7 @@ public final class StoredHead {
         return patternEpoch == epoch;
     }
 
-    /** Stores that no pattern of a list of purged patterns covers this head. */
+    /** Remembers that no pattern of a list matches this head, so that the next hit need not test them. */
     public void noteUnmatchedBy(int epoch) {
         patternEpoch = epoch;
     }
@@ -239,7 +235,7 @@ public final class StoredHead {
     }
 
     /**
-     * Returns lines {@code Name: value} of a request that selects this response; empty if it does not vary.
+     * Returns field lines {@code Name: value} of a request that selects this response; empty without Vary.
      *
      * @return null if cookies or credentials select it, or a value that no field line can have
      */
@@ -402,8 +398,8 @@ public final class StoredHead {
     }
 
     /**
-     * End of the pin in epoch seconds: until then the disk keeps the response even if nobody requests it. 0 for no pin.
-     * A pin does not extend freshness.
+     * End of the pin, in epoch seconds; 0 for no pin. Until then the disk keeps the response even if nobody requests
+     * it. A pin does not extend freshness.
      */
     public long pinnedUntilSeconds() {
         return pinnedUntilSeconds;

@@ -31,7 +31,10 @@ final class StoredHeadBuilder {
         FieldName.CONTENT_LENGTH
     };
 
-    /** A longer reason phrase is dropped: it has no function, and the status line must stay short. */
+    /**
+     * Limit of a reason phrase in characters. A longer phrase is dropped, since it has no function and would lengthen
+     * the status line.
+     */
     private static final int REASON_LENGTH_MAX = 256;
 
     private static final byte[] NO_BYTES = {};
@@ -101,7 +104,7 @@ final class StoredHeadBuilder {
         dateSeconds = Freshness.dateSeconds(fields, receivedSeconds);
         lastModifiedSeconds = HttpDates.parse(fields, FieldName.LAST_MODIFIED, receivedSeconds);
         contentLength = contentLength(response);
-        grantStale(control, settings.stale());
+        setStaleTimes(control, settings.stale());
         flags = (control.isMustRevalidate() ? StoredHead.MUST_REVALIDATE : 0)
                 | (control.isProxyRevalidate() ? StoredHead.PROXY_REVALIDATE : 0)
                 | (control.isNoCache() && !settings.storing().ignoreServerNoCache() ? StoredHead.NO_CACHE : 0)
@@ -124,7 +127,7 @@ final class StoredHeadBuilder {
      * Sets the stale-serving times. Directives of the origin override s-maxage; configured times do so only if the
      * configuration permits it.
      */
-    private void grantStale(CacheControl control, StaleRules rules) {
+    private void setStaleTimes(CacheControl control, StaleRules rules) {
         staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
         staleIfErrorSeconds = control.staleIfErrorSeconds();
         if (lifetimeSource != LifetimeSource.SHARED_MAX_AGE || rules.despiteSharedMaxAge()) {
@@ -247,10 +250,7 @@ final class StoredHeadBuilder {
         locateEntityTag(fields, fieldsStart);
     }
 
-    /**
-     * Sets the position of ETag in the wire head. Positions in {@code fields} are lower than in the wire head by
-     * {@code shift}.
-     */
+    /** Sets the position of ETag in the wire head; {@code shift} is added to the positions in {@code fields}. */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);
         boolean tagged = line >= 0 && fields.valueEnd(line) > fields.valueStart(line);
@@ -259,8 +259,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Marks the response as an update of a stored one. Set-Cookie is then for the client of the request only, unless
-     * the stored response has it too.
+     * Marks the response as an update of a stored one. Set-Cookie is then not stored, unless the stored response
+     * already has the field.
      */
     StoredHeadBuilder updating(StoredHead old) {
         before = old.tags();
@@ -273,9 +273,9 @@ final class StoredHeadBuilder {
      * that the configuration ignores cookies for caching.
      */
     private boolean sharesCookies(CacheSettings settings) {
-        boolean meant = lifetimeSource.isExplicit()
+        boolean permitted = lifetimeSource.isExplicit()
                 || settings.lifetimes().guessedWithCookies() == LifetimeRules.GuessedWithCookies.ALL;
-        return cookiesMayBeShared && meant && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
+        return cookiesMayBeShared && permitted && lifetimeSeconds > 0 && (flags & StoredHead.NO_CACHE) == 0;
     }
 
     private FieldSection storedFields(
@@ -306,7 +306,7 @@ final class StoredHeadBuilder {
         return stored.build();
     }
 
-    /** A 204 has no content and must not have Content-Length (RFC 9110 s8.6). */
+    /** Returns true if the head may have Content-Length. A 204 must not have it (RFC 9110 s8.6). */
     private boolean mayHaveContent() {
         return status != 204 && !varyMarker;
     }

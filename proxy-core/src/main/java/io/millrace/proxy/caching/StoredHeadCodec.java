@@ -27,7 +27,7 @@ import java.util.zip.CRC32C;
  * 32  lifetime s (8)      40  lifetime source (1)   41  Date s (8)   49  Last-Modified s (8)
  * 57  content length (8)  65  stale-while-revalidate s (8)           73  stale-if-error s (8)
  * 81  keep until s (8)    89  nonce (8)             97  stamp (8)
- *105  number of cache groups (2)                   107  their hashes (8 each)
+ * 105  number of cache groups (2)                   107  their hashes (8 each)
  *     pinned until s (8), in version 3
  *     number of Vary names, 255 for * (1)
  *     per Vary name: length (2), text; of a cookie "cookie=" and its name
@@ -43,7 +43,7 @@ import java.util.zip.CRC32C;
  *     length of the tags (4), the tags, each followed by a line feed
  * </pre>
  *
- * Older versions: the tags are read from the stored fields with the default names of tag fields.
+ * For heads of older versions, the tags are read from the stored fields with the default names of tag fields.
  *
  * Version 3 is written for pinned heads without tags, version 2 for all others. Version 1 can still be read. It
  * contains neither stamp nor cache groups: 0 and none are assumed.

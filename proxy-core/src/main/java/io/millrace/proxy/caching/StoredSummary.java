@@ -5,8 +5,8 @@ import io.millrace.store.HeadSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a stored head that a cache listing shows. Encoded as six lines: status, Content-Type, variant, stamp in
- * base 36, site of the tags, and cache groups in base 36. A line is empty if the value is missing. Tags are stored
+ * The part of a stored head that cache listings show. Its text form has six lines: status, Content-Type, variant, stamp
+ * in base 36, site of the tags, and cache groups in base 36. A line is empty if the value is missing. Tags are stored
  * separately.
  *
  * <p>Immutable.

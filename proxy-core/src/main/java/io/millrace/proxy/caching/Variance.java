@@ -17,8 +17,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The selectors of a response: the request fields listed in its Vary (RFC 9110 s12.5.5, RFC 9111 s4.1), and the request
- * fields and cookies configured by the operator. Sorted, without duplicates. Immutable.
+ * The selectors of a response: the request fields and cookies that select it. They are the fields in its Vary (RFC 9110
+ * s12.5.5, RFC 9111 s4.1), and the fields and cookies that the operator configured. Sorted, without duplicates.
+ * Immutable.
  */
 public final class Variance {
 
@@ -28,7 +29,10 @@ public final class Variance {
     /** {@code Vary: *}: the response matches no later request. */
     public static final Variance ANY = new Variance(List.of(), List.of(), true);
 
-    /** Limit of selectors. More count as {@link #ANY}, since such a response would rarely match another request. */
+    /**
+     * Limit of selectors. A response with more selectors would rarely match another request, so it counts as
+     * {@link #ANY}.
+     */
     public static final int NAMES_MAX = 32;
 
     private static final byte ABSENT = 0;
@@ -139,9 +143,8 @@ public final class Variance {
     }
 
     /**
-     * Returns the Vary marker to keep under the primary key when a response with this variance is about to be stored.
-     * The present marker is kept if it contains all these selectors: it may distinguish more requests than needed,
-     * which is safe. Otherwise a new one is created.
+     * Returns the Vary marker for a URL when a response with this variance is about to be stored. Returns the present
+     * marker if it contains all these selectors; more selectors than needed are safe. Otherwise creates a marker.
      *
      * @param present the object stored under the primary key, a marker or a response, or null
      * @param nonce a random number for a new marker
@@ -154,9 +157,10 @@ public final class Variance {
     }
 
     /**
-     * Returns the request's normalized values of these fields and cookies in one array: for each 0 if absent, else 1,
-     * the length in four bytes and the value. Field lines are joined, and white space around list members is omitted.
-     * Accept-Encoding, Accept-Language and Accept-Charset get a canonical form; see {@link WeightedList}.
+     * Returns the request's normalized values of these fields and cookies in one array. Each value is a byte 0 if
+     * absent, else a byte 1, the length in four bytes, and the bytes. Field lines are joined, and white space around
+     * list members is omitted. Accept-Encoding, Accept-Language and Accept-Charset get a canonical form; see
+     * {@link WeightedList}.
      */
     public byte[] valuesOf(FieldSection requestFields) {
         if (isNone() || isAny) {

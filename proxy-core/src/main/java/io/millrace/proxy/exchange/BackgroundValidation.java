@@ -17,33 +17,34 @@ import io.netty.util.concurrent.EventExecutor;
 
 /**
  * The background validation of a stale response that was already served (RFC 5861 s3): a fetch without a client. If a
- * fetch of the same key is in flight, no other begins.
+ * fetch of the same key is in flight, no second fetch begins.
  *
  * <p>Confined to one event loop.
  */
 final class BackgroundValidation implements FetchFollower, ContentSink {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final RequestHead request;
 
-    private BackgroundValidation(ExchangeLoop home, RequestHead request) {
-        this.home = home;
+    private BackgroundValidation(ExchangeLoop exchangeLoop, RequestHead request) {
+        this.exchangeLoop = exchangeLoop;
         this.request = request;
     }
 
     /** Begins the validation. Takes over the object's reference. */
-    static void start(ExchangeLoop home, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
+    static void start(
+            ExchangeLoop exchangeLoop, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
         FetchPlan plan = FetchPlan.validate(decision, client, object, true);
-        SharedFetch fetch = new SharedFetch(home, plan);
-        if (home.collapser().lead(decision.key(), fetch) != null) {
+        SharedFetch fetch = new SharedFetch(exchangeLoop, plan);
+        if (exchangeLoop.collapser().lead(decision.key(), fetch) != null) {
             plan.release();
             return;
         }
-        fetch.start(new BackgroundValidation(home, decision.request()));
+        fetch.start(new BackgroundValidation(exchangeLoop, decision.request()));
     }
 
     @Override
     public EventExecutor followerLoop() {
-        return home.loop();
+        return exchangeLoop.loop();
     }
 
     @Override

@@ -22,9 +22,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A fetch of missing blocks of a stored response, by a Range request with If-Range. The content is stored only if it is
- * the requested part of the same representation, with an equal strong validator (RFC 9111 s3.4). The fields of the
- * response then update the stored ones.
+ * A fetch of missing blocks of a stored response, by a Range request with If-Range. The content is stored only if the
+ * response has the requested part of the same representation, proved by an equal strong validator (RFC 9111 s3.4). The
+ * response's fields then update the stored fields.
  *
  * <p>Confined to one event loop.
  */
@@ -35,9 +35,9 @@ final class BlockFetch implements OriginResponseHandler {
         void onStatus(int status);
 
         /**
-         * Called when the blocks begin to arrive.
+         * Called when the origin has begun to send the blocks.
          *
-         * @param answer the head for the client whose request was sent; null when it equals the stored head
+         * @param answer the head for the client whose request caused the fetch; null when it equals the stored head
          */
         void onBlocksComing(@Nullable StoredHead answer);
 
@@ -53,7 +53,7 @@ final class BlockFetch implements OriginResponseHandler {
         void onBlocksFailure(boolean changed);
     }
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
     private final StoredObject<StoredHead> object;
     private final ObjectWriter<StoredHead> writer;
@@ -63,18 +63,18 @@ final class BlockFetch implements OriginResponseHandler {
     private @Nullable OriginCall call;
     private @Nullable BlockFill fill;
     private long requestMillis;
-    private boolean hasRest;
+    private boolean isLonger;
     private boolean ended;
 
     /** Borrows object and writer until the end of the fetch. */
     BlockFetch(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             FetchPlan plan,
             StoredObject<StoredHead> object,
             ObjectWriter<StoredHead> writer,
             ObjectWriter.Claim claim,
             End end) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.object = object;
         this.writer = writer;
@@ -94,9 +94,9 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     void start() {
-        requestMillis = home.clock().millis();
-        home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
-        call = OriginTries.fetch(home, plan, this);
+        requestMillis = exchangeLoop.clock().millis();
+        exchangeLoop.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+        call = OriginTries.fetch(exchangeLoop, plan, this);
     }
 
     /**
@@ -124,12 +124,12 @@ final class BlockFetch implements OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead received, ResponseFraming framing) {
-        ResponseHead head = plan.received(home.settings().server().applyTo(received));
+        ResponseHead head = plan.received(exchangeLoop.settings().server().applyTo(received));
         end.onStatus(head.status());
-        long nowMillis = home.clock().millis();
+        long nowMillis = exchangeLoop.clock().millis();
         StoredHead update = null;
         boolean same = false;
-        boolean tooLittle = false;
+        boolean tooShort = false;
         long from = claim.position();
         long until = end();
         if (head.status() == 206) {
@@ -141,10 +141,10 @@ final class BlockFetch implements OriginResponseHandler {
                     && content.storable()
                     && content.range().length() == object.length()
                     && content.range().first() == from) {
-                tooLittle = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
+                tooShort = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
-                hasRest = content.range().end() > until;
-                // A part does not extend the pin: the Vary marker that leads to it would need the extension too.
+                isLonger = content.range().end() > until;
+                // A part does not extend the pin, because its Vary marker would need the same extension.
                 update = content.combinedWith(
                                 plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
                         .withPin(object.head().pinnedUntilSeconds());
@@ -156,20 +156,20 @@ final class BlockFetch implements OriginResponseHandler {
             same = StrongValidator.isSame(object.head(), whole);
             if (same && isStorable(head, nowMillis)) {
                 from = 0;
-                hasRest = object.length() > until;
+                isLonger = object.length() > until;
                 update = whole.withContentLength(object.length())
                         .withPin(object.head().pinnedUntilSeconds());
             }
         }
-        if (update == null || tooLittle) {
+        if (update == null || tooShort) {
             cancel();
             boolean answered = head.status() == 200 || head.status() == 206 || head.status() == 416;
-            end.onBlocksFailure(tooLittle || (answered && !same));
+            end.onBlocksFailure(tooShort || (answered && !same));
             return;
         }
-        home.update(object, plan.keyUrl(), plan.stamp(), plan.stamped(update, object.head()));
-        fill = new BlockFill(home.loop(), writer, from, claim.position(), until, this::onFlow);
-        StoredHead answer = Validation.forAsker(update, head.fields(), plan.cacheSettings());
+        exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), plan.stamped(update, object.head()));
+        fill = new BlockFill(exchangeLoop.loop(), writer, from, claim.position(), until, this::onFlow);
+        StoredHead answer = Validation.forRequestingClient(update, head.fields(), plan.cacheSettings());
         end.onBlocksComing(answer.equals(update) ? null : answer);
     }
 
@@ -194,9 +194,8 @@ final class BlockFetch implements OriginResponseHandler {
             content.release();
         } else {
             fill.content(content);
-            if (hasRest && fill.isComplete()) {
-                // The response is longer than the missing blocks, since the origin ignored or extended the range.
-                // Cancel the rest.
+            if (isLonger && fill.isComplete()) {
+                // The origin ignored or extended the range. Cancel the response, since the missing blocks have arrived.
                 finish();
             }
         }
@@ -206,7 +205,7 @@ final class BlockFetch implements OriginResponseHandler {
         if (!ended) {
             ended = true;
             cancel();
-            home.counters().increment(Counter.FILLS_STORED);
+            exchangeLoop.counters().increment(Counter.FILLS_STORED);
             end.onBlocksEnd();
         }
     }
@@ -216,15 +215,15 @@ final class BlockFetch implements OriginResponseHandler {
         if (fill != null && fill.isComplete()) {
             finish();
         } else {
-            home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+            exchangeLoop.counters().increment(Counter.FILLS_ORIGIN_FAILED);
             end.onBlocksFailure(false);
         }
     }
 
     @Override
     public void onFailure(OriginFailure failure) {
-        home.counters().increment(FailureCounters.of(failure.reason()));
-        home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+        exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
+        exchangeLoop.counters().increment(Counter.FILLS_ORIGIN_FAILED);
         end.onBlocksFailure(false);
     }
 }

@@ -35,14 +35,14 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response to one request: a stored response or a part of it, an origin's response, or a response that this proxy
- * generates. Each method returns whether content follows the head. If so, the sender writes the content and reports its
- * end.
+ * Sends the response to one request. It is a stored response or a part of it, an origin's response, or a response that
+ * this proxy generates. A method that returns true has sent only the head; the {@link BodySender} then sends the
+ * content and reports its end.
  *
  * <p>Confined to the client stream's event loop.
  */
 final class ClientAnswer {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeReport report;
@@ -50,19 +50,23 @@ final class ClientAnswer {
 
     private @Nullable Mapped mapped;
     private @Nullable CacheSettings settings;
-    private @Nullable Missing whole;
+    private @Nullable Missing wanted;
     private boolean headSent;
 
     ClientAnswer(
-            ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodySender sender) {
-        this.home = home;
+            ExchangeLoop exchangeLoop,
+            ClientStream stream,
+            RequestHead request,
+            ExchangeReport report,
+            BodySender sender) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.report = report;
         this.sender = sender;
     }
 
-    /** Notes the rule and cache settings of the decision. */
+    /** Records the rule and cache settings of the decision, which determine how heads are written. */
     void decided(Decision decision) {
         mapped = decision.isMapped() ? decision.mapped() : null;
         settings = decision.isMapped() ? decision.cacheSettings() : null;
@@ -73,7 +77,8 @@ final class ClientAnswer {
     }
 
     /**
-     * Sends a stored response, a part of it, or the result of the client's preconditions. Takes over the reference.
+     * Sends a stored response, a part of it, or the result of the client's preconditions. Takes over the object's
+     * reference.
      *
      * @return whether content follows
      */
@@ -92,7 +97,7 @@ final class ClientAnswer {
                 selection = Selection.of(request, stored, length);
             }
             sendHead(selection, stored, length);
-            remember(selection, null, stored, length);
+            rememberMissing(selection, null, stored, length);
         } catch (RuntimeException | Error e) {
             object.release();
             throw e;
@@ -115,7 +120,7 @@ final class ClientAnswer {
         try {
             report.stored(stored, CacheResult.PARTIAL, false);
             sendHead(selection, stored, length);
-            remember(selection, null, stored, length);
+            rememberMissing(selection, null, stored, length);
         } catch (RuntimeException | Error e) {
             body.close();
             throw e;
@@ -125,27 +130,31 @@ final class ClientAnswer {
 
     private void sendHead(Selection selection, StoredHead stored, long length) {
         headSent = true;
-        StoredHead head = toClient(home, stored, request, mapped);
+        StoredHead head = toClient(exchangeLoop, stored, request, mapped);
         sendHead(
-                home,
+                exchangeLoop,
                 stream,
                 request,
                 report,
                 selection,
                 head,
                 length,
-                home.clock().millis());
+                exchangeLoop.clock().millis());
     }
 
     /** Returns the head after the reverse map has changed its URLs to those of the client. */
-    static StoredHead toClient(ExchangeLoop home, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
-        ReverseMap reverse = home.settings().reverse();
+    static StoredHead toClient(
+            ExchangeLoop exchangeLoop, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
+        ReverseMap reverse = exchangeLoop.settings().reverse();
         return reverse == null || mapped == null ? stored : reverse.toClient(stored, request.target(), mapped);
     }
 
-    /** Sends the head for a selection of a stored response. Both lanes use it, so that they write the same bytes. */
+    /**
+     * Sends the head for a selection of a stored response. The fast lane and the full exchange both call this method,
+     * so they write the same bytes.
+     */
     static void sendHead(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ClientStream stream,
             RequestHead request,
             ExchangeReport report,
@@ -153,14 +162,14 @@ final class ClientAnswer {
             StoredHead stored,
             long length,
             long nowMillis) {
-        OutboundHead head = selection.fill(home.outbound(), stored, length);
+        OutboundHead head = selection.fill(exchangeLoop.outbound(), stored, length);
         report.addTo(head, stored, nowMillis);
         send(stream, request, report, head);
     }
 
     /**
-     * Sends an origin's response: the whole, or the selection of the request if the response is storable. Takes over
-     * the reader.
+     * Sends an origin's response. If the response is storable, evaluates the request's conditions and range. Takes
+     * ownership of the reader.
      *
      * @return whether content follows
      */
@@ -184,7 +193,7 @@ final class ClientAnswer {
     }
 
     /**
-     * The missing rest of a response that broke off on its way to the client.
+     * The bytes that a client lacks of a response whose source failed in the middle.
      *
      * @param keptUnder key of the stored beginning of a fetched response, or null
      * @param head head of the response
@@ -194,20 +203,20 @@ final class ClientAnswer {
      */
     record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long length) {}
 
-    /** Returns the rest that is missing now; null when it is unknown or has several ranges. */
+    /** Returns the bytes that the client still lacks; null when they are unknown or form several ranges. */
     @Nullable
     Missing missing() {
-        Missing all = whole;
+        Missing all = wanted;
         return all == null
                 ? null
                 : new Missing(all.keptUnder(), all.head(), all.position() + sender.bytes(), all.end(), all.length());
     }
 
-    private void remember(Selection selection, @Nullable StoreKey keptUnder, StoredHead head, long length) {
+    private void rememberMissing(Selection selection, @Nullable StoreKey keptUnder, StoredHead head, long length) {
         switch (selection.kind()) {
-            case WHOLE -> whole = length < 0 ? null : new Missing(keptUnder, head, 0, length, length);
-            case PART -> whole = new Missing(keptUnder, head, selection.first(), selection.end(), length);
-            case PARTS, NOT_MODIFIED, PRECONDITION_FAILED, UNSATISFIABLE -> whole = null;
+            case WHOLE -> wanted = length < 0 ? null : new Missing(keptUnder, head, 0, length, length);
+            case PART -> wanted = new Missing(keptUnder, head, selection.first(), selection.end(), length);
+            case PARTS, NOT_MODIFIED, PRECONDITION_FAILED, UNSATISFIABLE -> wanted = null;
         }
     }
 
@@ -219,22 +228,23 @@ final class ClientAnswer {
         boolean withContent = request.method() != Method.HEAD;
         if (stored == null || selection == null || isSentWhole(selection)) {
             head = ResponseHeads.fetched(
-                    home.outbound(),
+                    exchangeLoop.outbound(),
                     response,
-                    home.toClient(response.head(), request.target(), mapped),
-                    home.clock().millis(),
+                    exchangeLoop.toClient(response.head(), request.target(), mapped),
+                    exchangeLoop.clock().millis(),
                     request.method() == Method.HEAD,
                     settings == null ? null : settings.tags());
             if (stored != null && response.part() == null && response.length() >= 0) {
-                whole = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
+                wanted = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
             }
         } else {
             StoredHead own = settings == null
                     ? stored
-                    : Validation.forAsker(stored, response.head().fields(), settings);
-            head = selection.fill(home.outbound(), toClient(home, own, request, mapped), response.length());
-            ResponseHeads.addAge(head, response, home.clock().millis());
-            remember(selection, response.keptUnder(), stored, response.length());
+                    : Validation.forRequestingClient(stored, response.head().fields(), settings);
+            head = selection.fill(
+                    exchangeLoop.outbound(), toClient(exchangeLoop, own, request, mapped), response.length());
+            ResponseHeads.addAge(head, response, exchangeLoop.clock().millis());
+            rememberMissing(selection, response.keptUnder(), stored, response.length());
             withContent &= selection.hasContent();
             if (selection.kind() == Selection.Kind.PART) {
                 long offset = response.part() == null ? 0 : response.part().first();
@@ -260,8 +270,8 @@ final class ClientAnswer {
     }
 
     /**
-     * Several ranges are only served from the store. Otherwise the whole is sent, which a server may do
-     * (RFC 9110 s14.2).
+     * Returns true if the whole content is sent. A request for several ranges also gets the whole content here, which
+     * RFC 9110 s14.2 permits: only stored responses are sent as several ranges.
      */
     private static boolean isSentWhole(Selection selection) {
         return selection.kind() == Selection.Kind.WHOLE || selection.kind() == Selection.Kind.PARTS;
@@ -276,11 +286,11 @@ final class ClientAnswer {
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         OutboundHead head = LocalAnswers.head(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 status,
                 content.readableBytes(),
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers(),
                 allow);
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
@@ -290,11 +300,11 @@ final class ClientAnswer {
     void sendChallenge(String text, boolean closing) {
         ByteBuf content = ByteBufUtil.writeAscii(stream.alloc(), text);
         OutboundHead head = LocalAnswers.head(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 200,
                 content.readableBytes(),
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers(),
                 null);
         report.refusedAs(ExchangeOutcome.LOCAL, "acme-challenge");
         sendLocal(head, content, closing);
@@ -322,12 +332,12 @@ final class ClientAnswer {
     void sendRedirect(Decision decision, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), decision.redirectStatus(), "see " + decision.location());
         OutboundHead head = LocalAnswers.redirect(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 decision.redirectStatus(),
                 decision.location(),
                 content.readableBytes(),
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers());
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers());
         report.refusedAs(ExchangeOutcome.REDIRECTED, decision.reason());
         sendLocal(head, content, closing);
     }
@@ -345,19 +355,19 @@ final class ClientAnswer {
                         : ByteBufUtil.writeUtf8(stream.alloc(), by.body())
                 : Unpooled.EMPTY_BUFFER;
         OutboundHead head = LocalAnswers.answer(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 by.status(),
                 by.contentType(),
                 content.readableBytes(),
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers());
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers());
         report.refusedAs(ExchangeOutcome.LOCAL, decision.reason());
         sendLocal(head, content, closing);
     }
 
     /**
-     * Answers OPTIONS with the methods of the URL, and TRACE with the request as it was received, as the final
-     * recipient does (RFC 9110 s7.6.2).
+     * Answers as the final recipient (RFC 9110 s7.6.2): OPTIONS with the methods of the URL, TRACE with the received
+     * request.
      *
      * @param closing whether to close the connection after the response
      */
@@ -365,10 +375,10 @@ final class ClientAnswer {
         boolean trace = request.method() == Method.TRACE;
         ByteBuf content = trace ? LocalAnswers.trace(stream.alloc(), request) : Unpooled.EMPTY_BUFFER;
         OutboundHead head = LocalAnswers.ofRecipient(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 content.readableBytes(),
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers(),
                 trace ? null : allow);
         report.addToLocal(head);
         if (closing) {

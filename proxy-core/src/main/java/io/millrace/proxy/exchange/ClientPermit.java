@@ -11,21 +11,22 @@ import io.millrace.proxy.observe.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts one request or tunnel against the limits of its client. A request is counted when it starts to wait; a request
- * that is answered immediately is not counted. Confined to the exchange's event loop.
+ * The count of one request or tunnel against the limits of its client. A request is counted when it starts to wait for
+ * the store or an origin. A request that is answered immediately is not counted. Confined to the exchange's event loop.
  */
 final class ClientPermit {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private @Nullable IpAddress counted;
     private Kind kind = Kind.REQUESTS;
 
-    ClientPermit(ExchangeLoop home) {
-        this.home = home;
+    ClientPermit(ExchangeLoop exchangeLoop) {
+        this.exchangeLoop = exchangeLoop;
     }
 
     /** Counts the request if it is not counted yet. Returns false if the client has reached its limit for this kind. */
     boolean acquire(Kind wanted, RequestHead request, ClientStream stream) {
-        return acquire(wanted, request, stream, home.settings().clients().of(wanted));
+        return acquire(
+                wanted, request, stream, exchangeLoop.settings().clients().of(wanted));
     }
 
     /**
@@ -33,7 +34,7 @@ final class ClientPermit {
      * immediately.
      */
     void acquireUnchecked(RequestHead request, ClientStream stream) {
-        if (home.settings().clients().requests() > 0) {
+        if (exchangeLoop.settings().clients().requests() > 0) {
             acquire(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
         }
     }
@@ -42,16 +43,17 @@ final class ClientPermit {
         if (counted != null || limit <= 0) {
             return true;
         }
-        ExchangeSettings settings = home.settings();
+        ExchangeSettings settings = exchangeLoop.settings();
         ClientLimits limits = settings.clients();
         IpAddress client = limits.client(
                 settings.access().namedClient(request, stream.connection().remoteIp()));
-        Result result = home.clients().admit(wanted, client, limit);
+        Result result = exchangeLoop.clients().admit(wanted, client, limit);
         if (result == Result.ADDED) {
             counted = client;
             kind = wanted;
         } else if (result == Result.REFUSED) {
-            home.counters()
+            exchangeLoop
+                    .counters()
                     .increment(wanted == Kind.TUNNELS ? Counter.DENIED_CLIENT_TUNNELS : Counter.DENIED_CLIENT_REQUESTS);
         }
         return result != Result.REFUSED;
@@ -62,7 +64,7 @@ final class ClientPermit {
         IpAddress client = counted;
         if (client != null) {
             counted = null;
-            home.clients().counts().remove(kind, client);
+            exchangeLoop.clients().counts().remove(kind, client);
         }
     }
 

@@ -31,16 +31,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One CONNECT request (RFC 9110 s9.3.6): opens a tunnel to the requested host, or answers with the reason of the
- * refusal. After a refusal the connection is closed: the following bytes were meant for the tunnel, and may come from
- * another party than the client (RFC 9931).
+ * The exchange of one CONNECT request (RFC 9110 s9.3.6). Opens a tunnel to the requested host, or answers with the
+ * reason of the refusal. After a refusal the connection is closed. The following bytes were meant for the tunnel, and
+ * their sender may not be the client itself (RFC 9931).
  *
  * <p>Confined to the client stream's event loop.
  */
-final class ConnectExchange implements RequestHandler, OriginResponseHandler, TunnelAnswer.Asking {
+final class ConnectExchange implements RequestHandler, OriginResponseHandler, TunnelAnswer.Caller {
     private static final Logger log = LoggerFactory.getLogger(ConnectExchange.class);
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeReport report;
@@ -49,20 +49,21 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
 
     private @Nullable OriginCall call;
     private @Nullable ConnectTries tries;
-    private boolean over;
+    private boolean ended;
 
-    private ConnectExchange(ExchangeLoop home, ClientStream stream, RequestHead request) {
-        this.home = home;
+    private ConnectExchange(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
-        this.report = new ExchangeReport(home, stream, request);
-        this.permit = new ClientPermit(home);
-        this.tunnel = new TunnelAnswer(home, stream, request, report, this);
+        this.report = new ExchangeReport(exchangeLoop, stream, request);
+        this.permit = new ClientPermit(exchangeLoop);
+        this.tunnel = new TunnelAnswer(exchangeLoop, stream, request, report, this);
     }
 
     /** Begins to connect, or refuses the request. */
-    static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
-        ConnectExchange exchange = new ConnectExchange(home, stream, request);
+    static RequestHandler start(
+            ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
+        ConnectExchange exchange = new ConnectExchange(exchangeLoop, stream, request);
         try {
             exchange.begin(contentLength);
         } catch (RuntimeException | Error e) {
@@ -72,13 +73,13 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     }
 
     private void begin(long contentLength) {
-        Decision decision = home.decider().decide(request, contentLength, stream.connection());
+        Decision decision = exchangeLoop.decider().decide(request, contentLength, stream.connection());
         report.decided(decision);
         if (decision.kind() != Decision.Kind.TUNNEL) {
             answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision.allow());
             return;
         }
-        if (!home.memory().admitsFetch()) {
+        if (!exchangeLoop.memory().admitsFetch()) {
             refuseForMemory();
             return;
         }
@@ -90,15 +91,16 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         String host = request.target().host();
         String plain = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
         report.connecting(plain);
-        ExchangeSettings settings = home.settings();
+        ExchangeSettings settings = exchangeLoop.settings();
         Origin origin = Origin.http(plain, request.target().port());
         String group = settings.forward().origins();
         if (group != null) {
             InetAddress client = stream.connection().remoteAddress().getAddress();
-            tries = ConnectTries.start(home, request, client, origin, group, this);
+            tries = ConnectTries.start(exchangeLoop, request, client, origin, group, this);
             return;
         }
-        call = home.origins()
+        call = exchangeLoop
+                .origins()
                 .fetch(OriginRequest.tunnel(origin, settings.fetch(), settings.forward(), settings.source()), this);
     }
 
@@ -115,7 +117,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
 
     @Override
     public void onFailure(OriginFailure failure) {
-        home.counters().increment(FailureCounters.of(failure.reason()));
+        exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
         report.failed(failure, tries == null ? null : tries.host());
         try {
             boolean denied = failure.reason() == OriginFailure.Reason.DESTINATION;
@@ -139,15 +141,15 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         int length = content.readableBytes();
         OutboundHead head = LocalAnswers.head(
-                home.outbound(),
+                exchangeLoop.outbound(),
                 status,
                 length,
-                home.clock().millis(),
-                home.settings().server().ofLocalAnswers(),
+                exchangeLoop.clock().millis(),
+                exchangeLoop.settings().server().ofLocalAnswers(),
                 allow);
         report.refusedAs(outcome, null);
         report.addToLocal(head);
-        over = true;
+        ended = true;
         permit.release();
         report.headSent(status);
         stream.writeHead(head.close());
@@ -158,7 +160,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
 
     @Override
     public void onTunnelEnd(Tunnel.End how) {
-        over = true;
+        ended = true;
         permit.release();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
     }
@@ -166,8 +168,8 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private void onFault(Throwable fault) {
         log.error(
                 "CONNECT to {} failed with an internal error", request.target().host(), fault);
-        if (!over) {
-            over = true;
+        if (!ended) {
+            ended = true;
             permit.release();
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
@@ -176,12 +178,12 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
 
     @Override
     public void onClientGone() {
-        if (over) {
+        if (ended) {
             return;
         }
-        over = true;
+        ended = true;
         permit.release();
-        home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
+        exchangeLoop.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();
         }

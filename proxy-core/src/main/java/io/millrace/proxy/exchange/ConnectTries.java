@@ -21,50 +21,51 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One CONNECT request to a group of parent proxies. It moves to another proxy after a failure, and after a response
- * whose status is in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent. This proxy
- * connects to the destination itself only if the group has {@code go_direct}.
+ * One CONNECT request to a group of parent proxies. The request moves to another proxy after a failure, and after a
+ * status in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent. If no proxy is left
+ * and the group has {@code go_direct}, this proxy connects to the destination itself.
  *
- * <p>Calls only {@link OriginResponseHandler#onSwitched} or {@link OriginResponseHandler#onFailure} of the handler.
- * Confined to one event loop.
+ * <p>Of the handler's methods, it calls only {@link OriginResponseHandler#onSwitched} or
+ * {@link OriginResponseHandler#onFailure}. Confined to one event loop.
  */
 final class ConnectTries implements GroupTries.Key {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final RequestHead request;
     private final InetAddress client;
     private final Origin destination;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
     private @Nullable ProxyCall current;
+    /** True once this proxy tried to connect to the destination itself. */
     private boolean wentDirect;
     private boolean ended;
 
     private ConnectTries(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             RequestHead request,
             InetAddress client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.request = request;
         this.client = client;
         this.destination = destination;
         this.handler = handler;
-        tries = home.groups().begin(group, this, home.clock().millis());
+        tries = exchangeLoop.groups().begin(group, this, exchangeLoop.clock().millis());
     }
 
     /** Sends the CONNECT request to the first proxy. */
     static ConnectTries start(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             RequestHead request,
             InetAddress client,
             Origin destination,
             String group,
             OriginResponseHandler handler) {
-        ConnectTries all = new ConnectTries(home, request, client, destination, group, handler);
+        ConnectTries all = new ConnectTries(exchangeLoop, request, client, destination, group, handler);
         if (!all.tryNext()) {
-            home.loop().execute(all::noneUp);
+            exchangeLoop.loop().execute(all::noneUp);
         }
         return all;
     }
@@ -86,9 +87,9 @@ final class ConnectTries implements GroupTries.Key {
     @Nullable
     String host() {
         ProxyCall last = current;
-        return last == null || last.turn == null
+        return last == null || last.attempt == null
                 ? null
-                : last.turn.host().origin().authority();
+                : last.attempt.host().origin().authority();
     }
 
     void cancel() {
@@ -98,24 +99,25 @@ final class ConnectTries implements GroupTries.Key {
         ended = true;
         ProxyCall last = current;
         if (last != null) {
-            if (last.turn != null) {
-                last.turn.left();
+            if (last.attempt != null) {
+                last.attempt.left();
             }
             last.cancel();
         }
     }
 
-    /** Sends the request to the next proxy; false when there is none. */
+    /** Sends the request to the next proxy. Returns false if there is none. */
     private boolean tryNext() {
-        GroupTries.Try next = tries.next(true, home.clock().millis());
+        GroupTries.Try next = tries.next(true, exchangeLoop.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
             return false;
         }
-        ExchangeSettings settings = home.settings();
+        ExchangeSettings settings = exchangeLoop.settings();
         ProxyCall call = new ProxyCall(next);
         current = call;
         wentDirect |= next == null;
-        call.call = home.origins()
+        call.call = exchangeLoop
+                .origins()
                 .fetch(
                         next == null
                                 ? OriginRequest.tunnel(
@@ -141,7 +143,7 @@ final class ConnectTries implements GroupTries.Key {
      */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, authority());
-        AsciiString via = home.settings().requestVia().plain(request.version());
+        AsciiString via = exchangeLoop.settings().requestVia().plain(request.version());
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
@@ -160,7 +162,7 @@ final class ConnectTries implements GroupTries.Key {
         }
     }
 
-    private static boolean mayMove(OriginFailure.Reason reason) {
+    private static boolean mayTryNext(OriginFailure.Reason reason) {
         return switch (reason) {
             case DNS,
                     CONNECT_REFUSED,
@@ -180,13 +182,13 @@ final class ConnectTries implements GroupTries.Key {
      * The CONNECT request to one proxy. Events that arrive after the request has moved to another proxy are dropped.
      */
     private final class ProxyCall implements OriginResponseHandler {
-        private final GroupTries.@Nullable Try turn;
+        private final GroupTries.@Nullable Try attempt;
         private final long sentNanos = System.nanoTime();
         private @Nullable OriginCall call;
 
-        /** @param turn the group's attempt with this proxy; null for the destination itself */
-        private ProxyCall(GroupTries.@Nullable Try turn) {
-            this.turn = turn;
+        /** @param attempt the group's attempt with this proxy; null for the destination itself */
+        private ProxyCall(GroupTries.@Nullable Try attempt) {
+            this.attempt = attempt;
         }
 
         private boolean isCurrent() {
@@ -201,10 +203,13 @@ final class ConnectTries implements GroupTries.Key {
 
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
-            if (turn != null) {
-                turn.responded(
-                        head.status(), head.minorVersion(), home.clock().millis(), System.nanoTime() - sentNanos);
-                turn.answered(head.status(), home.clock().millis());
+            if (attempt != null) {
+                attempt.responded(
+                        head.status(),
+                        head.minorVersion(),
+                        exchangeLoop.clock().millis(),
+                        System.nanoTime() - sentNanos);
+                attempt.answered(head.status(), exchangeLoop.clock().millis());
             }
             if (isCurrent()) {
                 ended = true;
@@ -218,34 +223,35 @@ final class ConnectTries implements GroupTries.Key {
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
             int status = head.status();
-            if (turn == null) {
+            if (attempt == null) {
                 return;
             }
-            turn.responded(status, head.minorVersion(), home.clock().millis(), System.nanoTime() - sentNanos);
+            attempt.responded(
+                    status, head.minorVersion(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
             if (!isCurrent()) {
                 return;
             }
             boolean moved = tries.group().isRetried(status) && tryNext();
             if (moved) {
-                turn.refused(status);
+                attempt.refused(status);
             } else {
-                turn.answered(status, home.clock().millis());
+                attempt.answered(status, exchangeLoop.clock().millis());
             }
             cancel();
             if (!moved) {
                 fail(new OriginFailure(
                         OriginFailure.Reason.BAD_RESPONSE,
-                        turn.host().origin().authority() + " answered CONNECT with " + status,
+                        attempt.host().origin().authority() + " answered CONNECT with " + status,
                         true));
             }
         }
 
         @Override
         public void onFailure(OriginFailure failure) {
-            if (turn != null) {
-                turn.failed(failure.reason(), home.clock().millis());
+            if (attempt != null) {
+                attempt.failed(failure.reason(), exchangeLoop.clock().millis());
             }
-            if (!isCurrent() || (mayMove(failure.reason()) && tryNext())) {
+            if (!isCurrent() || (mayTryNext(failure.reason()) && tryNext())) {
                 return;
             }
             fail(

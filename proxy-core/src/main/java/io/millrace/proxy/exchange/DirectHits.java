@@ -20,27 +20,25 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exchanges of the fast lane. Decides each request and, if a fresh response in RAM answers it, writes that response
- * at once. Selection, head and report are the same as those of an {@link Exchange}. All other requests are returned
- * with their decision. Decision and report objects are reused for the next request, since nothing references them once
- * the response is written. A returned decision belongs to its receiver.
+ * The request handler of the fast lane. Decides each request and, if a fresh response in RAM answers it, writes that
+ * response at once. Selection, head and report are the same as those of an {@link Exchange}. All other requests are
+ * returned with their decision, which then belongs to the caller. Otherwise the decision and report objects are reused
+ * for the next request.
  *
  * <p>Confined to one event loop.
  */
 final class DirectHits {
-    /**
-     * Limit in bytes of content that is copied behind its head. Longer content is sent without a copy, by a channel.
-     */
+    /** Limit in bytes of content that is copied after its head. Longer content is sent by a channel, without a copy. */
     private static final long LENGTH_MAX = 32 * 1024;
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
-    private final UnretainedReader borrowed = new UnretainedReader();
+    private final UnretainedReader reader = new UnretainedReader();
     private final LoopTickClock time;
 
-    DirectHits(ExchangeLoop home, WallClock clock) {
-        this.home = home;
+    DirectHits(ExchangeLoop exchangeLoop, WallClock clock) {
+        this.exchangeLoop = exchangeLoop;
         this.time = new LoopTickClock(clock);
     }
 
@@ -55,7 +53,7 @@ final class DirectHits {
         try {
             return answerBorrowing(stream, head);
         } finally {
-            borrowed.end();
+            reader.end();
         }
     }
 
@@ -65,14 +63,14 @@ final class DirectHits {
             long receivedNanos = time.nanos();
             long receivedMillis = time.millis();
             decision = decisionOf(head);
-            decision.borrowFrom(borrowed);
-            home.decider().decide(decision, 0, stream.connection(), receivedMillis);
+            decision.borrowFrom(reader);
+            exchangeLoop.decider().decide(decision, 0, stream.connection(), receivedMillis);
             Selection selection = selectionOf(decision);
             if (selection == null) {
                 time.forget();
                 lastDecision = null;
-                decision.hold();
-                return new Decided(home, decision, null);
+                decision.retainBorrowed();
+                return new Decided(exchangeLoop, decision, null);
             }
             send(reportOf(stream, head, receivedMillis, receivedNanos), stream, decision, selection, receivedMillis);
             return null;
@@ -80,15 +78,15 @@ final class DirectHits {
             time.forget();
             lastDecision = null;
             if (decision != null) {
-                decision.hold();
+                decision.retainBorrowed();
             }
-            return new Decided(home, decision, e);
+            return new Decided(exchangeLoop, decision, e);
         }
     }
 
     /** Closes the fast lane: no more requests arrive. */
     void close() {
-        borrowed.close();
+        reader.close();
     }
 
     private Decision decisionOf(RequestHead head) {
@@ -105,7 +103,7 @@ final class DirectHits {
     private ExchangeReport reportOf(ClientStream stream, RequestHead head, long receivedMillis, long receivedNanos) {
         ExchangeReport report = lastReport;
         if (report == null) {
-            report = new ExchangeReport(home, stream, head, receivedMillis, receivedNanos);
+            report = new ExchangeReport(exchangeLoop, stream, head, receivedMillis, receivedNanos);
             lastReport = report;
         } else {
             report.begin(stream, head, receivedMillis, receivedNanos);
@@ -143,12 +141,12 @@ final class DirectHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
-            // The object is read without a reference until its bytes are written: every byte is copied.
+            // The object is used without a reference, because all its bytes are copied before the epoch ends.
             StoredObject<StoredHead> object = decision.takeObject();
             report.decided(decision);
             report.stored(object.head(), CacheResult.HIT, true);
-            StoredHead head = ClientAnswer.toClient(home, object.head(), request, decision.mapped());
-            ClientAnswer.sendHead(home, stream, request, report, selection, head, object.length(), nowMillis);
+            StoredHead head = ClientAnswer.toClient(exchangeLoop, object.head(), request, decision.mapped());
+            ClientAnswer.sendHead(exchangeLoop, stream, request, report, selection, head, object.length(), nowMillis);
             ByteBuf body = object.residentBody();
             if (body != null && !isWithoutContent(decision, selection)) {
                 length = (int) object.length();
@@ -160,7 +158,7 @@ final class DirectHits {
             throw e;
         }
         report.end(ExchangeOutcome.HIT, length);
-        time.passed(report.endNanos());
+        time.advanceTo(report.endNanos());
     }
 
     /**
@@ -170,14 +168,14 @@ final class DirectHits {
      * @param fault the exception, for which the exchange answers 500
      */
     private record Decided(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             @Nullable Decision decision,
             @Nullable Throwable fault) implements DecidedRequest {
         @Override
         public RequestHandler resume(ClientStream stream, RequestHead head) {
             Exchange exchange;
             try {
-                exchange = new Exchange(home, stream, head, 0);
+                exchange = new Exchange(exchangeLoop, stream, head, 0);
             } catch (RuntimeException | Error e) {
                 release();
                 throw e;
@@ -188,10 +186,10 @@ final class DirectHits {
                 return exchange;
             }
             try {
-                if (isOvertaken(decision)) {
+                if (isStoredMeanwhile(decision)) {
                     exchange.begin();
                 } else {
-                    decision.keep(head);
+                    decision.replaceRequest(head);
                     exchange.begin(decision);
                 }
             } catch (RuntimeException | Error e) {
@@ -201,11 +199,11 @@ final class DirectHits {
         }
 
         /**
-         * Returns true if another loop has stored the missing response while the channel was created. Without this
-         * check it would be fetched again.
+         * Returns true if another loop has stored the missing response while the channel was created. This check avoids
+         * a second fetch.
          */
-        private boolean isOvertaken(Decision missed) {
-            return missed.kind() == Decision.Kind.MISS && home.store().isInRam(missed.key());
+        private boolean isStoredMeanwhile(Decision missed) {
+            return missed.kind() == Decision.Kind.MISS && exchangeLoop.store().isInRam(missed.key());
         }
 
         @Override

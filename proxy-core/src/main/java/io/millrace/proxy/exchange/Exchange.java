@@ -45,20 +45,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state machine of one request. This class calls every step of the request path; the steps call back only through
- * the interfaces implemented here. {@link ExchangePhase} lists the transitions.
+ * The state machine of one request. This class calls every step of the request path. The steps call back only through
+ * the interfaces that this class implements. {@link ExchangePhase} lists the transitions.
  *
  * <p>Confined to the client stream's event loop.
  */
 final class Exchange
-        implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Asking, TunnelAnswer.Asking {
+        implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Caller, TunnelAnswer.Caller {
     /**
      * Limit of store lookups. A request repeats the lookup when the shared fetch that it tried to join has already
      * ended. Beyond the limit it fetches without sharing.
      */
     private static final int LOOKUPS_MAX = 3;
 
-    /** Cache-Status detail of stale responses that are served longer than usual because their origin is overloaded. */
+    /** Cache-Status detail of stale responses that are served because the origin or this proxy is overloaded. */
     private static final String OVERLOAD = "overload";
 
     /** Detail of requests that took longer than {@code timeouts.transaction}. */
@@ -66,7 +66,7 @@ final class Exchange
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final long contentLength;
@@ -82,25 +82,26 @@ final class Exchange
     private final ClientPermit permit;
 
     private @Nullable Decision decision;
+    /** Number of store lookups of this request so far. */
     private int lookups;
-    /** The timer of the total time; null without a limit. */
+    /** The timer for the limit of the request's total time; null without a limit. */
     private @Nullable Future<?> transactionTimer;
 
-    private boolean timed;
+    private boolean isTimerSet;
 
-    Exchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
-        this.home = home;
+    Exchange(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.contentLength = contentLength;
-        this.report = new ExchangeReport(home, stream, request);
-        this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
-        this.permit = new ClientPermit(home);
-        this.sender = new BodySender(stream, this, home.memory()::took);
-        this.answer = new ClientAnswer(home, stream, request, report, sender);
-        this.partial = new PartialAnswer(home, stream, request, state, report, plans, sender, answer, this);
-        this.origin = new ExchangeFetch(home, stream, state, plans, this, contentLength);
-        this.tunnel = new TunnelAnswer(home, stream, request, report, this);
+        this.report = new ExchangeReport(exchangeLoop, stream, request);
+        this.plans = new FetchPlans(exchangeLoop, request, stream.connection(), contentLength);
+        this.permit = new ClientPermit(exchangeLoop);
+        this.sender = new BodySender(stream, this, exchangeLoop.memory()::countReceived);
+        this.answer = new ClientAnswer(exchangeLoop, stream, request, report, sender);
+        this.partial = new PartialAnswer(exchangeLoop, stream, request, state, report, plans, sender, answer, this);
+        this.origin = new ExchangeFetch(exchangeLoop, stream, state, plans, this, contentLength);
+        this.tunnel = new TunnelAnswer(exchangeLoop, stream, request, report, this);
     }
 
     // Steps of the request
@@ -108,7 +109,7 @@ final class Exchange
     /** Begins the exchange: decides about access, remap rule, cache key, lookup and reuse, and acts on the decision. */
     void begin() {
         lookups++;
-        act(home.decider().decide(request, contentLength, stream.connection()));
+        act(exchangeLoop.decider().decide(request, contentLength, stream.connection()));
     }
 
     /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
@@ -150,12 +151,12 @@ final class Exchange
         limitTime(next);
     }
 
-    /** Starts the timer of the rule's total time at the first decision, unless the request has ended already. */
+    /** Starts the timer for the rule's limit of the total time, unless the request has ended already. */
     private void limitTime(Decision next) {
-        if (timed || state.isTerminal() || !next.isMapped()) {
+        if (isTimerSet || state.isTerminal() || !next.isMapped()) {
             return;
         }
-        timed = true;
+        isTimerSet = true;
         long nanos = next.mapped().rule().config().transactionNanos();
         if (nanos > 0) {
             long left = Math.max(0, nanos - report.elapsedNanos());
@@ -163,7 +164,7 @@ final class Exchange
         }
     }
 
-    /** Ends a request that takes longer than permitted in all: 504, a stale response, or a broken response. */
+    /** Ends a request whose total time exceeds the limit: with 504, a stale response, or an aborted response. */
     private void onTransactionTimeout() {
         if (state.isTerminal() || state.phase() == ExchangePhase.TUNNELLING) {
             return;
@@ -173,15 +174,15 @@ final class Exchange
         report.timedOut(TRANSACTION_TIMEOUT);
         try {
             if (answering) {
-                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_BROKEN_OFF);
+                exchangeLoop.counters().increment(Counter.TRANSACTION_TIMEOUTS_BROKEN_OFF);
                 state.end(ExchangeOutcome.TRANSACTION_TIMEOUT);
                 stream.abort();
                 leave(ExchangePhase.ABORTED);
             } else if (mayServeStale()) {
-                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_STALE);
+                exchangeLoop.counters().increment(Counter.TRANSACTION_TIMEOUTS_STALE);
                 sendStale(TRANSACTION_TIMEOUT);
             } else {
-                home.counters().increment(Counter.TRANSACTION_TIMEOUTS_REFUSED);
+                exchangeLoop.counters().increment(Counter.TRANSACTION_TIMEOUTS_REFUSED);
                 answerLocally(
                         504,
                         "the request took longer than timeouts.transaction permits",
@@ -192,7 +193,7 @@ final class Exchange
         }
     }
 
-    /** Whether a request waits for the store or an origin before it is answered. */
+    /** Returns true if a request with this decision waits for the store or an origin. */
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
@@ -214,7 +215,7 @@ final class Exchange
      * any other.
      */
     private void findChallenge() {
-        ChallengeAnswers challenges = home.settings().challenges();
+        ChallengeAnswers challenges = exchangeLoop.settings().challenges();
         if (challenges == null) {
             challengeFound(null);
         } else {
@@ -228,9 +229,9 @@ final class Exchange
         }
         try {
             if (text == null) {
-                act(home.decider().decidePastChallenges(request, contentLength, stream.connection()));
+                act(exchangeLoop.decider().decidePastChallenges(request, contentLength, stream.connection()));
             } else {
-                home.counters().increment(Counter.ACME_CHALLENGES_HTTP);
+                exchangeLoop.counters().increment(Counter.ACME_CHALLENGES_HTTP);
                 state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
                 answer.sendChallenge(text, origin.isContentDue());
                 finish();
@@ -253,7 +254,7 @@ final class Exchange
 
     private void open(Decision next) {
         state.enter(ExchangePhase.OPENING);
-        home.store().open(next.key(), stream.eventLoop(), object -> {
+        exchangeLoop.store().open(next.key(), stream.eventLoop(), object -> {
             if (state.isTerminal()) {
                 if (object != null) {
                     object.release();
@@ -266,7 +267,7 @@ final class Exchange
 
     private void opened(Decision next, @Nullable StoredObject<StoredHead> object) {
         try {
-            act(home.decider().afterOpen(next, object));
+            act(exchangeLoop.decider().afterOpen(next, object));
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
@@ -354,21 +355,21 @@ final class Exchange
     @Override
     public void onContinue() {
         if (!state.isTerminal() && !answer.isHeadSent()) {
-            stream.writeInterim(home.outbound().reset(100, "Continue", FieldSection.EMPTY));
+            stream.writeInterim(exchangeLoop.outbound().reset(100, "Continue", FieldSection.EMPTY));
         }
     }
 
     @Override
     public void onInterim(ResponseHead head) {
         if (!state.isTerminal() && !answer.isHeadSent()) {
-            stream.writeInterim(ResponseHeads.interim(home.outbound(), head));
+            stream.writeInterim(ResponseHeads.interim(exchangeLoop.outbound(), head));
         }
     }
 
     @Override
     public void onSwitched(SharedFetch from, ResponseHead head, SwitchedConnection connection) {
         OriginFailure problem = tunnel.problem(head);
-        if (!origin.isAt(from) || problem != null) {
+        if (!origin.isCurrentFetch(from) || problem != null) {
             connection.close();
             if (problem != null) {
                 onFetchFailure(from, problem);
@@ -392,7 +393,7 @@ final class Exchange
 
     @Override
     public void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
-        if (!origin.isAt(from) || answer.isHeadSent()) {
+        if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
             reader.close();
             return;
         }
@@ -404,7 +405,7 @@ final class Exchange
         }
         stale.release();
         if (collapsed) {
-            home.counters().increment(Counter.COLLAPSED_SERVED);
+            exchangeLoop.counters().increment(Counter.COLLAPSED_SERVED);
         }
         report.answeredBy(from.host());
         report.fetched(response, collapsed);
@@ -417,7 +418,7 @@ final class Exchange
     @Override
     public void onBlocks(
             SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
-        if (!origin.isAt(from) || answer.isHeadSent()) {
+        if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
             object.release();
             from.leaveBlocks();
             return;
@@ -425,14 +426,14 @@ final class Exchange
         origin.forget();
         stale.release();
         if (collapsed) {
-            home.counters().increment(Counter.COLLAPSED_SERVED);
+            exchangeLoop.counters().increment(Counter.COLLAPSED_SERVED);
         }
         partial.readBlocksOf(from);
         report.answeredBy(from.host());
         report.storedInBlocks(response);
         StoredHead head = collapsed
                 ? object.head()
-                : Validation.forAsker(
+                : Validation.forRequestingClient(
                         object.head(), response.head().fields(), current().cacheSettings());
         sendBlocks(object, head, collapsed);
     }
@@ -440,7 +441,7 @@ final class Exchange
     @Override
     public void onConfirmed(
             SharedFetch from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
-        if (!origin.isAt(from) || answer.isHeadSent()) {
+        if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
             object.release();
             return;
         }
@@ -457,7 +458,7 @@ final class Exchange
 
     @Override
     public void onNotShared(SharedFetch from, NotShared reason) {
-        if (!origin.isAt(from) || answer.isHeadSent()) {
+        if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
             return;
         }
         origin.forget();
@@ -466,19 +467,19 @@ final class Exchange
             begin();
             return;
         }
-        home.counters().increment(Counter.COLLAPSED_FAILED);
+        exchangeLoop.counters().increment(Counter.COLLAPSED_FAILED);
         origin.fetchAlone(current());
     }
 
     @Override
     public void onFetchFailure(SharedFetch from, OriginFailure failure) {
-        if (!origin.isAt(from) || answer.isHeadSent()) {
+        if (!origin.isCurrentFetch(from) || answer.isHeadSent()) {
             return;
         }
         origin.forget();
         report.failed(failure, from.host());
         if (failure.reason() == OriginFailure.Reason.DESTINATION) {
-            // The destination address is denied. That is no failure of the origin, so no stale response is served
+            // The destination address is denied. This is not a failure of the origin, so no stale response is served
             // instead.
             answerLocally(
                     FailureAnswer.status(failure.reason()),
@@ -498,12 +499,13 @@ final class Exchange
 
     private boolean mayServeStale() {
         return stale.isPresentFor(request)
-                && !stale.isGone(home.invalidations(), current().keyUrl())
+                && !stale.isHardInvalidated(
+                        exchangeLoop.invalidations(), current().keyUrl())
                 && stale.mayAnswer(
                         request,
-                        home.clock().millis(),
+                        exchangeLoop.clock().millis(),
                         current().cacheSettings(),
-                        home.invalidations(),
+                        exchangeLoop.invalidations(),
                         current().keyUrl());
     }
 
@@ -512,9 +514,10 @@ final class Exchange
     private void sendStale(String why) {
         StoredObject<StoredHead> object = stale.take();
         report.stale(why, object.head());
-        report.staleSince(home.invalidations().staleSinceMillis(current().keyUrl(), object.head(), object.length()));
+        report.staleSince(
+                exchangeLoop.invalidations().staleSinceMillis(current().keyUrl(), object.head(), object.length()));
         StoredHead head = StaleServing.answer(
-                object.head(), home.clock().millis(), current().cacheSettings());
+                object.head(), exchangeLoop.clock().millis(), current().cacheSettings());
         sendStored(object, head, CacheResult.STALE, ExchangeOutcome.STALE);
     }
 
@@ -536,11 +539,11 @@ final class Exchange
     /** Sends a stale response that max-stale of the client or stale-while-revalidate of the origin allows. */
     private void sendStaleAsAllowed(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
-        if (next.isValidatingAside()) {
-            BackgroundValidation.start(home, next, stream.connection(), object.retain());
+        if (next.isValidatingInBackground()) {
+            BackgroundValidation.start(exchangeLoop, next, stream.connection(), object.retain());
         }
         if (next.isUnderLoad()) {
-            home.counters().increment(Counter.OVERLOAD_ANSWERS);
+            exchangeLoop.counters().increment(Counter.OVERLOAD_ANSWERS);
         }
         report.stale(next.isUnderLoad() ? OVERLOAD : null, object.head());
         sendStored(object, CacheResult.STALE, ExchangeOutcome.HIT);
@@ -589,7 +592,7 @@ final class Exchange
 
     @Override
     public void onBodyFailure(ContentFailure failure) {
-        if (!partial.goOn(current(), failure)) {
+        if (!partial.continueAfter(current(), failure)) {
             onBrokenOff(failure);
         }
     }
@@ -655,7 +658,7 @@ final class Exchange
             stream.abort();
             leave(ExchangePhase.ABORTED);
         } else {
-            home.counters().increment(FailureCounters.of(reason));
+            exchangeLoop.counters().increment(FailureCounters.of(reason));
             answerLocally(reason.status(), reason.text(), ExchangeOutcome.BAD_REQUEST);
         }
     }
@@ -681,7 +684,7 @@ final class Exchange
             return;
         }
         state.end(ExchangeOutcome.CLIENT_GONE);
-        home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
+        exchangeLoop.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         origin.cancel(answer.isHeadSent());
         leave(ExchangePhase.ABORTED);
     }

@@ -18,8 +18,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origin side of an exchange: the fetch that the exchange leads or follows, the timeout for following, and the
- * transfer of request content to the origin.
+ * The origin side of an exchange. It manages the fetch that the exchange leads or follows, the timeout for following,
+ * and the transfer of request content to the origin.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -27,7 +27,7 @@ final class ExchangeFetch {
     /** Prefix of the media types of gRPC. */
     private static final String GRPC = "application/grpc";
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final ExchangeState state;
     private final FetchPlans plans;
@@ -39,18 +39,19 @@ final class ExchangeFetch {
     /** The plan that starts once {@link #held} contains enough content; null for none. */
     private @Nullable FetchPlan heldPlan;
 
+    /** Request content that waits for an origin connection; null for none. */
     private @Nullable HeldContent held;
     private boolean requestEnded;
 
     /** @param contentLength bytes of the request's content, 0 when it has none, -1 when unknown */
     ExchangeFetch(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ClientStream stream,
             ExchangeState state,
             FetchPlans plans,
             FetchFollower exchange,
             long contentLength) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.state = state;
         this.plans = plans;
@@ -58,11 +59,11 @@ final class ExchangeFetch {
         this.contentLength = contentLength;
     }
 
-    /** Begins a fetch, or joins the fetch in flight of the same key. */
+    /** Begins a fetch, or joins the fetch in flight for the same key. */
     void lead(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
-        SharedFetch mine = new SharedFetch(home, plan);
+        SharedFetch newFetch = new SharedFetch(exchangeLoop, plan);
         if (plan.collapseKey() != null) {
-            SharedFetch other = current(plan.collapseKey(), mine);
+            SharedFetch other = current(plan.collapseKey(), newFetch);
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
@@ -75,18 +76,18 @@ final class ExchangeFetch {
             }
         }
         state.enter(whenLeading);
-        begin(mine);
+        begin(newFetch);
     }
 
     /**
-     * Returns the fetch in flight of the key, or null after registering {@code mine}. A fetch that an invalidation has
-     * outdated is replaced.
+     * Returns the fetch in flight for the key, or registers {@code newFetch} and returns null. Replaces a fetch that an
+     * invalidation has outdated.
      */
-    private @Nullable SharedFetch current(StoreKey key, SharedFetch mine) {
-        SharedFetch other = home.collapser().lead(key, mine);
+    private @Nullable SharedFetch current(StoreKey key, SharedFetch newFetch) {
+        SharedFetch other = exchangeLoop.collapser().lead(key, newFetch);
         while (other != null && other.isOutdated()) {
-            home.collapser().remove(key, other);
-            other = home.collapser().lead(key, mine);
+            exchangeLoop.collapser().remove(key, other);
+            other = exchangeLoop.collapser().lead(key, newFetch);
         }
         return other;
     }
@@ -95,19 +96,19 @@ final class ExchangeFetch {
     void start(FetchPlan plan) {
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
-            begin(new SharedFetch(home, plan));
+            begin(new SharedFetch(exchangeLoop, plan));
         } else if (bytesMax == 0 || isSentAtOnce(plan.request().fields())) {
-            begin(new SharedFetch(home, plan));
+            begin(new SharedFetch(exchangeLoop, plan));
             stream.readContent(false);
         } else {
             heldPlan = plan;
-            held = new HeldContent(stream.alloc(), home.heldContent(), bytesMax);
+            held = new HeldContent(stream.alloc(), exchangeLoop.heldContent(), bytesMax);
         }
     }
 
     /**
-     * Returns true if the client waits for data of the origin before it sends more: for 100 (Continue), or for messages
-     * of a gRPC call.
+     * Returns true if the client may wait for the origin before it sends more content. It may wait for 100 (Continue),
+     * or for messages of a gRPC call.
      */
     private static boolean isSentAtOnce(FieldSection fields) {
         int type = fields.find(FieldName.CONTENT_TYPE);
@@ -122,21 +123,21 @@ final class ExchangeFetch {
     }
 
     /**
-     * Starts the held request, since enough or all of its content has arrived. The request takes an origin connection
-     * now.
+     * Starts the held request, because enough or all of its content has arrived. Only now does the request occupy an
+     * origin connection.
      */
     private void startHeld(FetchPlan plan, HeldContent content) {
         heldPlan = null;
         held = null;
         try {
-            SharedFetch mine = new SharedFetch(home, plan);
-            begin(mine);
+            SharedFetch newFetch = new SharedFetch(exchangeLoop, plan);
+            begin(newFetch);
             if (!requestEnded) {
                 stream.readContent(false);
             }
             ByteBuf bytes = content.take();
-            OriginCall call = mine.call();
-            if (bytes != null && call != null && fetch == mine) {
+            OriginCall call = newFetch.call();
+            if (bytes != null && call != null && fetch == newFetch) {
                 call.write(bytes);
             } else if (bytes != null) {
                 bytes.release();
@@ -160,14 +161,14 @@ final class ExchangeFetch {
         }
     }
 
-    private void begin(SharedFetch mine) {
-        fetch = mine;
-        mine.start(exchange);
+    private void begin(SharedFetch newFetch) {
+        fetch = newFetch;
+        newFetch.start(exchange);
     }
 
     private void follow(SharedFetch other, Decision decision) {
         state.enter(ExchangePhase.COLLAPSED);
-        home.counters().increment(Counter.LOOKUPS_FILLING);
+        exchangeLoop.counters().increment(Counter.LOOKUPS_FILLING);
         fetch = other;
         long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
         followTimer.start(stream.eventLoop(), waitNanos, () -> onCollapseTimeout(decision));
@@ -176,7 +177,7 @@ final class ExchangeFetch {
 
     private void onCollapseTimeout(Decision decision) {
         if (state.phase() == ExchangePhase.COLLAPSED && fetch != null) {
-            home.counters().increment(Counter.COLLAPSED_TIMEOUT);
+            exchangeLoop.counters().increment(Counter.COLLAPSED_TIMEOUT);
             fetch.leave(exchange);
             try {
                 fetchAlone(decision);
@@ -190,11 +191,11 @@ final class ExchangeFetch {
     void fetchAlone(Decision decision) {
         followTimer.cancel();
         state.enter(ExchangePhase.FETCHING);
-        begin(new SharedFetch(home, plans.miss(decision, false)));
+        begin(new SharedFetch(exchangeLoop, plans.miss(decision, false)));
     }
 
     /** Returns true if a callback is from the current fetch of this exchange. */
-    boolean isAt(SharedFetch from) {
+    boolean isCurrentFetch(SharedFetch from) {
         return from == fetch;
     }
 
@@ -203,7 +204,7 @@ final class ExchangeFetch {
         followTimer.cancel();
     }
 
-    /** Forgets the fetch: neither side needs the other any longer. */
+    /** Drops the reference to the fetch, because the exchange needs it no longer. */
     void forget() {
         followTimer.cancel();
         fetch = null;
@@ -255,9 +256,9 @@ final class ExchangeFetch {
         }
     }
 
-    /** The demand of other requests for the origin connection of the current response. */
+    /** Returns how urgently other requests need the origin connection of the current response. */
     SlowClients.OriginDemand demand() {
-        return fetch == null ? SlowClients.OriginDemand.NONE : fetch.demand(home);
+        return fetch == null ? SlowClients.OriginDemand.NONE : fetch.demand(exchangeLoop);
     }
 
     /** Called when the origin accepts more request content. */

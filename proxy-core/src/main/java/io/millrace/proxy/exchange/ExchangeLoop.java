@@ -62,8 +62,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that the exchanges of one event loop share: the loop's own origin connections, counters and log ring, and
- * the components common to all loops. Receives requests from the connections and begins an exchange for each.
+ * The state that the exchanges of one event loop share. It has the loop's own origin connections, counters and log
+ * ring, and the components common to all loops. Receives requests from the connections and begins an exchange for each.
  *
  * <p>Confined to its event loop.
  */
@@ -74,7 +74,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param store the cache
      * @param collapser fetches in flight
      * @param uncacheable keys whose responses could not be stored
-     * @param purger removes single URLs
+     * @param purger removes the stored responses of single URLs
      * @param invalidator invalidates wider scopes: hosts, path prefixes, cache groups, tags
      * @param purges records of purges
      * @param groups the groups of origins
@@ -149,7 +149,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /**
      * Creates the state of a loop with a budget for bytes in flight.
      *
-     * @param memory this loop's part of the budget
+     * @param memory this loop's view of the budget
      */
     public ExchangeLoop(
             EventLoop loop,
@@ -267,8 +267,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /**
-     * Returns the scopes of Cache-Group-Invalidation (RFC 9875 s3): the groups of the client's origin, under every host
-     * name that cache keys use for it.
+     * Returns the scopes of Cache-Group-Invalidation (RFC 9875 s3). They are the groups of the client's origin, under
+     * every host name that cache keys use for it.
      */
     private List<InvalidationScope> groupsInvalidatedBy(RequestHead request, ResponseHead response) {
         List<String> names = CacheGroups.invalidatedBy(request, response);
@@ -339,7 +339,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /**
-     * Gives a stored response a new head, unless a purge by pattern since the request to the origin may cover it.
+     * Gives a stored response a new head, unless a purge by pattern may have outdated it since the request to the
+     * origin.
      *
      * @param stamp the stamp when that request was sent
      * @return whether the head was replaced
@@ -353,7 +354,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return true;
     }
 
-    /** This loop's part of the budget for bytes in flight. */
+    /** This loop's view of the budget for bytes in flight. */
     LoopMemory memory() {
         return memory;
     }

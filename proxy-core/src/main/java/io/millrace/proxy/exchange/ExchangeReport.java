@@ -44,8 +44,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The report of one exchange: Cache-Status, Via and Age on the response head, and counters and the access log at the
- * end. The fast lane reuses one report for all requests that it answers ({@link #begin}).
+ * The report of one exchange. It adds Cache-Status, Via and Age to the response head, and updates counters and the
+ * access log at the end. The fast lane reuses one report for all requests that it answers ({@link #begin}).
  *
  * <p>Confined to one event loop.
  */
@@ -54,7 +54,7 @@ final class ExchangeReport {
     /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private ClientStream stream;
     private @Nullable RequestHead request;
     private long receivedMillis;
@@ -65,7 +65,7 @@ final class ExchangeReport {
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
     /** Results of the hosts of an origin group, for the log only: clients do not see them. */
-    private @Nullable String tried;
+    private @Nullable String hostResults;
 
     /** Stamp of the purge that has outdated the stored response; 0 for none. */
     private long purgeStamp;
@@ -77,12 +77,17 @@ final class ExchangeReport {
     private @Nullable String contentType;
     private @Nullable FieldSection originFields;
     private @Nullable StoredHead storedHead;
+    /** True if a request was sent to an origin for this exchange. */
     private boolean wentToOrigin;
+    /** True if another exchange's fetch delivered the response. */
     private boolean collapsed;
     private boolean stored;
     private boolean fromRam;
+    /** True if the stored response was read from disk for this request. */
     private boolean fromDisk;
+    /** True once the connection has become a tunnel. */
     private boolean switched;
+    /** Time of the switch to a tunnel, as {@link System#nanoTime}. */
     private long tunnelNanos;
     private long endNanos;
     private long receivedBytes;
@@ -93,23 +98,23 @@ final class ExchangeReport {
     private int random;
     private long decidedMillis;
 
-    ExchangeReport(ExchangeLoop home, ClientStream stream, @Nullable RequestHead request) {
-        this(home, stream, request, home.clock().millis(), System.nanoTime());
+    ExchangeReport(ExchangeLoop exchangeLoop, ClientStream stream, @Nullable RequestHead request) {
+        this(exchangeLoop, stream, request, exchangeLoop.clock().millis(), System.nanoTime());
     }
 
     /** Creates the report of a request that was received earlier, at the given times. */
     ExchangeReport(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ClientStream stream,
             @Nullable RequestHead request,
             long receivedMillis,
             long receivedNanos) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.receivedMillis = receivedMillis;
         this.receivedNanos = receivedNanos;
-        home.counters().increment(Counter.REQUESTS_ACTIVE);
+        exchangeLoop.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
     /**
@@ -124,7 +129,7 @@ final class ExchangeReport {
         forwardReason = null;
         logOutcome = LogOutcome.OK;
         originHost = null;
-        tried = null;
+        hostResults = null;
         detail = null;
         staleSinceMillis = -1;
         settings = null;
@@ -148,12 +153,12 @@ final class ExchangeReport {
         rules = null;
         random = 0;
         decidedMillis = 0;
-        home.counters().increment(Counter.REQUESTS_ACTIVE);
+        exchangeLoop.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
     /** Reports a request that was refused before an exchange began. */
-    static void refused(ExchangeLoop home, ClientStream stream, BadRequest reason) {
-        ExchangeReport report = new ExchangeReport(home, stream, null);
+    static void refused(ExchangeLoop exchangeLoop, ClientStream stream, BadRequest reason) {
+        ExchangeReport report = new ExchangeReport(exchangeLoop, stream, null);
         report.logOutcome = FailureCounters.outcomeOf(reason);
         report.status = reason.status();
         report.detail = reason.text();
@@ -185,7 +190,7 @@ final class ExchangeReport {
         RuleProgram program = rules;
         RequestHead of = request;
         if (program != null && of != null && program.changesResponses()) {
-            RequestView view = home.ruleView().begin(of, stream.connection(), decidedMillis, random);
+            RequestView view = exchangeLoop.ruleView().begin(of, stream.connection(), decidedMillis, random);
             program.deliver(view.answered(head, result.word()), head);
             view.end();
         }
@@ -250,13 +255,13 @@ final class ExchangeReport {
     void failed(OriginFailure failure, @Nullable String host) {
         answeredBy(host);
         if (host != null) {
-            tried = failure.message();
+            hostResults = failure.message();
         }
         detail = failure.reason().text();
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
 
-    /** Notes that the request took longer in all than permitted; {@code why} is a stable word. */
+    /** Notes that the request's total time exceeded the limit; {@code why} is a stable word. */
     void timedOut(String why) {
         detail = why;
         logOutcome = LogOutcome.ORIGIN_TIMEOUT;
@@ -335,7 +340,7 @@ final class ExchangeReport {
     /** Adds Age, Via and Cache-Status to the head of a stored response. */
     void addTo(OutboundHead head, StoredHead from, long nowMillis) {
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
-        CacheStatus cacheStatus = home.settings().cacheStatus();
+        CacheStatus cacheStatus = exchangeLoop.settings().cacheStatus();
         ByteBuf value = head.cacheStatus();
         long ttl = settings == null
                 ? from.ttlSeconds(nowMillis)
@@ -363,7 +368,10 @@ final class ExchangeReport {
     void addTo(OutboundHead head) {
         head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
         ByteBuf value = head.cacheStatus();
-        home.settings().cacheStatus().forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
+        exchangeLoop
+                .settings()
+                .cacheStatus()
+                .forwarded(value, forwardReason == null ? ForwardReason.MISS : forwardReason);
         if (originStatus != 0) {
             CacheStatus.forwardStatus(value, originStatus);
         }
@@ -382,22 +390,22 @@ final class ExchangeReport {
             addTo(head);
             return;
         }
-        if (home.settings().responseVia().hasCodes()) {
+        if (exchangeLoop.settings().responseVia().hasCodes()) {
             head.via(via(head.status(), 1));
         }
         if (detail != null && logOutcome == LogOutcome.DENIED) {
-            home.settings().cacheStatus().local(head.cacheStatus());
+            exchangeLoop.settings().cacheStatus().local(head.cacheStatus());
             CacheStatus.detail(head.cacheStatus(), detail);
         }
     }
 
     /** Returns this proxy's member of Via, with the outcome codes if they are configured. */
     private @Nullable AsciiString via(int finalStatus, int minorVersion) {
-        ViaText text = home.settings().responseVia();
+        ViaText text = exchangeLoop.settings().responseVia();
         if (!text.hasCodes()) {
             return text.plain(minorVersion);
         }
-        ViaCodes codes = home.viaCodes().begin();
+        ViaCodes codes = exchangeLoop.viaCodes().begin();
         boolean failed = logOutcome != LogOutcome.OK && wentToOrigin;
         ViaLetters.cache(codes, result, fromRam, collapsed, finalStatus);
         ViaLetters.origin(codes, result, originStatus, stored && !collapsed, failed);
@@ -446,12 +454,12 @@ final class ExchangeReport {
     void tunnelled(Tunnel.End how, long toOriginBytes, long toClientBytes) {
         detail = "tunnel-" + how.text();
         receivedBytes = toOriginBytes;
-        home.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
+        exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
     }
 
-    /** Withdraws this report: another report covers the request. */
+    /** Cancels this report, because another report covers the request. */
     void withdraw() {
-        home.counters().decrement(Counter.REQUESTS_ACTIVE);
+        exchangeLoop.counters().decrement(Counter.REQUESTS_ACTIVE);
     }
 
     /** Returns the end time of the exchange, as {@link System#nanoTime}. */
@@ -470,11 +478,13 @@ final class ExchangeReport {
         }
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
-        home.counters().decrement(Counter.REQUESTS_ACTIVE);
-        // The lifetime of a tunnel is no response time, so only the time until the switch counts.
-        home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
-        home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
-        AccessLogRing ring = home.log();
+        exchangeLoop.counters().decrement(Counter.REQUESTS_ACTIVE);
+        // For a tunnel, only the time until the protocol switch is response time.
+        exchangeLoop
+                .counters()
+                .requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
+        exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
+        AccessLogRing ring = exchangeLoop.log();
         if (ring != null) {
             AccessLogRecord record = ring.claim();
             if (record != null) {
@@ -522,7 +532,7 @@ final class ExchangeReport {
         }
         contentType(record);
         String detailAndRules = detailAndRules();
-        record.text(LogField.DETAIL, tried == null ? detailAndRules : detailAndRules + "; " + tried);
+        record.text(LogField.DETAIL, hostResults == null ? detailAndRules : detailAndRules + "; " + hostResults);
         tls(ring, record);
         captures(ring, record);
         if (originVersion != UNKNOWN_VERSION) {
@@ -564,8 +574,8 @@ final class ExchangeReport {
     }
 
     /**
-     * Adds the fields that the log's template contains. The fields of a stored response are parsed only when needed
-     * here.
+     * Adds the header fields that the log's template contains. Parses the fields of a stored response only if the
+     * template needs them.
      */
     private void captures(AccessLogRing ring, AccessLogRecord record) {
         LogCapture[] captures = ring.captures();

@@ -20,8 +20,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a fetch's response. It goes through a tee to all readers and the store, or into blocks of the store,
- * from which it is read. Content that arrives before {@link #open} is dropped.
+ * The body of a fetch's response. It goes through a {@link ResponseTee} to all readers and the store, or into blocks of
+ * the store, from which clients read it. Content that arrives before {@link #open} is dropped.
  *
  * <pre>
  * whole, or a part that is stored as one   origin -> tee -> readers, store
@@ -37,20 +37,23 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         /** Stops or resumes reading from the origin. */
         void onFlow(boolean open);
 
-        /** Called when the stored first part was sent: the origin's content follows. */
+        /** Called when the stored first part is completely in the tee, so that the origin's content can follow. */
         void onPrefixEnd();
 
         /**
-         * Returns true if an invalidation has outdated the response meanwhile. If so, it must not replace a newer
-         * stored response.
+         * Returns true if an invalidation has outdated the response since the fetch began. Such a response must not
+         * replace a newer stored response.
          */
-        boolean isGone();
+        boolean isHardInvalidated();
 
-        /** Called when nobody needs the rest: ends the fetch and cancels the origin's response. */
-        void onUseless();
+        /**
+         * Called when neither a reader nor the store needs more content: ends the fetch and cancels the origin's
+         * response.
+         */
+        void onUnneeded();
     }
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final Fetch fetch;
     private final BackgroundFill background;
     private final StoringRules storingRules;
@@ -60,18 +63,21 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     private @Nullable StoredPrefix prefix;
     private @Nullable BlockFill blocks;
     private @Nullable ObjectWriter<StoredHead> blockWriter;
+    /** Number of clients that read the blocks of this fetch. */
     private int blockReaders;
+    /** True while reading from the origin is enabled. */
     private boolean flowing = true;
     private boolean storing;
+    /** True while waiting followers still get their readers. */
     private boolean offering;
     private boolean ended;
 
-    FetchBody(ExchangeLoop home, FetchPlan plan, Fetch fetch) {
-        this.home = home;
+    FetchBody(ExchangeLoop exchangeLoop, FetchPlan plan, Fetch fetch) {
+        this.exchangeLoop = exchangeLoop;
         this.fetch = fetch;
         this.storingRules = plan.cacheSettings().storing();
         this.background =
-                new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
+                new BackgroundFill(plan.mapped().rule().config().cache().fill(), exchangeLoop.loop());
     }
 
     /** The response of this content; null before {@link #open}. */
@@ -95,7 +101,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         return blockWriter != null || (tee != null && tee.canRead(0));
     }
 
-    /** Opens the body. Readers are added until {@link #endOffering}. */
+    /** Opens the body. Until {@link #endOffering}, a body without readers is not cancelled. */
     void open(FetchStoring.Reception reception) {
         FetchedResponse opened = reception.response();
         ObjectWriter<StoredHead> writer = reception.writer();
@@ -107,18 +113,21 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
             blockWriter = writer;
             // The claim prevents other fetches of the same blocks.
             writer.claim(range.first(), range.bytes());
-            blocks = new BlockFill(home.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
+            blocks =
+                    new BlockFill(exchangeLoop.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
         } else {
             ResponseTee body = new ResponseTee(
-                    home.loop(),
-                    () -> home.memory().windowBytes(home.settings().fillWindowBytes()),
+                    exchangeLoop.loop(),
+                    () -> exchangeLoop
+                            .memory()
+                            .windowBytes(exchangeLoop.settings().fillWindowBytes()),
                     writer != null,
                     this);
             tee = body;
             if (writer != null) {
-                long most = storingRules.storedBytesMax(writer.bytesMax(storingRules.storageShareMax()));
-                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, most);
-                body.notStoredIf(fetch::isGone);
+                long bodyBytesMax = storingRules.storedBytesMax(writer.bytesMax(storingRules.storageShareMax()));
+                body.storeTo(writer, opened.contentLength(), opened.keptUnder() != null, bodyBytesMax);
+                body.notStoredIf(fetch::isHardInvalidated);
             }
         }
     }
@@ -160,7 +169,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (body == null) {
             throw new IllegalStateException("a stored part must precede the content of a tee");
         }
-        prefix = new StoredPrefix(firstPart, home.loop(), body, this);
+        prefix = new StoredPrefix(firstPart, exchangeLoop.loop(), body, this);
         prefix.pump();
     }
 
@@ -183,21 +192,21 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     void complete(@Nullable FieldSection trailers) {
         if (tee != null) {
             boolean stored = tee.isStoring();
-            boolean gone = fetch.isGone();
+            boolean outdated = fetch.isHardInvalidated();
             tee.end(trailers);
             if (storing) {
                 Counter became = stored ? Counter.FILLS_STORED : Counter.FILLS_STORE_FAILED;
-                home.counters().increment(gone ? Counter.FILLS_INVALIDATED : became);
+                exchangeLoop.counters().increment(outdated ? Counter.FILLS_INVALIDATED : became);
             }
         } else if (blocks != null) {
-            home.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);
+            exchangeLoop.counters().increment(blocks.isComplete() ? Counter.FILLS_STORED : Counter.FILLS_ORIGIN_FAILED);
         }
     }
 
-    /** Called when the origin's response broke off. */
+    /** Called when the origin's response failed before its end. */
     void fail() {
         if (storing) {
-            home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
+            exchangeLoop.counters().increment(Counter.FILLS_ORIGIN_FAILED);
         }
         if (tee != null) {
             tee.fail(ContentFailure.ORIGIN_TRUNCATED);
@@ -229,7 +238,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (tee != null) {
             tee.fail(failure);
         }
-        fetch.onUseless();
+        fetch.onUnneeded();
     }
 
     @Override
@@ -252,7 +261,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (!body.isStoring() || !background.isWorthwhile(body.received(), opened.contentLength())) {
             giveUp();
         } else {
-            background.bound(() -> {
+            background.limitTime(() -> {
                 if (!ended && !body.hasReaders()) {
                     giveUp();
                 }
@@ -264,7 +273,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     public void onTooLarge(long received) {
         storing = false;
         boolean overShare = storingRules.allowsLength(received);
-        home.counters().increment(overShare ? Counter.FILLS_OVER_SHARE : Counter.FILLS_TOO_LARGE);
+        exchangeLoop.counters().increment(overShare ? Counter.FILLS_OVER_SHARE : Counter.FILLS_TOO_LARGE);
     }
 
     /** Called when a reader of the blocks has left. */
@@ -277,7 +286,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (range == null || !background.isWorthwhile(blocks.position() - range.first(), range.bytes())) {
             giveUp();
         } else {
-            background.bound(() -> {
+            background.limitTime(() -> {
                 if (!ended && blockReaders == 0) {
                     giveUp();
                 }
@@ -285,14 +294,17 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** Cancels the rest, which no reader wants. The stored beginning is kept if a later fetch can complete it. */
+    /**
+     * Cancels the fetch, because no reader is left. The store keeps the received beginning if a later fetch can
+     * complete it.
+     */
     private void giveUp() {
         if (storing) {
-            home.counters().increment(Counter.FILLS_CLIENT_LEFT);
+            exchangeLoop.counters().increment(Counter.FILLS_CLIENT_LEFT);
         }
         if (tee != null) {
             tee.fail(ContentFailure.ORIGIN_TRUNCATED);
         }
-        fetch.onUseless();
+        fetch.onUnneeded();
     }
 }

@@ -12,11 +12,11 @@ import io.millrace.store.StoredObject;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * An exchange that waits for a fetch. Called on {@link #followerLoop}. A call from another loop may arrive after the
- * follower has moved to another fetch, so each call has its fetch as a parameter.
+ * An exchange that waits for a {@link SharedFetch}. Its methods are called on {@link #followerLoop}. A call from
+ * another loop may arrive after the follower has moved to another fetch, so the fetch is a parameter.
  */
 interface FetchFollower {
-    /** Reasons why a follower gets no response from a fetch. */
+    /** The reason why a follower gets no response from a fetch. */
     enum NotShared {
         /** The response may not answer the follower's request. */
         REFUSED,
@@ -51,9 +51,9 @@ interface FetchFollower {
     void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
     /**
-     * The response is a part that is written to blocks of the store. The follower reads the blocks from there and
-     * fetches other missing ones. It owns the object's reference, and calls {@link SharedFetch#leaveBlocks} when it no
-     * longer needs the fetch.
+     * The response is a part, which the fetch writes to blocks of the store. The follower reads these blocks from the
+     * store, and fetches other missing blocks itself. It owns the object's reference, and calls
+     * {@link SharedFetch#leaveBlocks} when it no longer needs the fetch.
      */
     void onBlocks(SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
 
@@ -73,6 +73,6 @@ interface FetchFollower {
     /** The fetch failed before a response head. */
     void onFetchFailure(SharedFetch from, OriginFailure failure);
 
-    /** One of these calls threw an exception. */
+    /** A method of this interface threw an exception. */
     void onFault(Throwable fault);
 }

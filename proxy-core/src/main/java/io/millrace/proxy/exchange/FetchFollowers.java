@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The followers that wait for the response head of a fetch: the leader, which is the exchange that began the fetch, and
- * the exchanges that joined it. Each follower is called on its own event loop.
+ * The followers that wait for the response head of a fetch. They are the leader, which began the fetch, and the
+ * exchanges that joined the fetch. Each follower is called on its own event loop.
  *
  * <p>Confined to the fetch's event loop.
  */
@@ -66,24 +66,24 @@ final class FetchFollowers {
     }
 
     /** Calls the leader, unless it has left. */
-    void tellLeader(Consumer<FetchFollower> event) {
+    void notifyLeader(Consumer<FetchFollower> event) {
         FetchFollower first = leader;
         if (first != null) {
-            tell(first, event);
+            notifyFollower(first, event);
         }
     }
 
     /** Calls all followers except the leader. */
-    void tellFollowers(Consumer<FetchFollower> event) {
+    void notifyJoined(Consumer<FetchFollower> event) {
         for (int i = 0; i < waiting.size(); i++) {
             if (waiting.get(i) != leader) {
-                tell(waiting.get(i), event);
+                notifyFollower(waiting.get(i), event);
             }
         }
     }
 
     /** Calls a follower on its event loop. An exception ends the exchange of that follower only. */
-    void tell(FetchFollower follower, Consumer<FetchFollower> event) {
+    void notifyFollower(FetchFollower follower, Consumer<FetchFollower> event) {
         if (follower.followerLoop() == loop) {
             run(follower, event);
         } else {

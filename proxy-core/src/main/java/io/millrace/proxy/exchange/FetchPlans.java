@@ -19,19 +19,19 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds the fetch plans of an exchange: the unchanged request, the whole representation, a range of it, or the rest of
- * a stored part. Also decides whether other exchanges may wait for the response.
+ * Builds the fetch plans of an exchange. A plan is for the unchanged request, the whole representation, a range, or the
+ * missing end of a stored part. Also decides whether other exchanges may join the fetch.
  *
  * <p>Confined to one event loop.
  */
 final class FetchPlans {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final RequestHead request;
     private final ClientConnection client;
     private final long contentLength;
 
-    FetchPlans(ExchangeLoop home, RequestHead request, ClientConnection client, long contentLength) {
-        this.home = home;
+    FetchPlans(ExchangeLoop exchangeLoop, RequestHead request, ClientConnection client, long contentLength) {
+        this.exchangeLoop = exchangeLoop;
         this.request = request;
         this.client = client;
         this.contentLength = contentLength;
@@ -69,7 +69,7 @@ final class FetchPlans {
     }
 
     /**
-     * Returns the plan for the rest of a stored part.
+     * Returns the plan for the bytes after a stored first part.
      *
      * @param object a stored part; its reference is taken over when there is a plan
      * @return null if the part does not start at the first byte, or the request is for a range
@@ -91,11 +91,11 @@ final class FetchPlans {
     }
 
     /**
-     * Returns the fetch in flight that an exchange would wait for; null when it would begin its own or needs none. Has
-     * no side effects.
+     * Returns the fetch in flight that an exchange with this decision would join; null if it would join none. Has no
+     * side effects.
      */
     @Nullable
-    SharedFetch underWay(Decision decision) {
+    SharedFetch fetchToJoin(Decision decision) {
         StoredObject<StoredHead> stored = decision.object();
         boolean shared =
                 switch (decision.kind()) {
@@ -105,10 +105,10 @@ final class FetchPlans {
                         stored != null
                                 && StoredParts.isPart(stored.head())
                                 && (canFetchRest(stored) || isMissShared(decision));
-                    case SERVE_STALE -> decision.isValidatingAside();
+                    case SERVE_STALE -> decision.isValidatingInBackground();
                     default -> false;
                 };
-        SharedFetch other = shared ? home.collapser().find(decision.key()) : null;
+        SharedFetch other = shared ? exchangeLoop.collapser().find(decision.key()) : null;
         if (other == null || other.isOutdated()) {
             return null;
         }
@@ -120,13 +120,13 @@ final class FetchPlans {
     }
 
     /**
-     * Returns true if the requested range starts far behind the first byte. Such a request is sent to the origin
-     * unchanged: with a fetch of the whole representation, the client would wait for all bytes before the range.
+     * Returns true if the requested range starts far after the first byte. Such a request is sent to the origin
+     * unchanged. In a fetch of the whole representation, the client would wait for all bytes before its range.
      */
     boolean isRangeFarAhead() {
         return request.fields().contains(FieldName.RANGE)
                 && RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
-                && single.range().first() > home.settings().fillWindowBytes();
+                && single.range().first() > exchangeLoop.settings().fillWindowBytes();
     }
 
     private @Nullable RangeRequest rangeToFetch() {
@@ -135,8 +135,8 @@ final class FetchPlans {
     }
 
     /**
-     * Returns true if other exchanges may wait for a fetch. They may not if {@code read_while_writing} forbids it, nor
-     * while the key is known as uncacheable.
+     * Returns true if other exchanges may wait for a fetch. False if {@code read_while_writing} forbids it, or while
+     * the key is known to be uncacheable.
      */
     private boolean mayWait(Decision decision) {
         if (!isSharingConfigured(decision)) {
@@ -144,7 +144,7 @@ final class FetchPlans {
         }
         boolean uncacheable = isKnownUncacheable(decision);
         if (uncacheable) {
-            home.counters().increment(Counter.COLLAPSED_UNCACHEABLE);
+            exchangeLoop.counters().increment(Counter.COLLAPSED_UNCACHEABLE);
         }
         return !uncacheable;
     }
@@ -157,6 +157,8 @@ final class FetchPlans {
     }
 
     private boolean isKnownUncacheable(Decision decision) {
-        return home.uncacheable().contains(decision.key(), home.clock().millis());
+        return exchangeLoop
+                .uncacheable()
+                .contains(decision.key(), exchangeLoop.clock().millis());
     }
 }

@@ -29,40 +29,43 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how the response of a fetch changes the store: whether it is stored and under which key, and how a 304
- * updates a stored response. A response is not stored if a purge has outdated it meanwhile. Other exchanges join the
- * fetch under the same key.
+ * Decides how the response of a fetch changes the store. It decides whether the response is stored, under which key,
+ * and how a 304 updates a stored response. A response is not stored if a purge has outdated it since the fetch began.
+ * Also registers the fetch under that key, so that other exchanges can join.
  *
  * <p>Confined to the fetch's event loop.
  */
 final class FetchStoring {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
     private final SharedFetch fetch;
 
-    private @Nullable StoreKey joinedUnder;
-    private @Nullable StoreKey opened;
-    private @Nullable PurgePoint began;
+    /** The key under which other exchanges can join the fetch now; null for none. */
+    private @Nullable StoreKey joinableKey;
+    /** The key of the writer that was opened; null for none. */
+    private @Nullable StoreKey storedKey;
+    /** State of the purger before the request was sent; null if nothing can be stored. */
+    private @Nullable PurgePoint startPoint;
     private int keyHash;
 
-    FetchStoring(ExchangeLoop home, FetchPlan plan, SharedFetch fetch) {
-        this.home = home;
+    FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {
+        this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.fetch = fetch;
-        this.joinedUnder = plan.collapseKey();
+        this.joinableKey = plan.collapseKey();
     }
 
-    /** Notes the current point of the purger, so that later purges are detected. Call before the request is sent. */
+    /** Records the state of the purger, so that later purges are detected. Call before the request is sent. */
     void begin() {
         boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
-        began = changesStore ? home.purger().point(keyHash) : null;
+        startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
     }
 
     /**
      * The result of receiving a response head.
      *
-     * @param response the response as the exchanges see it
+     * @param response the response for the exchanges that share the fetch
      * @param writer writes the response to the store; null when it is not stored
      * @param inBlocks whether exchanges read the response from the store's blocks, where other fetches may add missing
      *     blocks
@@ -81,7 +84,7 @@ final class FetchStoring {
             endJoining();
             return new Reception(reception.response().unstored(), null, false);
         }
-        StoreKey key = opened;
+        StoreKey key = storedKey;
         return key != null && mayKeepPart(reception.response())
                 ? new Reception(reception.response().keptUnder(key), reception.writer(), false)
                 : reception;
@@ -120,15 +123,15 @@ final class FetchStoring {
                 ? null
                 : PartialContent.of(plan.request(), head, length, requestMillis, nowMillis, plan.cacheSettings());
         if (content == null) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return new Reception(FetchedResponse.passed(head, length, nowMillis), null, false);
         }
         if (!content.storable()) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
         }
         boolean storable = content.storable()
                 && !isPurged()
-                && !isSelectedByUnsent(content.whole().variance());
+                && !variesByUnsentField(content.whole().variance());
         ContentRange range = content.range();
         StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {
@@ -137,13 +140,13 @@ final class FetchStoring {
                     206, whole, whole, LazyStoredHead.of(wholeHead), null, storable, null, range.length(), nowMillis);
             return new Reception(response, storable ? open(wholeHead, range.length()) : null, false);
         }
-        LazyStoredHead selection = content.asTold() ? LazyStoredHead.of(wholeHead) : null;
+        LazyStoredHead selection = content.isLengthAsStated() ? LazyStoredHead.of(wholeHead) : null;
         FetchedResponse response = new FetchedResponse(
                 206, head, content.representation(), selection, range, storable, null, length, nowMillis);
         if (!storable) {
             return new Reception(response, null, false);
         }
-        boolean inBlocks = home.settings().storesBlocks()
+        boolean inBlocks = exchangeLoop.settings().storesBlocks()
                 && range.length() > RangeRequest.PIECE_BYTES
                 && range.first() % RangeRequest.PIECE_BYTES == 0
                 && (range.bytes() >= RangeRequest.PIECE_BYTES || range.end() == range.length())
@@ -159,8 +162,8 @@ final class FetchStoring {
     }
 
     /**
-     * Returns true if the received part of a response is worth keeping when the fetch breaks off. This requires a
-     * strong validator, by which a later fetch can recognize the same representation.
+     * Returns true if the store should keep the received beginning of the response when the fetch fails. Requires a
+     * strong validator, by which a later fetch recognizes the same representation.
      */
     private boolean mayKeepPart(FetchedResponse response) {
         StoredHead head = response.selectable();
@@ -176,66 +179,66 @@ final class FetchStoring {
         if (isPurged()) {
             return false;
         }
-        // When a range was requested, only 200 and 206 describe the whole representation. Any other status may depend
-        // on the range, which one client chose and which is part of no cache key.
+        // When a range was requested, only 200 and 206 describe the representation. Any other status may depend on the
+        // range. One client chose this range, and cache keys do not contain it.
         if (plan.range() != null && head.status() != 200 && head.status() != 206) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
         if (isMasked(head.status(), nowMillis)) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
         StoreKey key = plan.key();
         if (Storability.of(plan.request(), head, nowMillis, plan.cacheSettings())
                 instanceof Storability.NotStorable not) {
             if (plan.mayStore()) {
-                home.counters().increment(Counter.FILLS_NOT_STORABLE);
+                exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             }
-            if (key != null && isOfTheKey(not.reason(), head)) {
+            if (key != null && concernsKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
-                home.uncacheable().add(key, nowMillis, seconds);
+                exchangeLoop.uncacheable().add(key, nowMillis, seconds);
             }
             return false;
         }
-        if (isSelectedByUnsent(plan.cacheSettings().key().variance(head.fields()))) {
-            home.counters().increment(Counter.FILLS_NOT_STORABLE);
+        if (variesByUnsentField(plan.cacheSettings().key().variance(head.fields()))) {
+            exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
         if (key != null) {
-            home.uncacheable().remove(key);
+            exchangeLoop.uncacheable().remove(key);
         }
         return true;
     }
 
     /**
-     * Returns true if the response is an origin error that a stored response can replace. The stored response is kept
-     * then.
+     * Returns true if the response is an origin error, and a stored response can be served instead. The error must then
+     * not replace the stored response.
      */
     private boolean isMasked(int status, long nowMillis) {
-        StoredHead standIn = plan.standIn();
-        return standIn != null
+        StoredHead fallbackHead = plan.fallbackHead();
+        return fallbackHead != null
                 && StaleServing.isMasked(
                         status,
-                        standIn,
+                        fallbackHead,
                         nowMillis,
                         plan.cacheSettings(),
-                        home.invalidations().staleSinceMillis(plan.keyUrl(), standIn));
+                        exchangeLoop.invalidations().staleSinceMillis(plan.keyUrl(), fallbackHead));
     }
 
     /**
      * Returns true if the response varies by a field that the client sent but the origin did not receive. Such a
      * response belongs to another request.
      */
-    private boolean isSelectedByUnsent(Variance variance) {
+    private boolean variesByUnsentField(Variance variance) {
         return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, variance);
     }
 
     /**
-     * Returns true if later responses for the key are probably not storable either. Reasons that concern this request
-     * alone do not count: its credentials, its own no-store, or an error response.
+     * Returns true if later responses for the key are probably not storable either. Returns false for reasons that
+     * concern this request alone: its credentials, its own no-store, or an error response.
      */
-    private boolean isOfTheKey(NoStoreReason reason, ResponseHead head) {
+    private boolean concernsKey(NoStoreReason reason, ResponseHead head) {
         return head.status() < 400
                 && reason != NoStoreReason.AUTHORIZATION
                 && reason != NoStoreReason.COOKIES
@@ -271,7 +274,8 @@ final class FetchStoring {
         StoredHead whole = plan.stamped(
                 content.combinedWith(plan.request(), firstPart.head(), requestMillis, nowMillis, plan.cacheSettings()),
                 firstPart.head());
-        StoredHead own = Validation.forAsker(whole, content.representation().fields(), plan.cacheSettings());
+        StoredHead own =
+                Validation.forRequestingClient(whole, content.representation().fields(), plan.cacheSettings());
         ResponseHead answer = ResponseHead.of(200, "OK", own.fields());
         FetchedResponse response = new FetchedResponse(
                 206, answer, answer, LazyStoredHead.of(whole), null, true, null, first.length(), nowMillis);
@@ -290,30 +294,30 @@ final class FetchStoring {
      * @return null when the URL was purged meanwhile, or the content exceeds its share of the storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
-        StoreKey key = home.variants().keyFor(plan, stored);
+        StoreKey key = exchangeLoop.variants().keyFor(plan, stored);
         ObjectWriter<StoredHead> writer =
-                home.store().create(key, home.variants().volumeFor(plan));
-        // A purge on another thread first raises its stamp and then removes. So either its stamp is visible here, or
-        // the purge finds the writer or the Vary marker that leads to it.
+                exchangeLoop.store().create(key, exchangeLoop.variants().volumeFor(plan));
+        // A purge on another thread first raises its stamp and then removes responses. So either this check sees the
+        // stamp, or the purge finds the new writer or its Vary marker.
         if (isPurged()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
-                home.variants().removeMarker(plan);
+                exchangeLoop.variants().removeMarker(plan);
             }
             return null;
         }
         double share = plan.cacheSettings().storing().storageShareMax();
-        if (home.settings().storesBlocks() && length > writer.bytesMax(share) && !writer.isFailed()) {
-            home.counters().increment(Counter.FILLS_OVER_SHARE);
+        if (exchangeLoop.settings().storesBlocks() && length > writer.bytesMax(share) && !writer.isFailed()) {
+            exchangeLoop.counters().increment(Counter.FILLS_OVER_SHARE);
             writer.abort();
             return null;
         }
-        opened = key;
+        storedKey = key;
         writer.head(stored, length);
-        if (joinedUnder != null && !joinedUnder.equals(key)) {
+        if (joinableKey != null && !joinableKey.equals(key)) {
             endJoining();
-            if (home.collapser().lead(key, fetch) == null) {
-                joinedUnder = key;
+            if (exchangeLoop.collapser().lead(key, fetch) == null) {
+                joinableKey = key;
             }
         }
         return writer;
@@ -321,13 +325,13 @@ final class FetchStoring {
 
     /** Returns true if no purge has affected the URL since {@link #begin}. */
     boolean isCurrent() {
-        PurgePoint since = began;
-        return (since == null || !home.purger().isPurgedSince(keyHash, since)) && !isGone();
+        PurgePoint since = startPoint;
+        return (since == null || !exchangeLoop.purger().isPurgedSince(keyHash, since)) && !isInvalidated();
     }
 
-    private boolean isGone() {
-        Outdated outdated = home.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        // A sweep that has passed would not find the response.
+    private boolean isInvalidated() {
+        Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
+        // A purge by pattern sweeps the store once, and would not find a response that is stored after the sweep.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 
@@ -335,7 +339,7 @@ final class FetchStoring {
         if (isCurrent()) {
             return false;
         }
-        home.counters().increment(Counter.FILLS_INVALIDATED);
+        exchangeLoop.counters().increment(Counter.FILLS_INVALIDATED);
         return true;
     }
 
@@ -359,7 +363,7 @@ final class FetchStoring {
                 stale.head(),
                 notModified,
                 requestMillis,
-                home.clock().millis(),
+                exchangeLoop.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             StoredHead head = plan.stamped(freshened.head(), stale.head());
@@ -368,7 +372,7 @@ final class FetchStoring {
         }
         if (outcome instanceof Validation.Unstorable unstorable) {
             if (unstorable.isRemoved()) {
-                home.store().discard(stale);
+                exchangeLoop.store().discard(stale);
             }
             return new Confirmation(null, unstorable.head());
         }
@@ -376,8 +380,8 @@ final class FetchStoring {
     }
 
     /**
-     * Applies the response to HEAD to the stored response to GET: freshens it, or discards it if it is out of date
-     * (RFC 9111 s4.3.5).
+     * Applies a response to HEAD to the stored response to GET (RFC 9111 s4.3.5). Freshens the stored response, or
+     * discards it if it is out of date.
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
         Validation.Outcome outcome = Validation.ofHead(
@@ -385,7 +389,7 @@ final class FetchStoring {
                 known.head(),
                 answer,
                 requestMillis,
-                home.clock().millis(),
+                exchangeLoop.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
             // Without an equal validator the response to HEAD does not prove that a response outdated by a soft purge
@@ -400,29 +404,32 @@ final class FetchStoring {
                                     known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
-            home.store().discard(known);
+            exchangeLoop.store().discard(known);
         }
     }
 
-    /** Returns the head of a response that a swept purge has outdated as before. */
+    /**
+     * Returns the updated head. A head that was purged softly stays purged, because no validator confirmed the
+     * response.
+     */
     private StoredHead unconfirmed(StoredHead head, StoredHead known) {
-        return known.isPurgedSoftly() ? head.withSoftPurge(home.clock().millis()) : head;
+        return known.isPurgedSoftly() ? head.withSoftPurge(exchangeLoop.clock().millis()) : head;
     }
 
     private void update(StoredObject<StoredHead> object, StoredHead head) {
-        if (!home.update(object, plan.keyUrl(), plan.stamp(), head)) {
+        if (!exchangeLoop.update(object, plan.keyUrl(), plan.stamp(), head)) {
             return;
         }
-        if (home.variants().pinMarker(plan, head) && !isCurrent()) {
-            home.variants().removeMarker(plan);
+        if (exchangeLoop.variants().pinMarker(plan, head) && !isCurrent()) {
+            exchangeLoop.variants().removeMarker(plan);
         }
     }
 
     /** Ends the joining: no further exchange can join the fetch. */
     void endJoining() {
-        if (joinedUnder != null) {
-            home.collapser().remove(joinedUnder, fetch);
-            joinedUnder = null;
+        if (joinableKey != null) {
+            exchangeLoop.collapser().remove(joinableKey, fetch);
+            joinableKey = null;
         }
     }
 }

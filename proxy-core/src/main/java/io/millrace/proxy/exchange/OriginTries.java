@@ -21,29 +21,31 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a group of origins, presented to the caller as one call. The group's policy chooses the host. After a
- * failure the request goes to another host. This requires that no part of a response was passed to the handler, and
- * that a retry is safe (RFC 9110 s9.2.2):
+ * A request to a group of origins, presented to the caller as one {@link OriginCall}. The group's policy chooses the
+ * host. After a failure the request goes to another host, if no part of a response was passed to the handler and a
+ * retry is safe (RFC 9110 s9.2.2):
  * <ul>
- * <li>for any method when no connection could be made, since nothing was sent;
- * <li>otherwise when the method is idempotent and none of the content was sent.
+ * <li>for any method if no connection could be made, since nothing was sent;
+ * <li>otherwise if the method is idempotent and none of the content was sent.
  * </ul>
  *
  * <p>Request content is queued here until a host accepts it. Confined to one event loop.
  */
 final class OriginTries implements OriginCall, GroupTries.Key {
     /**
-     * Limit in bytes of a discarded response that is read to its end, so that its connection can be reused. Longer ones
-     * are cancelled.
+     * Limit in bytes of a discarded response that is read to its end, so that its connection can be reused. A longer
+     * response is cancelled.
      */
     private static final int DRAINED_BYTES_MAX = 16 << 10;
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
-    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    /** Request content that no host has accepted yet. */
+    private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
     private @Nullable HostCall current;
+    /** True once the request went to the rule's own origin, because no host was left. */
     private boolean wentDirect;
     /** True once the caller has written all request content. */
     private boolean finished;
@@ -54,23 +56,24 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     private boolean ended;
 
-    private OriginTries(ExchangeLoop home, FetchPlan plan, String group, OriginResponseHandler handler) {
-        this.home = home;
+    private OriginTries(ExchangeLoop exchangeLoop, FetchPlan plan, String group, OriginResponseHandler handler) {
+        this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.handler = handler;
         this.finished = plan.contentLength() == 0;
-        this.tries = home.groups().begin(group, this, home.clock().millis());
+        this.tries =
+                exchangeLoop.groups().begin(group, this, exchangeLoop.clock().millis());
     }
 
     /** Sends a request to the origin of its rule, or to one host of the rule's group. */
-    static OriginCall fetch(ExchangeLoop home, FetchPlan plan, OriginResponseHandler handler) {
+    static OriginCall fetch(ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler) {
         String group = plan.mapped().origins();
         if (group == null) {
-            return home.origins().fetch(OriginRequests.compose(plan, home.settings()), handler);
+            return exchangeLoop.origins().fetch(OriginRequests.compose(plan, exchangeLoop.settings()), handler);
         }
-        OriginTries all = new OriginTries(home, plan, group, handler);
+        OriginTries all = new OriginTries(exchangeLoop, plan, group, handler);
         if (!all.tryNext()) {
-            home.loop().execute(all::noneUp);
+            exchangeLoop.loop().execute(all::noneUp);
         }
         return all;
     }
@@ -106,23 +109,24 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     // Calls to the hosts
 
-    /** Sends the request to the next host; false when there is none. */
+    /** Sends the request to the next host. Returns false if there is none. */
     private boolean tryNext() {
-        GroupTries.Try next = tries.next(mayRepeat(), home.clock().millis());
+        GroupTries.Try next = tries.next(mayRepeat(), exchangeLoop.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
             return false;
         }
         if (current != null) {
-            home.counters().increment(Counter.ORIGIN_TRIES_MORE);
+            exchangeLoop.counters().increment(Counter.ORIGIN_TRIES_MORE);
         }
         HostCall call = new HostCall(next);
         current = call;
         wentDirect |= next == null;
-        call.call = home.origins()
+        call.call = exchangeLoop
+                .origins()
                 .fetch(
                         next == null
-                                ? OriginRequests.compose(plan, home.settings())
-                                : OriginRequests.compose(plan, home.settings(), tries.group(), next.host()),
+                                ? OriginRequests.compose(plan, exchangeLoop.settings())
+                                : OriginRequests.compose(plan, exchangeLoop.settings(), tries.group(), next.host()),
                         call);
         return true;
     }
@@ -132,7 +136,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         return !answerBegun && !sent && plan.request().method().isIdempotent();
     }
 
-    private boolean mayMove(OriginFailure failure) {
+    private boolean mayTryNext(OriginFailure failure) {
         return switch (failure.reason()) {
             case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT ->
                 !answerBegun && !sent;
@@ -152,33 +156,32 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     private void end() {
         ended = true;
         ByteBuf piece;
-        while ((piece = held.pollFirst()) != null) {
+        while ((piece = unsentContent.pollFirst()) != null) {
             piece.release();
         }
     }
 
     /**
-     * The host to which the last request was sent, for the log; null when there was none or when it was the rule's own
-     * origin.
+     * The host of the last request, for the log. Null if there was no request, or if it went to the rule's own origin.
      */
     @Nullable
     String host() {
         HostCall last = current;
-        return last == null || last.turn == null
+        return last == null || last.attempt == null
                 ? null
-                : last.turn.host().origin().authority();
+                : last.attempt.host().origin().authority();
     }
 
     /** The request to one host. Events that arrive after the request has moved to another host are dropped. */
     private final class HostCall implements OriginResponseHandler {
-        private final GroupTries.@Nullable Try turn;
+        private final GroupTries.@Nullable Try attempt;
         private final long sentNanos = System.nanoTime();
         private @Nullable OriginCall call;
         private int status;
 
-        /** @param turn the group's attempt with this host; null for the rule's own origin */
-        private HostCall(GroupTries.@Nullable Try turn) {
-            this.turn = turn;
+        /** @param attempt the group's attempt with this host; null for the rule's own origin */
+        private HostCall(GroupTries.@Nullable Try attempt) {
+            this.attempt = attempt;
         }
 
         private boolean isCurrent() {
@@ -211,14 +214,14 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
             status = head.status();
-            if (turn != null) {
-                turn.responded(status, head.version(), home.clock().millis(), System.nanoTime() - sentNanos);
+            if (attempt != null) {
+                attempt.responded(status, head.version(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
             }
             if (!isCurrent()) {
                 return;
             }
-            if (turn != null && tries.group().isRetried(status) && mayRepeat() && tryNext()) {
-                turn.refused(status);
+            if (attempt != null && tries.group().isRetried(status) && mayRepeat() && tryNext()) {
+                attempt.refused(status);
                 boolean isShort = framing.contentLength() >= 0 && framing.contentLength() <= DRAINED_BYTES_MAX;
                 if (!isShort && call != null) {
                     call.cancel();
@@ -229,12 +232,13 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             handler.onHead(head, framing);
         }
 
-        /** Reports the result for the host at once: the lifetime of a tunnel is unrelated to the load of the host. */
+        /** Reports the host's result immediately, because the lifetime of a tunnel does not show the host's load. */
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
-            if (turn != null) {
-                turn.responded(head.status(), head.version(), home.clock().millis(), System.nanoTime() - sentNanos);
-                turn.answered(head.status(), home.clock().millis());
+            if (attempt != null) {
+                attempt.responded(
+                        head.status(), head.version(), exchangeLoop.clock().millis(), System.nanoTime() - sentNanos);
+                attempt.answered(head.status(), exchangeLoop.clock().millis());
             }
             if (isCurrent()) {
                 end();
@@ -255,8 +259,8 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
         @Override
         public void onComplete(@Nullable FieldSection trailers) {
-            if (turn != null) {
-                turn.answered(status, home.clock().millis());
+            if (attempt != null) {
+                attempt.answered(status, exchangeLoop.clock().millis());
             }
             if (isCurrent()) {
                 end();
@@ -266,10 +270,10 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
         @Override
         public void onFailure(OriginFailure failure) {
-            if (turn != null) {
-                turn.failed(failure.reason(), home.clock().millis());
+            if (attempt != null) {
+                attempt.failed(failure.reason(), exchangeLoop.clock().millis());
             }
-            if (!isCurrent() || (failure.beforeHead() && mayMove(failure) && tryNext())) {
+            if (!isCurrent() || (failure.beforeHead() && mayTryNext(failure) && tryNext())) {
                 return;
             }
             end();
@@ -286,15 +290,15 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     /** Passes queued content to the host while it accepts content. Returns true if the caller may write more. */
     private boolean flush(@Nullable OriginCall call) {
         ByteBuf piece;
-        while (call != null && call.isRequestWritable() && (piece = held.pollFirst()) != null) {
+        while (call != null && call.isRequestWritable() && (piece = unsentContent.pollFirst()) != null) {
             sent = true;
             call.write(piece);
         }
-        if (call != null && held.isEmpty() && finished && plan.contentLength() != 0) {
+        if (call != null && unsentContent.isEmpty() && finished && plan.contentLength() != 0) {
             sent = true;
             call.finishRequest();
         }
-        return held.isEmpty() && !finished;
+        return unsentContent.isEmpty() && !finished;
     }
 
     @Override
@@ -303,7 +307,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             content.release();
             return;
         }
-        held.addLast(content);
+        unsentContent.addLast(content);
         if (current != null) {
             flush(current.call);
         }
@@ -321,7 +325,11 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     @Override
     public boolean isRequestWritable() {
-        return !ended && held.isEmpty() && current != null && current.call != null && current.call.isRequestWritable();
+        return !ended
+                && unsentContent.isEmpty()
+                && current != null
+                && current.call != null
+                && current.call.isRequestWritable();
     }
 
     @Override
@@ -351,8 +359,8 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         end();
         HostCall last = current;
         if (last != null) {
-            if (last.turn != null) {
-                last.turn.left();
+            if (last.attempt != null) {
+                last.attempt.left();
             }
             if (last.call != null) {
                 last.call.cancel();

@@ -18,28 +18,29 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response from a stored object of which some blocks may be missing. The head is sent only when the first bytes are
- * available, since until then another response is possible. Also continues a response whose origin broke off.
+ * Sends a response from a stored object of which some blocks may be missing. The head is sent only when the first bytes
+ * are available, since until then another response is possible. Also continues a response whose origin failed in the
+ * middle.
  *
  * <p>Confined to the exchange's event loop.
  */
 final class PartialAnswer {
     /** Callbacks to the exchange. */
-    interface Asking {
-        /** Called when no content is wanted: answer from the head. Passes on the reference. */
+    interface Caller {
+        /** Called when the request wants no content, so the stored head suffices. Passes on the reference. */
         void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
 
         /** Called when the stored response is unusable: run this fetch instead. */
         void onFetchInstead(FetchPlan plan);
 
-        /** Called when the rest cannot be obtained. */
+        /** Called when the missing bytes cannot be obtained. */
         void onBrokenOff(ContentFailure failure);
 
         /** Called after an unexpected exception. */
         void onFault(Throwable fault);
     }
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeState state;
@@ -47,15 +48,17 @@ final class PartialAnswer {
     private final FetchPlans plans;
     private final BodySender sender;
     private final ClientAnswer answer;
-    private final Asking asking;
+    private final Caller caller;
 
     private @Nullable PartialBody preparing;
     private @Nullable SharedFetch blocksOf;
+    /** True once missing blocks were fetched for a response whose origin failed. */
     private boolean resumed;
+    /** True once the remaining bytes were fetched without storing. */
     private boolean refetched;
 
     PartialAnswer(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ClientStream stream,
             RequestHead request,
             ExchangeState state,
@@ -63,8 +66,8 @@ final class PartialAnswer {
             FetchPlans plans,
             BodySender sender,
             ClientAnswer answer,
-            Asking asking) {
-        this.home = home;
+            Caller caller) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.state = state;
@@ -72,7 +75,7 @@ final class PartialAnswer {
         this.plans = plans;
         this.sender = sender;
         this.answer = answer;
-        this.asking = asking;
+        this.caller = caller;
     }
 
     /** Registers as a reader of the blocks of a fetch. The fetch continues while it has readers. */
@@ -84,10 +87,10 @@ final class PartialAnswer {
     void send(Decision decision, StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
         Selection selection = Selection.of(request, stored, object.length());
         if (request.method() == Method.HEAD || !selection.hasContent()) {
-            asking.onNoContent(object, stored);
+            caller.onNoContent(object, stored);
         } else if (selection.kind() == Selection.Kind.PARTS) {
             object.release();
-            asking.onFetchInstead(plans.pass(decision));
+            caller.onFetchInstead(plans.pass(decision));
         } else {
             prepare(decision, object, stored, selection, collapsed);
         }
@@ -115,24 +118,24 @@ final class PartialAnswer {
             public void onNotReady(boolean changed) {
                 preparing = null;
                 body.close();
-                asking.onFetchInstead(changed ? plans.whole(decision) : plans.pass(decision));
+                caller.onFetchInstead(changed ? plans.whole(decision) : plans.pass(decision));
             }
         });
     }
 
     private PartialBody body(Decision decision, StoredObject<StoredHead> object, long position, long end) {
         return new PartialBody(
-                home, decision, stream.connection(), object, sender, report::originAnswered, position, end);
+                exchangeLoop, decision, stream.connection(), object, sender, report::originAnswered, position, end);
     }
 
     /**
-     * Continues a response that broke off. If its origin broke off and the beginning is stored as blocks, the missing
-     * blocks are fetched. If the store cannot read the response any more, the rest is fetched from the origin without
-     * storing. Each is tried once per exchange.
+     * Continues a response whose source failed in the middle. If the origin failed and the beginning is stored as
+     * blocks, fetches the missing blocks. If the store failed, fetches the remaining bytes from the origin without
+     * storing them. Each way is tried once per exchange.
      *
      * @return whether an attempt was started; its later failure is reported to the exchange
      */
-    boolean goOn(Decision decision, ContentFailure failure) {
+    boolean continueAfter(Decision decision, ContentFailure failure) {
         ClientAnswer.Missing missing = request.method() == Method.GET ? answer.missing() : null;
         if (missing == null) {
             return false;
@@ -149,7 +152,7 @@ final class PartialAnswer {
             return false;
         }
         resumed = true;
-        home.store().open(missing.keptUnder(), stream.eventLoop(), object -> {
+        exchangeLoop.store().open(missing.keptUnder(), stream.eventLoop(), object -> {
             if (state.isTerminal()) {
                 if (object != null) {
                     object.release();
@@ -159,7 +162,7 @@ final class PartialAnswer {
             try {
                 resume(decision, missing, object);
             } catch (RuntimeException | Error e) {
-                asking.onFault(e);
+                caller.onFault(e);
             }
         });
         return true;
@@ -174,11 +177,11 @@ final class PartialAnswer {
                 object.release();
             }
             if (!refetch(decision, missing)) {
-                asking.onBrokenOff(ContentFailure.ORIGIN_TRUNCATED);
+                caller.onBrokenOff(ContentFailure.ORIGIN_TRUNCATED);
             }
             return;
         }
-        home.counters().increment(Counter.FILLS_RESUMED);
+        exchangeLoop.counters().increment(Counter.FILLS_RESUMED);
         sender.resume(body(decision, object, missing.position(), missing.end()));
     }
 
@@ -187,8 +190,8 @@ final class PartialAnswer {
             return false;
         }
         refetched = true;
-        home.counters().increment(Counter.FILLS_RESUMED);
-        sender.resume(new RangeContinuation(home, decision, stream.connection(), missing, sender));
+        exchangeLoop.counters().increment(Counter.FILLS_RESUMED);
+        sender.resume(new RangeContinuation(exchangeLoop, decision, stream.connection(), missing, sender));
         return true;
     }
 

@@ -16,9 +16,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a stored response of which some blocks are missing. Stored blocks are read, missing ones are fetched. The
- * first body that needs a missing block claims and fetches it; others wait, so each block is fetched once. The fetch
- * runs at the store's pace, this body at its client's pace.
+ * The body of a stored response of which some blocks are missing. Stored blocks are read, and missing blocks are
+ * fetched. The first body that needs a missing block claims and fetches it. Other bodies wait for this fetch, so each
+ * block is fetched once. The fetch runs at the store's pace, this body at its client's pace.
  *
  * <pre>
  *   0 ..... position ........................ end ........ length
@@ -28,13 +28,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the exchange's event loop.
  */
 final class PartialBody implements ContentSource, BlockFetch.End {
-    /** Bytes that are awaited and read at a time. 64 KiB keep a client busy without waiting for a whole block. */
+    /** Number of bytes that are awaited and read at a time. With 64 KiB, a client need not wait for a whole block. */
     private static final int STEP_BYTES = 64 * 1024;
 
-    /** Limit of consecutive failed fetches or reads without a byte between them. */
+    /** Limit of consecutive fetches or reads that fail before any byte is read. */
     private static final int FAILURES_MAX = 2;
 
-    /** Limit of blocks that the store loses between their fetch and their reading. Beyond it the body fails. */
+    /** Limit of blocks that the store drops between their fetch and their reading. Beyond it the body fails. */
     private static final int LOSSES_MAX = 2;
 
     /** Receives the result of {@link #prepare}. */
@@ -49,7 +49,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         void onNotReady(boolean changed);
     }
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final Decision decision;
     private final ClientConnection client;
     private final StoredObject<StoredHead> object;
@@ -68,8 +68,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     /** The position after the last byte that this body has fetched. */
     private long fetchedEnd;
 
+    /** True while the sink waits for a piece. */
     private boolean pulled;
-    private boolean asking;
+    /** True while a callback of the store is awaited. */
+    private boolean isStorePending;
     private boolean closed;
     private boolean released;
 
@@ -80,7 +82,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
      * @param end the position after the last byte wanted
      */
     PartialBody(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             Decision decision,
             ClientConnection client,
             StoredObject<StoredHead> object,
@@ -88,7 +90,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             IntConsumer originStatus,
             long position,
             long end) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.decision = decision;
         this.client = client;
         this.object = object;
@@ -97,7 +99,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         this.position = position;
         this.end = end;
         this.background =
-                new BackgroundFill(decision.mapped().rule().config().cache().fill(), home.loop());
+                new BackgroundFill(decision.mapped().rule().config().cache().fill(), exchangeLoop.loop());
     }
 
     /** Calls {@code callback} once the first bytes are available or arriving. Call before the first pull. */
@@ -127,7 +129,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     }
 
     private void advance() {
-        if (closed || asking) {
+        if (closed || isStorePending) {
             return;
         }
         if (position >= end) {
@@ -136,7 +138,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         } else if (object.hasRange(position, step())) {
             // The callback may pull immediately.
             reportReady();
-            if (pulled && !asking && !closed) {
+            if (pulled && !isStorePending && !closed) {
                 read();
             }
         } else {
@@ -145,20 +147,20 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     }
 
     private void read() {
-        asking = true;
-        EventExecutor loop = home.loop();
+        isStorePending = true;
+        EventExecutor loop = exchangeLoop.loop();
         object.read(position, step(), loop, (content, failure) -> onRead(content));
     }
 
     private void onRead(@Nullable ByteBuf content) {
-        asking = false;
+        isStorePending = false;
         if (closed) {
             if (content != null) {
                 content.release();
             }
             releaseIfOver();
         } else if (content == null) {
-            // The block was removed after the check: it may be claimed now.
+            // The store removed the block after the check. This body may now claim it.
             onNoContent();
         } else {
             failures = 0;
@@ -171,7 +173,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private void fetchOrWait() {
         ObjectWriter<StoredHead> extension = writer;
         if (extension == null) {
-            extension = home.store().extend(object);
+            extension = exchangeLoop.store().extend(object);
             writer = extension;
         }
         if (extension.isFailed()) {
@@ -185,25 +187,25 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         if (fetch == null) {
             startFetch(extension);
         }
-        asking = true;
-        object.onRange(position, step(), home.loop(), this::onRange);
+        isStorePending = true;
+        object.onRange(position, step(), exchangeLoop.loop(), this::onRange);
     }
 
     private void startFetch(ObjectWriter<StoredHead> extension) {
         ObjectWriter.Claim claim = extension.claim(position, end - position);
         if (claim == null) {
-            // A writer that grants no claim counts as a writer of all blocks, so others would wait for it forever:
-            // close it.
-            keep();
+            // Without a claim, the open writer counts as a writer of all blocks, and other bodies would wait for it
+            // forever. Close it.
+            closeWriter();
         } else {
             FetchPlan plan = FetchPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
-            fetch = new BlockFetch(home, plan, object, extension, claim, this);
+            fetch = new BlockFetch(exchangeLoop, plan, object, extension, claim, this);
             fetch.start();
         }
     }
 
     private void onRange(boolean readable) {
-        asking = false;
+        isStorePending = false;
         if (closed) {
             releaseIfOver();
         } else if (readable) {
@@ -248,7 +250,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             fetchedEnd = Math.max(fetchedEnd, fetch.position());
         }
         fetch = null;
-        keep();
+        closeWriter();
         if (closed) {
             releaseIfOver();
         } else {
@@ -259,7 +261,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     @Override
     public void onBlocksFailure(boolean changed) {
         fetch = null;
-        keep();
+        closeWriter();
         if (closed) {
             releaseIfOver();
             return;
@@ -272,8 +274,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    /** Closes the writer. Claims of blocks that did not arrive are released with it, so that others may claim them. */
-    private void keep() {
+    /**
+     * Closes the writer. This releases the claims of blocks that did not arrive, so that other bodies may claim them.
+     */
+    private void closeWriter() {
         ObjectWriter<StoredHead> extension = writer;
         writer = null;
         if (extension != null) {
@@ -292,7 +296,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private void fail(ContentFailure failure) {
         boolean changed = failure == ContentFailure.ORIGIN_CHANGED;
         if (changed) {
-            home.store().discard(object);
+            exchangeLoop.store().discard(object);
         }
         Ready callback = ready;
         ready = null;
@@ -304,14 +308,14 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    /** Ends the delivery to the client. A running fetch continues in the background if the rest is worth storing. */
+    /** Ends the delivery to the client. A running fetch continues in the background if enough of it has arrived. */
     @Override
     public void close() {
         closed = true;
         BlockFetch current = fetch;
         boolean storing = writer != null && !writer.isFailed();
         if (current != null && storing && background.isWorthwhile(current.received(), current.wanted())) {
-            background.bound(this::giveUp);
+            background.limitTime(this::giveUp);
         } else {
             giveUp();
         }
@@ -328,12 +332,12 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     }
 
     private void releaseIfOver() {
-        if (released || asking || fetch != null) {
+        if (released || isStorePending || fetch != null) {
             return;
         }
         released = true;
         background.cancel();
-        keep();
+        closeWriter();
         object.release();
     }
 }

@@ -51,7 +51,7 @@ import org.slf4j.LoggerFactory;
  * 501  the form of the purge is not supported
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
- * 500  removed from this process, but the storage could not be written
+ * 500  purged in this process, but not durable, since the storage could not be written
  * </pre>
  *
  * <p>Confined to the client stream's event loop.
@@ -59,13 +59,13 @@ import org.slf4j.LoggerFactory;
 final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
 
-    private static final String OFFERED =
+    private static final String SUPPORTED_FORMS =
             "supported are URLs, tags, a host by the path /.*, prefixes by a path like /blog/.*, and patterns by X-Ban-Url";
 
     /** Limit of tags that a response names. */
     private static final int TAGS_NAMED = 5;
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final long contentLength;
@@ -77,24 +77,25 @@ final class PurgeExchange implements RequestHandler {
     private @Nullable String refusal;
     private @Nullable String filter;
     private boolean mapped;
-    private boolean over;
+    private boolean ended;
     private String what = "";
     private String kind = "url";
     private String target;
     private @Nullable String site;
 
-    private PurgeExchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
-        this.home = home;
+    private PurgeExchange(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.contentLength = contentLength;
-        this.report = new ExchangeReport(home, stream, request);
+        this.report = new ExchangeReport(exchangeLoop, stream, request);
         this.target = request.target().asString();
     }
 
     /** Begins the purge, or refuses it. The response may be sent later. */
-    static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
-        PurgeExchange exchange = new PurgeExchange(home, stream, request, contentLength);
+    static RequestHandler start(
+            ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
+        PurgeExchange exchange = new PurgeExchange(exchangeLoop, stream, request, contentLength);
         try {
             exchange.begin();
         } catch (RuntimeException | Error e) {
@@ -104,19 +105,19 @@ final class PurgeExchange implements RequestHandler {
     }
 
     private void begin() {
-        PurgeRequest asked = PurgeRequest.of(request);
-        if (asked instanceof PurgeRequest.Host host) {
+        PurgeRequest requested = PurgeRequest.of(request);
+        if (requested instanceof PurgeRequest.Host host) {
             kind = "host";
             target = host.url().authority();
             what = "all of host " + target;
             invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
-        } else if (asked instanceof PurgeRequest.Prefix prefix) {
+        } else if (requested instanceof PurgeRequest.Prefix prefix) {
             TargetUri url = prefix.url();
             kind = "prefix";
             target = url.asString();
             what = "all of host " + url.authority() + " whose path begins with " + url.path();
             invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
-        } else if (asked instanceof PurgeRequest.Tagged tagged) {
+        } else if (requested instanceof PurgeRequest.Tagged tagged) {
             TargetUri url = request.target();
             kind = "tag";
             target = String.join(", ", tagged.tags().texts());
@@ -126,27 +127,27 @@ final class PurgeExchange implements RequestHandler {
                     url,
                     rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
                     Counter.PURGES_TAG);
-        } else if (asked instanceof PurgeRequest.Matching matching) {
+        } else if (requested instanceof PurgeRequest.Matching matching) {
             purge(matching);
-        } else if (asked instanceof PurgeRequest.Malformed malformed) {
+        } else if (requested instanceof PurgeRequest.Malformed malformed) {
             answer(400, malformed.what() + "; nothing was purged", ExchangeOutcome.DENIED);
-        } else if (asked instanceof PurgeRequest.Urls single) {
+        } else if (requested instanceof PurgeRequest.Urls single) {
             purge(single.urls());
-        } else if (asked instanceof PurgeRequest.Unsupported unsupported) {
+        } else if (requested instanceof PurgeRequest.Unsupported unsupported) {
             if (permitted(PurgeRequest.urls(request.target())).isEmpty()) {
                 deny();
             } else {
-                home.counters().increment(Counter.PURGES_UNSUPPORTED);
-                answer(501, unsupported.what() + "; " + OFFERED, ExchangeOutcome.NOT_OFFERED);
+                exchangeLoop.counters().increment(Counter.PURGES_UNSUPPORTED);
+                answer(501, unsupported.what() + "; " + SUPPORTED_FORMS, ExchangeOutcome.NOT_OFFERED);
             }
         }
     }
 
     private void deny() {
         if (filter == null) {
-            home.counters().increment(Counter.DENIED_PURGE);
+            exchangeLoop.counters().increment(Counter.DENIED_PURGE);
         } else {
-            home.counters().filterDenied(filter);
+            exchangeLoop.counters().filterDenied(filter);
         }
         answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
     }
@@ -172,8 +173,8 @@ final class PurgeExchange implements RequestHandler {
         return contentLength != 0;
     }
 
-    private void purge(List<TargetUri> asked) {
-        List<TargetUri> urls = permitted(asked);
+    private void purge(List<TargetUri> requested) {
+        List<TargetUri> urls = permitted(requested);
         if (urls.isEmpty()) {
             deny();
             return;
@@ -183,18 +184,18 @@ final class PurgeExchange implements RequestHandler {
         }
         if (PurgeRequest.isSoft(request)) {
             what = target;
-            invalidate(InvalidationScopes.urls(urls, home.settings().remap()), Counter.PURGES_URL_SOFT);
+            invalidate(InvalidationScopes.urls(urls, exchangeLoop.settings().remap()), Counter.PURGES_URL_SOFT);
             return;
         }
         outstanding = urls.size();
         for (TargetUri url : urls) {
-            home.purger().purge(url, stream.eventLoop(), this::onPurged);
+            exchangeLoop.purger().purge(url, stream.eventLoop(), this::onPurged);
         }
     }
 
     /** Invalidates a host, a path prefix or tags. The client needs the purge permission of every rule concerned. */
     private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
-        ExchangeSettings settings = home.settings();
+        ExchangeSettings settings = exchangeLoop.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
         Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
         if (counter == Counter.PURGES_TAG) {
@@ -205,7 +206,9 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** Returns whether the client has the purge permission of all rules and no content; else answers. */
+    /**
+     * Returns true if the client may purge under all rules and the request has no content; otherwise sends the refusal.
+     */
     private boolean mayPurge(boolean isUnmapped, Collection<RemapRule> concerned, ExchangeSettings settings) {
         refusal = isUnmapped ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
         for (RemapRule rule : concerned) {
@@ -221,11 +224,11 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Purges by pattern, on the hosts that the rules use in keys for the host of the request. If no rule maps this host,
-     * the purge covers every host, and the client needs the purge permission of every rule.
+     * Purges by pattern, on all hosts in cache keys of the request's host. If no rule maps this host, the purge covers
+     * every host, and the client needs the purge permission of every rule.
      */
     private void purge(PurgeRequest.Matching matching) {
-        ExchangeSettings settings = home.settings();
+        ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = matching.url();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
         boolean everywhere = rules.isEmpty();
@@ -253,8 +256,8 @@ final class PurgeExchange implements RequestHandler {
                         400,
                         "the conditions have more than " + PurgedPattern.TEXT_BYTES_MAX + " bytes; nothing was purged",
                         ExchangeOutcome.DENIED);
-            } else if (home.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
-                home.counters().increment(Counter.PURGES_PATTERN);
+            } else if (exchangeLoop.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
+                exchangeLoop.counters().increment(Counter.PURGES_PATTERN);
             } else {
                 answer(
                         429,
@@ -283,13 +286,15 @@ final class PurgeExchange implements RequestHandler {
     }
 
     private void invalidate(List<InvalidationScope> scopes, Counter counter) {
-        home.counters().increment(counter);
-        home.invalidator().invalidate(scopes, PurgeRequest.isSoft(request), stream.eventLoop(), this::onInvalidated);
+        exchangeLoop.counters().increment(counter);
+        exchangeLoop
+                .invalidator()
+                .invalidate(scopes, PurgeRequest.isSoft(request), stream.eventLoop(), this::onInvalidated);
     }
 
     private void onInvalidated(List<InvalidationEntry> entries, @Nullable IOException problem) {
         if (problem != null) {
-            home.counters().increment(Counter.PURGES_FAILED);
+            exchangeLoop.counters().increment(Counter.PURGES_FAILED);
         }
         InvalidationEntry last = entries.get(entries.size() - 1);
         record(PurgeId.ofStamp(last.stamp()), last.isSoft(), problem, () -> answerInvalidated(last, problem));
@@ -310,9 +315,9 @@ final class PurgeExchange implements RequestHandler {
     private void record(String id, boolean soft, @Nullable IOException problem, Runnable answer) {
         PurgeClient client = PurgeClient.ofRequest(
                 stream.connection().remoteAddress().getAddress().getHostAddress());
-        PurgeRecord done = PurgeRecord.done(id, home.clock().millis(), client, kind, target, site, soft);
-        home.purges().add(problem == null ? done : done.in(PurgeState.FAILED), stream.eventLoop(), () -> {
-            if (!over) {
+        PurgeRecord done = PurgeRecord.done(id, exchangeLoop.clock().millis(), client, kind, target, site, soft);
+        exchangeLoop.purges().add(problem == null ? done : done.in(PurgeState.FAILED), stream.eventLoop(), () -> {
+            if (!ended) {
                 try {
                     answer.run();
                 } catch (RuntimeException | Error e) {
@@ -322,7 +327,7 @@ final class PurgeExchange implements RequestHandler {
         });
     }
 
-    /** Describes the scope for the response: the requested scope, or a wider one if a table was full. */
+    /** Describes the purged scope for the response. It is wider than the requested scope if a table was full. */
     private String words(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
@@ -339,25 +344,26 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Returns the URLs that this client may purge. If some are mapped by a rule, the permission of that rule also
-     * covers the unmapped ones.
+     * Returns the URLs that this client may purge. If a rule maps some of the URLs, the permission of that rule also
+     * covers the unmapped URLs.
      */
-    private List<TargetUri> permitted(List<TargetUri> asked) {
-        ExchangeSettings settings = home.settings();
+    private List<TargetUri> permitted(List<TargetUri> requested) {
+        ExchangeSettings settings = exchangeLoop.settings();
         List<TargetUri> permitted = new ArrayList<>(2);
         List<TargetUri> unmapped = new ArrayList<>(2);
-        for (TargetUri url : asked) {
+        for (TargetUri url : requested) {
             List<Mapped> rules = settings.remap().matches(url);
             if (!rules.isEmpty()) {
                 mapped = true;
-                String no = null;
+                String denialReason = null;
                 for (Mapped found : rules) {
-                    no = no == null ? refusalOf(found.rule().index(), settings.access()) : no;
+                    denialReason =
+                            denialReason == null ? refusalOf(found.rule().index(), settings.access()) : denialReason;
                 }
-                if (no == null) {
+                if (denialReason == null) {
                     permitted.add(url);
                 } else {
-                    refusal = no;
+                    refusal = denialReason;
                 }
             } else {
                 unmapped.add(url);
@@ -380,9 +386,10 @@ final class PurgeExchange implements RequestHandler {
             return;
         }
         boolean failed = failure != null;
-        home.counters()
+        exchangeLoop
+                .counters()
                 .increment(failed ? Counter.PURGES_FAILED : found ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-        record(home.purges().newRemovalId(), false, failure, () -> answerPurged(failed));
+        record(exchangeLoop.purges().newRemovalId(), false, failure, () -> answerPurged(failed));
     }
 
     private void answerPurged(boolean failed) {
@@ -401,16 +408,16 @@ final class PurgeExchange implements RequestHandler {
     private void answer(int status, String text, ExchangeOutcome outcome) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         int length = content.readableBytes();
-        String server = home.settings().server().ofLocalAnswers();
-        OutboundHead head =
-                LocalAnswers.head(home.outbound(), status, length, home.clock().millis(), server, null);
+        String server = exchangeLoop.settings().server().ofLocalAnswers();
+        OutboundHead head = LocalAnswers.head(
+                exchangeLoop.outbound(), status, length, exchangeLoop.clock().millis(), server, null);
         report.refusedAs(outcome, outcome == ExchangeOutcome.DENIED ? filter : null);
         report.addToLocal(head);
         if (contentLength != 0) {
-            // The following bytes are unread content, or a request smuggled in it.
+            // The following bytes are unread content, which may contain a smuggled request.
             head.close();
         }
-        over = true;
+        ended = true;
         report.headSent(status);
         stream.writeHead(head);
         stream.write(content);
@@ -420,8 +427,8 @@ final class PurgeExchange implements RequestHandler {
 
     private void onFault(Throwable fault) {
         log.error("purge for {} failed", request.target().host(), fault);
-        if (!over) {
-            over = true;
+        if (!ended) {
+            ended = true;
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
         }
@@ -444,9 +451,9 @@ final class PurgeExchange implements RequestHandler {
     /** Ends the report. The purge continues, since many content management systems do not wait for the response. */
     @Override
     public void onClientGone() {
-        if (!over) {
-            over = true;
-            home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
+        if (!ended) {
+            ended = true;
+            exchangeLoop.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
             report.end(ExchangeOutcome.CLIENT_GONE, 0);
         }
     }

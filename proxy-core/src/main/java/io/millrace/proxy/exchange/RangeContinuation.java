@@ -24,21 +24,22 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rest of a partly sent response, fetched from the origin at the client's pace. Used when the store can no longer
- * supply it. Requests a range with If-Range, and accepts only the same representation by an equal strong validator
- * (RFC 9110 s13.1.5). Nothing is stored. If the origin sends shorter ranges, the next one is requested, unless they are
- * too short.
+ * The remaining content of a partly sent response, fetched from the origin at the client's pace. Used when the store
+ * can no longer read the response. Requests a range with If-Range, and accepts only an equal strong validator (RFC 9110
+ * s13.1.5). Nothing is stored. If the origin sends a shorter range, the next range is requested; a range below the
+ * minimum length is a failure.
  *
  * <p>Confined to the exchange's event loop.
  */
 final class RangeContinuation implements ContentSource, OriginResponseHandler {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final Decision decision;
     private final ClientConnection client;
     private final ClientAnswer.Missing missing;
     private final ContentSink sink;
     /**
-     * Content that arrived before the client could take it: at most one receive buffer, since reading is paused then.
+     * Content that arrived before the client could accept it: at most one receive buffer, because reading is then
+     * paused.
      */
     private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
 
@@ -46,26 +47,28 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     private @Nullable OriginCall call;
     private @Nullable ContentFailure failure;
     private long requestMillis;
-    /** Position of the first byte that has not arrived. */
+    /** Position of the first wanted byte that has not arrived. */
     private long wanted;
     /** Position in the body of the next byte from the origin. */
     private long arriving;
     /** Position after the last byte of the current response. */
     private long partEnd;
 
+    /** True if the current response has the same representation and the wanted range. */
     private boolean matched;
+    /** True while the sink waits for a piece. */
     private boolean pulled;
     private boolean complete;
     private boolean closed;
 
-    /** @param missing the missing rest, with a strong validator */
+    /** @param missing the missing content; its head has a strong validator */
     RangeContinuation(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             Decision decision,
             ClientConnection client,
             ClientAnswer.Missing missing,
             ContentSink sink) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.decision = decision;
         this.client = client;
         this.missing = missing;
@@ -90,9 +93,9 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
         FetchPlan next = FetchPlan.part(decision, client, false, RangeRequest.of(wanted, missing.end(), ifRange));
         plan = next;
         matched = false;
-        requestMillis = home.clock().millis();
-        home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
-        call = OriginTries.fetch(home, next, this);
+        requestMillis = exchangeLoop.clock().millis();
+        exchangeLoop.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+        call = OriginTries.fetch(exchangeLoop, next, this);
     }
 
     private void deliver() {
@@ -116,22 +119,28 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
-        FetchPlan asked = plan;
-        if (asked == null) {
+        FetchPlan requestPlan = plan;
+        if (requestPlan == null) {
             throw new IllegalStateException("the response was not requested");
         }
-        long nowMillis = home.clock().millis();
+        long nowMillis = exchangeLoop.clock().millis();
         if (head.status() == 206) {
             PartialContent part = PartialContent.of(
-                    asked.request(), head, framing.contentLength(), requestMillis, nowMillis, asked.cacheSettings());
+                    requestPlan.request(),
+                    head,
+                    framing.contentLength(),
+                    requestMillis,
+                    nowMillis,
+                    requestPlan.cacheSettings());
             if (part != null && isNext(part)) {
                 matched = true;
                 arriving = wanted;
                 partEnd = Math.min(part.range().end(), missing.end());
             }
         } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
-            // The origin ignores ranges: bytes that the client already has are dropped.
-            StoredHead whole = StoredHead.of(asked.request(), head, requestMillis, nowMillis, asked.cacheSettings());
+            // The origin ignores ranges. The bytes that the client already has are dropped.
+            StoredHead whole =
+                    StoredHead.of(requestPlan.request(), head, requestMillis, nowMillis, requestPlan.cacheSettings());
             matched = StrongValidator.isSame(missing.head(), whole);
             arriving = 0;
             partEnd = missing.end();
@@ -205,7 +214,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
 
     @Override
     public void onFailure(OriginFailure why) {
-        home.counters().increment(FailureCounters.of(why.reason()));
+        exchangeLoop.counters().increment(FailureCounters.of(why.reason()));
         fail(ContentFailure.ORIGIN_TRUNCATED);
     }
 

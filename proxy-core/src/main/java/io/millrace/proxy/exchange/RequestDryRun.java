@@ -36,13 +36,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A dry run of one request: makes the decisions of {@link RequestDecider} without side effects. It sends nothing to an
- * origin, takes no place in the rotation of an origin group, and stores nothing; its counters are discarded. The result
- * is that of a real request on this event loop at the same moment.
+ * origin, does not advance the rotation of an origin group, stores nothing, and counts nothing. A real request on this
+ * event loop at the same moment would have the same result.
  *
  * <p>Confined to one event loop. For a single use.
  */
 final class RequestDryRun {
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ExchangeLoop.Shared shared;
     private final ClientConnection client;
     private final long contentLength;
@@ -52,12 +52,12 @@ final class RequestDryRun {
     private DryRunResult.@Nullable Found found;
 
     private RequestDryRun(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ExchangeLoop.Shared shared,
             RequestHead request,
             long contentLength,
             ClientConnection client) {
-        this.home = home;
+        this.exchangeLoop = exchangeLoop;
         this.shared = shared;
         this.client = client;
         this.contentLength = contentLength;
@@ -67,12 +67,12 @@ final class RequestDryRun {
 
     /** Begins the dry run on the event loop. The result completes there, immediately or after a disk read. */
     static CompletionStage<DryRunResult> of(
-            ExchangeLoop home,
+            ExchangeLoop exchangeLoop,
             ExchangeLoop.Shared shared,
             RequestHead request,
             long contentLength,
             ClientConnection client) {
-        RequestDryRun dryRun = new RequestDryRun(home, shared, request, contentLength, client);
+        RequestDryRun dryRun = new RequestDryRun(exchangeLoop, shared, request, contentLength, client);
         dryRun.guarded(() -> {
             dryRun.decider.decide(
                     dryRun.decision.passChallenges(),
@@ -84,7 +84,7 @@ final class RequestDryRun {
         return dryRun.answer;
     }
 
-    /** Runs a step. An exception completes the result exceptionally, also after a disk read. */
+    /** Runs a step. An exception in the step completes the result exceptionally. */
     private void guarded(Runnable step) {
         try {
             step.run();
@@ -100,7 +100,7 @@ final class RequestDryRun {
     /** Completes the result, or first opens the object on disk. */
     private void advance() {
         if (decision.kind() == Decision.Kind.OPEN) {
-            shared.store().open(decision.key(), home.loop(), this::opened);
+            shared.store().open(decision.key(), exchangeLoop.loop(), this::opened);
             return;
         }
         if (found == null && decision.primaryKey() != null) {
@@ -119,11 +119,11 @@ final class RequestDryRun {
         });
     }
 
-    /** The result also shows a stored response that the decider has examined but does not use. */
+    /** Looks for the stored response in RAM, including one that the decider examined but does not use. */
     private void lookInRam(CacheStore<StoredHead> store) {
-        StoredObject<StoredHead> held = decision.object();
-        if (held != null) {
-            found = found(held, true);
+        StoredObject<StoredHead> decidedObject = decision.object();
+        if (decidedObject != null) {
+            found = found(decidedObject, true);
             return;
         }
         StoredObject<StoredHead> object = store.get(decision.key());
@@ -232,7 +232,10 @@ final class RequestDryRun {
         return selection == null ? head.status() : selection.status(head);
     }
 
-    /** Returns the matching rule. A decision contains no rule if the rule refuses or redirects the request. */
+    /**
+     * Returns the matching rule. Matches again if the rule refused or redirected the request, since the decision then
+     * contains no rule.
+     */
     private DryRunResult.@Nullable Rule rule() {
         if (decision.isMapped()) {
             return DryRunResult.Rule.of(decision.mapped());
@@ -288,13 +291,13 @@ final class RequestDryRun {
 
     private DryRunResult.@Nullable Collapse collapse() {
         SharedFetch other = decision.isMapped()
-                ? new FetchPlans(home, decision.request(), client, contentLength).underWay(decision)
+                ? new FetchPlans(exchangeLoop, decision.request(), client, contentLength).fetchToJoin(decision)
                 : null;
         if (other == null) {
             return null;
         }
         long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
-        boolean waits = waitNanos > 0 || decision.isValidatingAside();
+        boolean waits = waitNanos > 0 || decision.isValidatingInBackground();
         return waits ? new DryRunResult.Collapse(waitNanos) : null;
     }
 
@@ -303,7 +306,7 @@ final class RequestDryRun {
         boolean asked =
                 switch (decision.kind()) {
                     case PASS, VALIDATE, COMPLETE, MISS -> true;
-                    case SERVE_STALE -> decision.isValidatingAside();
+                    case SERVE_STALE -> decision.isValidatingInBackground();
                     default -> false;
                 };
         if (!asked) {
@@ -311,21 +314,22 @@ final class RequestDryRun {
         }
         Mapped mapped = decision.mapped();
         String url = new String(decision.originUrlBytes(), StandardCharsets.ISO_8859_1);
-        boolean aside = decision.isValidatingAside();
+        boolean inBackground = decision.isValidatingInBackground();
         String name = mapped.origins();
         if (name == null) {
-            return new DryRunResult.Asked(url, null, null, aside);
+            return new DryRunResult.Asked(url, null, null, inBackground);
         }
         FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
             if (joins) {
-                return new DryRunResult.Asked(url, group, null, aside);
+                return new DryRunResult.Asked(url, group, null, inBackground);
             }
             long key = OriginTries.hash(group.config(), plan);
-            boolean mayMove = decision.request().method().isIdempotent();
+            boolean mayTryNext = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
-            return new DryRunResult.Asked(url, group, home.groups().preview(group, key, mayMove, nowMillis), aside);
+            return new DryRunResult.Asked(
+                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground);
         } finally {
             plan.release();
         }

@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request to an origin and its response, for one exchange or for all followers that wait for the same key. The
- * fetch belongs to no client: the exchange that began it is its first follower and may leave like any other. When the
- * response head arrives, the fetch decides for each follower whether the response may answer <em>its</em> request. Each
- * follower reads the body at its own pace through the {@link ResponseTee}, which also writes a storable response to the
- * store.
+ * One request to an origin and its response, shared by the exchanges that wait for one key. Each of these exchanges is
+ * a {@link FetchFollower}. The exchange that began the fetch is the first follower, and may leave like any other. When
+ * the response head arrives, the fetch decides for each follower whether the response may answer <em>its</em> request.
+ * Each follower reads the body at its own pace through the {@link ResponseTee}, which also writes a storable response
+ * to the store.
  *
  * <p>Confined to the event loop of the exchange that began it. Followers on other loops are called on their own loop
  * through {@code execute}.
@@ -47,12 +47,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         ENDED
     }
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final FetchPlan plan;
     private final boolean part;
     private final FetchFollowers followers;
     private final FetchStoring storage;
-    private final DeferredOriginEvents held = new DeferredOriginEvents();
+    private final DeferredOriginEvents deferredEvents = new DeferredOriginEvents();
     private final FetchBody content;
     private final FetchValidity validity;
     private final OriginTimer timer;
@@ -64,17 +64,18 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private long requestMillis;
     private volatile int originVersion;
+    /** True if the request is sent again once the current response is read. */
     private boolean fetchAgain;
 
-    SharedFetch(ExchangeLoop home, FetchPlan plan) {
-        this.home = home;
+    SharedFetch(ExchangeLoop exchangeLoop, FetchPlan plan) {
+        this.exchangeLoop = exchangeLoop;
         this.plan = plan;
         this.part = plan.range() != null;
-        this.followers = new FetchFollowers(home.loop());
-        this.storage = new FetchStoring(home, plan, this);
-        this.content = new FetchBody(home, plan, this);
-        this.validity = new FetchValidity(home.invalidations(), plan);
-        this.timer = new OriginTimer(home.counters(), home.overload(), plan);
+        this.followers = new FetchFollowers(exchangeLoop.loop());
+        this.storage = new FetchStoring(exchangeLoop, plan, this);
+        this.content = new FetchBody(exchangeLoop, plan, this);
+        this.validity = new FetchValidity(exchangeLoop.invalidations(), plan);
+        this.timer = new OriginTimer(exchangeLoop.counters(), exchangeLoop.overload(), plan);
     }
 
     /** Sends the request. The first follower is the exchange that began the fetch. */
@@ -86,17 +87,17 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     /** Sends the request if the memory budget admits another response; fails the fetch otherwise. */
     private void send() {
-        if (home.memory().admitsFetch()) {
+        if (exchangeLoop.memory().admitsFetch()) {
             sendNow();
         } else {
-            // A request without content is tried again after the tasks that are already queued: they may close slow
-            // clients and so free memory.
+            // Retry a request without content after the tasks that are already queued, because they may close slow
+            // clients and free memory.
             boolean again = plan.contentLength() == 0;
-            home.loop().execute(() -> {
+            exchangeLoop.loop().execute(() -> {
                 if (state == State.ENDED) {
                     return;
                 }
-                if (again && home.memory().admitsFetch()) {
+                if (again && exchangeLoop.memory().admitsFetch()) {
                     sendNow();
                 } else {
                     refuse();
@@ -113,19 +114,20 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void sendNow() {
-        requestMillis = home.clock().millis();
+        requestMillis = exchangeLoop.clock().millis();
         timer.sent();
-        home.counters()
+        exchangeLoop
+                .counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        call = OriginTries.fetch(home, plan, this);
+        call = OriginTries.fetch(exchangeLoop, plan, this);
     }
 
     /** Adds a follower. Callable from any thread. */
     void join(FetchFollower follower) {
-        if (home.loop().inEventLoop()) {
+        if (exchangeLoop.loop().inEventLoop()) {
             joinHere(follower);
         } else {
-            home.loop().execute(() -> joinHere(follower));
+            exchangeLoop.loop().execute(() -> joinHere(follower));
         }
     }
 
@@ -135,47 +137,47 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 followers.add(follower);
                 ResponseHead links = hints;
                 if (links != null) {
-                    followers.tell(follower, w -> w.onInterim(links));
+                    followers.notifyFollower(follower, f -> f.onInterim(links));
                 }
             }
             case STREAMING -> {
-                validity.learn(content.response());
+                validity.readLabels(content.response());
                 if (isOutdated()) {
-                    followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
+                    followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
                 } else if (content.canJoin()
                         && FollowerMatch.isFresh(
                                 plan,
                                 follower.request(),
                                 content.response(),
-                                home.clock().millis())) {
+                                exchangeLoop.clock().millis())) {
                     offer(follower, true);
                 } else {
-                    followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
+                    followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.REFUSED));
                 }
             }
-            case ENDED -> followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
+            case ENDED -> followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
         }
     }
 
     /**
-     * Whether an invalidation that began after this fetch outdates its response. If so, no follower may join. Callable
-     * from any thread. Cache groups and tags are considered once the response head is known.
+     * Returns true if an invalidation that began after this fetch outdates its response. If so, no follower may join.
+     * Cache groups and tags are considered once the response head is known. Callable from any thread.
      */
     boolean isOutdated() {
         return validity.isOutdated();
     }
 
     @Override
-    public boolean isGone() {
-        return validity.isGone();
+    public boolean isHardInvalidated() {
+        return validity.isHardInvalidated();
     }
 
     /** Removes a follower that leaves before the response head. Callable from any thread. */
     void leave(FetchFollower follower) {
-        if (home.loop().inEventLoop()) {
+        if (exchangeLoop.loop().inEventLoop()) {
             leaveHere(follower);
         } else {
-            home.loop().execute(() -> leaveHere(follower));
+            exchangeLoop.loop().execute(() -> leaveHere(follower));
         }
     }
 
@@ -189,7 +191,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Whether the fetch requests only a range. Callable from any thread. */
+    /** Returns true if the fetch requests only a range. Callable from any thread. */
     boolean isPart() {
         return part;
     }
@@ -218,16 +220,16 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onContinue() {
-        followers.tellLeader(FetchFollower::onContinue);
+        followers.notifyLeader(FetchFollower::onContinue);
     }
 
     @Override
     public void onInterim(ResponseHead head) {
-        followers.tellLeader(first -> first.onInterim(head));
+        followers.notifyLeader(first -> first.onInterim(head));
         ResponseHead links = ResponseHeads.hints(head);
         if (links != null) {
             hints = links;
-            followers.tellFollowers(follower -> follower.onInterim(links));
+            followers.notifyJoined(follower -> follower.onInterim(links));
         }
     }
 
@@ -239,20 +241,20 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (waiting.isEmpty()) {
             connection.close();
         } else {
-            followers.tell(waiting.get(0), w -> w.onSwitched(this, head, connection));
+            followers.notifyFollower(waiting.get(0), f -> f.onSwitched(this, head, connection));
         }
     }
 
     @Override
     public void onRequestWritable() {
-        followers.tellLeader(FetchFollower::onOriginWritable);
+        followers.notifyLeader(FetchFollower::onOriginWritable);
     }
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            respond(plan.received(home.settings().server().applyTo(head)), framing);
+            respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
             fault(e);
         }
@@ -267,7 +269,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 "the fetch from {} was aborted after an internal error",
                 plan.mapped().originHost(),
                 cause);
-        held.drop();
+        deferredEvents.drop();
         cancelCall();
         onFailure(new OriginFailure(
                 OriginFailure.Reason.INTERNAL, "internal error while processing the response's head", true));
@@ -278,12 +280,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         timer.answered(head.status() >= 500);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
-            validated(stale, head);
+            onNotModified(stale, head);
             return;
         }
         StoredObject<StoredHead> firstPart = plan.firstPart();
         if (firstPart != null && (head.status() == 206 || head.status() == 416)) {
-            continued(firstPart, head, framing);
+            onRemainder(firstPart, head, framing);
             return;
         }
         if (plan.range() != null
@@ -298,18 +300,18 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             storage.compare(known, head, requestMillis);
         }
         if (!plan.request().method().isSafe() && head.status() < 400) {
-            held.hold(call);
+            deferredEvents.hold(call);
             boolean current = storage.isCurrent();
-            ResponseHead forClient = home.toClient(head, plan.request().target(), plan.mapped());
-            home.invalidate(plan.request(), forClient, () -> {
+            ResponseHead forClient = exchangeLoop.toClient(head, plan.request().target(), plan.mapped());
+            exchangeLoop.invalidate(plan.request(), forClient, () -> {
                 try {
-                    goOn(head, framing);
+                    resumeDelivery(head, framing);
                 } catch (RuntimeException e) {
                     fault(e);
                 }
             });
             if (current) {
-                // The invalidation by this request must not prevent the storing of its own response.
+                // This request's own invalidation must not prevent the storing of its response.
                 storage.begin();
             }
         } else {
@@ -317,25 +319,26 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    private void goOn(ResponseHead head, ResponseFraming framing) {
+    private void resumeDelivery(ResponseHead head, ResponseFraming framing) {
         deliver(head, framing);
-        goOn();
+        resumeDelivery();
     }
 
     /** Delivers the deferred events and resumes reading. */
-    private void goOn() {
-        held.release();
+    private void resumeDelivery() {
+        deferredEvents.release();
         if (call != null && state != State.ENDED && content.isFlowing()) {
             call.resumeReading();
         }
     }
 
-    private void validated(StoredObject<StoredHead> stale, ResponseHead head) {
+    private void onNotModified(StoredObject<StoredHead> stale, ResponseHead head) {
         FetchStoring.Confirmation confirmation = storage.freshen(stale, head, requestMillis);
         if (confirmation != null) {
             confirm(stale, confirmation, head);
         } else {
-            // The 304 is about another representation. Once it is read, send the request again without conditions.
+            // The 304 is about another representation. After the 304 is read, the request is sent again without
+            // conditions.
             fetchAgain = true;
         }
     }
@@ -350,16 +353,16 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         for (FetchFollower follower : followers.takeAll()) {
             if (followers.isLeader(follower)) {
                 confirm(follower, stale, confirmation.answer(), false);
-            } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer(), stale.length()) != null) {
-                followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
+            } else if (exchangeLoop.invalidations().of(plan.keyUrl(), confirmation.answer(), stale.length()) != null) {
+                followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
             } else if (shared == null
                     || !FollowerMatch.fitsValidated(
                             plan,
                             follower.request(),
                             shared,
                             notModified,
-                            home.clock().millis())) {
-                followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
+                            exchangeLoop.clock().millis())) {
+                followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.REFUSED));
             } else {
                 confirm(follower, stale, shared, true);
             }
@@ -369,26 +372,30 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void confirm(FetchFollower follower, StoredObject<StoredHead> stale, StoredHead head, boolean collapsed) {
         StoredObject<StoredHead> object = stale.retain();
-        followers.tell(follower, w -> w.onConfirmed(this, object, head, collapsed));
+        followers.notifyFollower(follower, f -> f.onConfirmed(this, object, head, collapsed));
     }
 
     /**
-     * Handles the response to the request for the rest of a stored part. If the received part does not fit the stored
-     * one, fetches the whole content.
+     * Handles the response to a request for the bytes after a stored first part. If the received part does not fit the
+     * stored part, fetches the whole content.
      */
-    private void continued(StoredObject<StoredHead> firstPart, ResponseHead head, ResponseFraming framing) {
+    private void onRemainder(StoredObject<StoredHead> firstPart, ResponseHead head, ResponseFraming framing) {
         if (state != State.WAITING) {
             return;
         }
         FetchStoring.Reception reception = head.status() == 206
                 ? storage.combine(
-                        firstPart, head, framing, requestMillis, home.clock().millis())
+                        firstPart,
+                        head,
+                        framing,
+                        requestMillis,
+                        exchangeLoop.clock().millis())
                 : null;
         if (reception == null) {
             fetchWhole();
             return;
         }
-        held.hold(call);
+        deferredEvents.hold(call);
         receive(reception);
         if (state == State.STREAMING) {
             content.prepend(firstPart.retain());
@@ -404,18 +411,19 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onPrefixEnd() {
-        goOn();
+        resumeDelivery();
     }
 
     @Override
-    public void onUseless() {
+    public void onUnneeded() {
         end();
         cancelCall();
     }
 
     private void deliver(ResponseHead head, ResponseFraming framing) {
         if (state == State.WAITING) {
-            receive(storage.receive(head, framing, requestMillis, home.clock().millis()));
+            receive(storage.receive(
+                    head, framing, requestMillis, exchangeLoop.clock().millis()));
         }
     }
 
@@ -424,7 +432,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         state = State.STREAMING;
         content.open(reception);
         if (reception.response().stored() || followers.hasFollowers()) {
-            validity.learn(content.response());
+            validity.readLabels(content.response());
         }
         while (!followers.isEmpty()) {
             FetchFollower next = followers.next();
@@ -440,26 +448,26 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             throw new IllegalStateException("no head yet");
         }
         if (collapsed && isOutdated()) {
-            followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
+            followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.ENDED));
             return;
         }
         if (collapsed && !FollowerMatch.fits(plan, follower.request(), response, content.isInBlocks())) {
-            followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
+            followers.notifyFollower(follower, f -> f.onNotShared(this, FetchFollower.NotShared.REFUSED));
             return;
         }
         StoredObject<StoredHead> object = content.readBlocks();
         if (object != null) {
-            followers.tell(follower, w -> w.onBlocks(this, response, object, collapsed));
+            followers.notifyFollower(follower, f -> f.onBlocks(this, response, object, collapsed));
         } else {
             ResponseTee.Reader reader = content.read(follower.followerLoop(), follower.sink());
-            followers.tell(follower, w -> w.onFetched(this, response, reader, collapsed));
+            followers.notifyFollower(follower, f -> f.onFetched(this, response, reader, collapsed));
         }
     }
 
     @Override
     public void onContent(ByteBuf piece) {
-        if (held.isHolding()) {
-            held.keep(piece, () -> onContent(piece));
+        if (deferredEvents.isHolding()) {
+            deferredEvents.keep(piece, () -> onContent(piece));
         } else {
             content.content(piece);
         }
@@ -467,8 +475,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onComplete(@Nullable FieldSection trailers) {
-        if (held.isHolding()) {
-            held.keep(() -> onComplete(trailers));
+        if (deferredEvents.isHolding()) {
+            deferredEvents.keep(() -> onComplete(trailers));
             return;
         }
         if (fetchAgain) {
@@ -483,19 +491,19 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onFailure(OriginFailure failure) {
-        if (held.isHolding()) {
-            held.keep(() -> onFailure(failure));
+        if (deferredEvents.isHolding()) {
+            deferredEvents.keep(() -> onFailure(failure));
             return;
         }
-        home.counters().increment(FailureCounters.of(failure.reason()));
-        if (failure.beforeHead() && failure.reason().isOrigins()) {
+        exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
+        if (failure.beforeHead() && failure.reason().isOriginFault()) {
             timer.answered(true);
         }
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();
         end();
         for (FetchFollower follower : waiting) {
-            followers.tell(follower, w -> w.onFetchFailure(this, failure));
+            followers.notifyFollower(follower, f -> f.onFetchFailure(this, failure));
         }
     }
 
@@ -503,7 +511,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onFlow(boolean open) {
-        if (call == null || held.isHolding()) {
+        if (call == null || deferredEvents.isHolding()) {
             return;
         }
         if (open) {
@@ -515,20 +523,20 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     /** Called when a follower stops reading the blocks. Callable from any thread. */
     void leaveBlocks() {
-        if (home.loop().inEventLoop()) {
+        if (exchangeLoop.loop().inEventLoop()) {
             content.leaveBlocks();
         } else {
-            home.loop().execute(content::leaveBlocks);
+            exchangeLoop.loop().execute(content::leaveBlocks);
         }
     }
 
     /**
-     * Returns the demand of other requests for the origin connection while this response waits for its readers.
+     * Returns how urgently other requests need the origin connection, if this response waits for its readers.
      *
-     * @param asker the loop of the exchange that asks; the result is {@code NONE} on any other loop than this fetch's
+     * @param asker the loop of the calling exchange; the result is {@code NONE} if this is not the fetch's loop
      */
     SlowClients.OriginDemand demand(ExchangeLoop asker) {
-        return asker.loop() != home.loop() || call == null || content.isFlowing()
+        return asker.loop() != exchangeLoop.loop() || call == null || content.isFlowing()
                 ? SlowClients.OriginDemand.NONE
                 : call.demand();
     }
@@ -544,7 +552,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             return;
         }
         state = State.ENDED;
-        held.drop();
+        deferredEvents.drop();
         content.end();
         storage.endJoining();
         plan.release();

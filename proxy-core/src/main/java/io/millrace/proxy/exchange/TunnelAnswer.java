@@ -16,13 +16,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response that joins a client's and an origin's connection to a tunnel, and the counters of that tunnel.
+ * Sends the response that begins a tunnel, joins both connections, and counts the tunnel.
  *
  * <p>Confined to the client stream's event loop.
  */
 final class TunnelAnswer implements Tunnel.Listener {
     /** Callback to the exchange. */
-    interface Asking {
+    interface Caller {
         /** Called when the tunnel has ended. */
         void onTunnelEnd(Tunnel.End how);
     }
@@ -30,16 +30,21 @@ final class TunnelAnswer implements Tunnel.Listener {
     /** Matches {@code websocket} with or without a version. */
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
-    private final ExchangeLoop home;
+    private final ExchangeLoop exchangeLoop;
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeReport report;
-    private final Asking exchange;
+    private final Caller exchange;
     private @Nullable Tunnel tunnel;
-    private Counter open = Counter.TUNNELS_UPGRADE;
+    private Counter openCounter = Counter.TUNNELS_UPGRADE;
 
-    TunnelAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, Asking exchange) {
-        this.home = home;
+    TunnelAnswer(
+            ExchangeLoop exchangeLoop,
+            ClientStream stream,
+            RequestHead request,
+            ExchangeReport report,
+            Caller exchange) {
+        this.exchangeLoop = exchangeLoop;
         this.stream = stream;
         this.request = request;
         this.report = report;
@@ -54,35 +59,35 @@ final class TunnelAnswer implements Tunnel.Listener {
         if (problem == null) {
             return null;
         }
-        home.counters().increment(Counter.ORIGIN_FAILURES_MALFORMED);
+        exchangeLoop.counters().increment(Counter.ORIGIN_FAILURES_MALFORMED);
         return new OriginFailure(OriginFailure.Reason.BAD_RESPONSE, problem, true);
     }
 
     /** Forwards the origin's 101 response and joins the connections. */
     void send(ResponseHead head, SwitchedConnection connection) {
         report.switched(head.status(), head.status());
-        OutboundHead out =
-                ResponseHeads.switched(home.outbound(), home.settings().server().applyTo(head));
+        OutboundHead out = ResponseHeads.switched(
+                exchangeLoop.outbound(), exchangeLoop.settings().server().applyTo(head));
         report.addTo(out);
-        home.counters().increment(Counter.TUNNELS_OPENED_UPGRADE);
+        exchangeLoop.counters().increment(Counter.TUNNELS_OPENED_UPGRADE);
         join(out, connection, Counter.TUNNELS_UPGRADE);
     }
 
     /** Answers CONNECT with 200 and joins the connections. */
     void connect(SwitchedConnection connection) {
         report.switched(200, 0);
-        OutboundHead out = home.outbound().reset(200, "Connection established", FieldSection.EMPTY);
-        home.counters().increment(Counter.TUNNELS_OPENED_CONNECT);
+        OutboundHead out = exchangeLoop.outbound().reset(200, "Connection established", FieldSection.EMPTY);
+        exchangeLoop.counters().increment(Counter.TUNNELS_OPENED_CONNECT);
         join(out, connection, Counter.TUNNELS_CONNECT);
     }
 
     private void join(OutboundHead out, SwitchedConnection connection, Counter kind) {
-        Tunnel made = new Tunnel(() -> home.settings().tunnels(), this);
-        tunnel = made;
-        open = kind;
-        home.counters().increment(kind);
-        connection.handOver(made.originSide());
-        stream.switchTo(out, made);
+        Tunnel newTunnel = new Tunnel(() -> exchangeLoop.settings().tunnels(), this);
+        tunnel = newTunnel;
+        openCounter = kind;
+        exchangeLoop.counters().increment(kind);
+        connection.handOver(newTunnel.originSide());
+        stream.switchTo(out, newTunnel);
     }
 
     long bytesToClient() {
@@ -95,10 +100,10 @@ final class TunnelAnswer implements Tunnel.Listener {
         if (ended == null) {
             throw new IllegalStateException("no tunnel is open");
         }
-        home.counters().increment(counterOf(how));
-        home.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());
-        home.counters().add(Counter.TUNNEL_BYTES_TO_ORIGIN, ended.bytesToOrigin());
-        home.counters().decrement(open);
+        exchangeLoop.counters().increment(counterOf(how));
+        exchangeLoop.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());
+        exchangeLoop.counters().add(Counter.TUNNEL_BYTES_TO_ORIGIN, ended.bytesToOrigin());
+        exchangeLoop.counters().decrement(openCounter);
         report.tunnelled(how, ended.bytesToOrigin(), ended.bytesToClient());
         exchange.onTunnelEnd(how);
     }

@@ -1,4 +1,4 @@
-/** Step 3: the state machine of one request. The only package that calls the other steps. */
+/** The state machine of one request. This package alone calls the other steps of the request path. */
 @NullMarked
 package io.millrace.proxy.exchange;
 

@@ -8,7 +8,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of a parsed expression. It prints the canonical form, which parses to an equal node.
+ * A node of a parsed expression: a comparison, or a combination of conditions. Its canonical form parses to an equal
+ * node.
  *
  * <p>Immutable.
  */
@@ -17,7 +18,7 @@ sealed interface Condition<S> {
     boolean test(S subject);
 
     /**
-     * Returns whether the result could be {@code wanted} if the values of some fields are unknown.
+     * Returns true if some values of the unknown fields give the result {@code wanted}.
      *
      * @param unknown whether the value of a field is unknown
      */
@@ -43,7 +44,9 @@ sealed interface Condition<S> {
 
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
+            return wanted
+                    ? everyPartCould(parts, subject, true, unknown)
+                    : anyPartCould(parts, subject, false, unknown);
         }
 
         @Override
@@ -71,7 +74,9 @@ sealed interface Condition<S> {
 
         @Override
         public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return wanted ? couldOne(parts, subject, true, unknown) : couldEach(parts, subject, false, unknown);
+            return wanted
+                    ? anyPartCould(parts, subject, true, unknown)
+                    : everyPartCould(parts, subject, false, unknown);
         }
 
         @Override
@@ -189,7 +194,7 @@ sealed interface Condition<S> {
         }
     }
 
-    /** A comparison of an address with a set of addresses. No address is in no set. */
+    /** A comparison of an address with a set of addresses. A missing address belongs to no set. */
     record Addresses<S>(Field<S> field, Operator operator, AddressSet values, boolean isList) implements Condition<S> {
         @Override
         public boolean test(S subject) {
@@ -251,7 +256,7 @@ sealed interface Condition<S> {
         String print(V value);
     }
 
-    private static <S> boolean couldEach(
+    private static <S> boolean everyPartCould(
             List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
         for (int i = 0; i < parts.size(); i++) {
             if (!parts.get(i).could(subject, wanted, unknown)) {
@@ -261,7 +266,7 @@ sealed interface Condition<S> {
         return true;
     }
 
-    private static <S> boolean couldOne(
+    private static <S> boolean anyPartCould(
             List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
         for (int i = 0; i < parts.size(); i++) {
             if (parts.get(i).could(subject, wanted, unknown)) {

@@ -59,20 +59,20 @@ public final class Expression<S> {
     }
 
     /**
-     * Returns whether the expression could hold for the subject if the values of some fields are unknown.
+     * Returns true if the expression holds for the subject with some values of the unknown fields.
      *
      * @param unknown whether the value of a field is unknown
-     * @return false only if it does not hold for any values of these fields
+     * @return false if the expression fails whatever the values of these fields are
      */
     public boolean couldHold(S subject, Predicate<Field<S>> unknown) {
         return condition.could(subject, true, unknown);
     }
 
     /**
-     * Returns whether the expression could fail for the subject if the values of some fields are unknown.
+     * Returns true if the expression fails for the subject with some values of the unknown fields.
      *
      * @param unknown whether the value of a field is unknown
-     * @return false only if it holds for all values of these fields
+     * @return false if the expression holds whatever the values of these fields are
      */
     public boolean couldFail(S subject, Predicate<Field<S>> unknown) {
         return condition.could(subject, false, unknown);

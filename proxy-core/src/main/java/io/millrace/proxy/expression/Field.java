@@ -82,8 +82,8 @@ public final class Field<S> {
     }
 
     /**
-     * Returns a field with a text in lower case, such as a host. The parser changes literals for it to lower case, but
-     * not regular expressions.
+     * Returns a field with a text in lower case, such as a host. The parser converts the literals compared with it to
+     * lower case. It does not convert regular expressions.
      */
     public static <S> Field<S> lowerCase(String name, String description, Function<S, @Nullable String> text) {
         return new Field<>(
@@ -160,7 +160,7 @@ public final class Field<S> {
         return description;
     }
 
-    /** Returns true if the values are in lower case. */
+    /** Returns true if the values are in lower case, so that literals must be converted. */
     public boolean foldsCase() {
         return foldsCase;
     }

@@ -4,7 +4,10 @@ package io.millrace.proxy.expression;
 public enum FieldType {
     /** A text; its literals are in quotes. */
     TEXT("text", "a text", "a text in quotes"),
-    /** Any number of texts. A comparison holds if it holds for any of them; {@code !=} holds if no text is equal. */
+    /**
+     * Any number of texts. {@code ==} and {@code =~} hold if they hold for any text; {@code !=} holds if no text is
+     * equal.
+     */
     TEXTS("texts", "a list of texts", "a text in quotes"),
     /** A whole number without a unit. */
     INTEGER("integer", "an integer", "a whole number"),

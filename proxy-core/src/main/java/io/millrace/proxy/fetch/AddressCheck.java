@@ -3,8 +3,8 @@ package io.millrace.proxy.fetch;
 import java.net.InetAddress;
 
 /**
- * Decides to which addresses a request may be sent. Called for every resolved address of a name, immediately before the
- * connection is made. So a changed DNS answer cannot bypass the check (DNS rebinding).
+ * A check of the addresses to which a request may be sent. Called for every resolved address of a name, immediately
+ * before the connection is made. So a changed DNS answer (DNS rebinding) cannot bypass the check.
  *
  * <p>Called on event loops; never blocks. Requests with the same check share connections.
  */

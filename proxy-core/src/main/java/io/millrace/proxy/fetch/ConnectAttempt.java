@@ -27,16 +27,16 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to make one connection: query DNS SRV records if configured, resolve the name, connect to its addresses,
- * TLS handshake. If an address fails or takes {@value #NEXT_ADDRESS_MILLIS} ms, the next one is tried in parallel; the
- * first ready connection wins (RFC 8305 s5). Addresses that failed, or that were slower than a later one, are tried
- * last for a while.
+ * One attempt to make one connection to an origin. Steps: query DNS SRV records if configured, resolve the name,
+ * connect to an address, TLS handshake. If an address fails or takes {@value #NEXT_ADDRESS_MILLIS} ms, the next address
+ * is tried in parallel; the first ready connection wins (RFC 8305 s5). For a while, later attempts try failed and slow
+ * addresses last.
  *
  * <p>An origin on a Unix domain socket has one address, its path, and no name to resolve.
  *
  * <p>Targets of SRV records are tried one after the other (RFC 2782), like addresses of one name.
  *
- * <p>The whole attempt has one deadline.
+ * <p>One deadline covers all steps.
  *
  * <p>Confined to one event loop.
  */
@@ -52,8 +52,8 @@ final class ConnectAttempt {
     private final FetchSettings settings;
     private final Deadline deadline;
     private final Deadline nextAddress;
-    /** Channels that are connecting, with their addresses, in order of their start. */
-    private final Map<Channel, Place> open = new LinkedHashMap<>(2);
+    /** Unfinished channels with their addresses, in order of their start. */
+    private final Map<Channel, Candidate> open = new LinkedHashMap<>(2);
     /** Further targets of the SRV records. */
     private final ArrayDeque<ServiceTarget> targets = new ArrayDeque<>(0);
 
@@ -62,7 +62,7 @@ final class ConnectAttempt {
     private @Nullable SslContext sslContext;
 
     private @Nullable PooledCall call;
-    private final List<Place> places = new ArrayList<>(2);
+    private final List<Candidate> candidates = new ArrayList<>(2);
     private int tried;
     /** True if a resolution of a host name is in progress. */
     private boolean resolving;
@@ -71,7 +71,7 @@ final class ConnectAttempt {
     private boolean ended;
 
     /** An address of a host, with the name that it was resolved from; or a Unix domain socket, with its path. */
-    private record Place(String host, SocketAddress address) {
+    private record Candidate(String host, SocketAddress address) {
         /** The IP address; null for a Unix domain socket. */
         @Nullable
         InetAddress ip() {
@@ -91,14 +91,14 @@ final class ConnectAttempt {
         settings = call.request().settings();
         preface = call.request().preface();
         deadline = new Deadline(pool.eventLoop(), this::timedOut);
-        nextAddress = new Deadline(pool.eventLoop(), this::more);
+        nextAddress = new Deadline(pool.eventLoop(), this::tryMore);
     }
 
     FetchSettings settings() {
         return settings;
     }
 
-    /** Returns true if the connection begins with bytes that belong to one call only. */
+    /** Returns true if the connection begins with a PROXY header, and so serves one call only. */
     boolean hasPreface() {
         return preface != null;
     }
@@ -119,7 +119,7 @@ final class ConnectAttempt {
         Origin origin = pool.origin();
         String socket = origin.socket();
         if (socket != null) {
-            places.add(new Place("unix:" + socket, pool.client().socketAddress(socket)));
+            candidates.add(new Candidate("unix:" + socket, pool.client().socketAddress(socket)));
             tryNext();
             return;
         }
@@ -128,14 +128,14 @@ final class ConnectAttempt {
         if (services == null) {
             resolve(origin.host(), origin.port());
         } else if (services.isDone()) {
-            located(services.getNow());
+            servicesFound(services.getNow());
         } else {
-            services.addListener((Future<List<ServiceTarget>> future) -> located(future.getNow()));
+            services.addListener((Future<List<ServiceTarget>> future) -> servicesFound(future.getNow()));
         }
     }
 
     /** Continues with the targets of SRV records; with the origin's host if there are none. */
-    private void located(List<ServiceTarget> found) {
+    private void servicesFound(List<ServiceTarget> found) {
         if (ended) {
             return;
         }
@@ -173,7 +173,7 @@ final class ConnectAttempt {
         call = null;
     }
 
-    /** Ends the attempt without a report: the client is closed. */
+    /** Ends the attempt without a report to its call, because the origin client is closed. */
     void abandon() {
         call = null;
         fail(OriginFailure.Reason.CANCELLED, "the client was closed");
@@ -181,13 +181,13 @@ final class ConnectAttempt {
 
     /** Called by the connection when it can send requests. */
     void ready(Channel of, OriginConnection connection) {
-        Place place = open.get(of);
-        if (ended || place == null) {
+        Candidate candidate = open.get(of);
+        if (ended || candidate == null) {
             open.remove(of);
             connection.closeUnused();
             return;
         }
-        worked(place);
+        worked(candidate);
         PooledCall first = call;
         call = null;
         end(of);
@@ -208,13 +208,13 @@ final class ConnectAttempt {
 
     /** Called by the connection when it can send requests by HTTP/2. */
     void readyForHttp2(Channel of) {
-        Place place = open.get(of);
-        if (ended || place == null) {
+        Candidate candidate = open.get(of);
+        if (ended || candidate == null) {
             open.remove(of);
             of.close();
             return;
         }
-        worked(place);
+        worked(candidate);
         PooledCall first = call;
         call = null;
         end(of);
@@ -225,9 +225,9 @@ final class ConnectAttempt {
 
     /** Called by the connection when TLS failed, or when the origin closed before requests could be sent. */
     void notReady(Channel of, OriginFailure.Reason reason, String problem) {
-        Place place = open.remove(of);
-        if (place != null) {
-            noneFrom(place, reason, problem);
+        Candidate candidate = open.remove(of);
+        if (candidate != null) {
+            addressFailed(candidate, reason, problem);
         }
     }
 
@@ -239,7 +239,7 @@ final class ConnectAttempt {
         if (!future.isSuccess() || future.getNow().isEmpty()) {
             Throwable cause = future.cause();
             lastProblem = "name resolution: " + (cause == null ? "no address" : text(cause));
-            moreOrFail(OriginFailure.Reason.DNS, lastProblem);
+            tryMoreOrFail(OriginFailure.Reason.DNS, lastProblem);
             return;
         }
         List<InetAddress> all = pool.allowed(future.getNow());
@@ -248,43 +248,43 @@ final class ConnectAttempt {
             return;
         }
         for (InetAddress address : all) {
-            if (places.size() < ADDRESSES_MAX) {
-                places.add(new Place(host, new InetSocketAddress(address, port)));
+            if (candidates.size() < ADDRESSES_MAX) {
+                candidates.add(new Candidate(host, new InetSocketAddress(address, port)));
             }
         }
-        moreOrFail(OriginFailure.Reason.CONNECT_REFUSED, lastProblem);
+        tryMoreOrFail(OriginFailure.Reason.CONNECT_REFUSED, lastProblem);
     }
 
     private boolean hasMore() {
-        return tried < places.size() || (!targets.isEmpty() && places.size() < ADDRESSES_MAX);
+        return tried < candidates.size() || (!targets.isEmpty() && candidates.size() < ADDRESSES_MAX);
     }
 
     /** Tries the next address. If none is left, resolves the next target. */
-    private void more() {
-        if (tried < places.size()) {
+    private void tryMore() {
+        if (tried < candidates.size()) {
             tryNext();
         } else if (!resolving) {
             nextTarget();
         }
     }
 
-    private void moreOrFail(OriginFailure.Reason reason, String problem) {
+    private void tryMoreOrFail(OriginFailure.Reason reason, String problem) {
         if (hasMore()) {
-            more();
+            tryMore();
         } else if (open.isEmpty() && !resolving) {
             fail(reason, problem);
         }
     }
 
     private void tryNext() {
-        Place place = places.get(tried);
+        Candidate candidate = candidates.get(tried);
         tried++;
         if (hasMore()) {
             nextAddress.set(TimeUnit.MILLISECONDS.toNanos(NEXT_ADDRESS_MILLIS));
         } else {
             nextAddress.clear();
         }
-        InetAddress ip = place.ip();
+        InetAddress ip = candidate.ip();
         Bootstrap bootstrap = (ip == null
                         ? pool.client().socketBootstrap()
                         : pool.client().bootstrap())
@@ -292,36 +292,37 @@ final class ConnectAttempt {
                 .handler(initializer());
         InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
         if (local != null && pool.client().isEpoll()) {
-            // The system chooses the local port when the remote address is known, so ports of other destinations count.
+            // Lets the kernel choose the local port when the remote address is known. So one local port can serve
+            // several destinations.
             bootstrap.option(EpollChannelOption.IP_BIND_ADDRESS_NO_PORT, true);
         }
         ChannelFuture connect =
-                local == null ? bootstrap.connect(place.address()) : bootstrap.connect(place.address(), local);
+                local == null ? bootstrap.connect(candidate.address()) : bootstrap.connect(candidate.address(), local);
         if (connect.isDone() && !connect.isSuccess()) {
             // No socket could be created. Netty would notify listeners on another thread.
             pool.eventLoop().execute(() -> {
                 if (!ended) {
-                    notConnected(place, connect.cause());
+                    notConnected(candidate, connect.cause());
                 }
             });
             return;
         }
-        open.put(connect.channel(), place);
+        open.put(connect.channel(), candidate);
         connect.addListener(future -> {
             if (!future.isSuccess() && open.remove(connect.channel()) != null) {
-                notConnected(place, future.cause());
+                notConnected(candidate, future.cause());
             }
         });
     }
 
-    private void notConnected(Place place, Throwable cause) {
+    private void notConnected(Candidate candidate, Throwable cause) {
         OriginFailure.Reason reason = cause instanceof ChannelException
                 ? OriginFailure.Reason.INTERNAL
                 : OriginFailure.Reason.CONNECT_REFUSED;
-        InetAddress ip = place.ip();
+        InetAddress ip = candidate.ip();
         InetSocketAddress local = ip == null ? null : pool.source().towards(ip);
         String from = local == null ? "" : " from " + local.getAddress().getHostAddress() + " (source_address)";
-        noneFrom(place, reason, "connecting to " + place + from + ": " + text(cause));
+        addressFailed(candidate, reason, "connecting to " + candidate + from + ": " + text(cause));
     }
 
     private ChannelInitializer<Channel> initializer() {
@@ -350,10 +351,10 @@ final class ConnectAttempt {
     }
 
     /** Handles a failed address: tries the next one, or waits for the remaining attempts. */
-    private void noneFrom(Place place, OriginFailure.Reason reason, String problem) {
-        failed(place);
+    private void addressFailed(Candidate candidate, OriginFailure.Reason reason, String problem) {
+        failed(candidate);
         lastProblem = problem;
-        moreOrFail(reason, problem);
+        tryMoreOrFail(reason, problem);
     }
 
     private void timedOut() {
@@ -376,18 +377,18 @@ final class ConnectAttempt {
     }
 
     /**
-     * Ends the attempt and closes all unfinished channels. Addresses started before the winner were slow. Those started
-     * after it had less time, so their result is unknown.
+     * Ends the attempt and closes all unfinished channels. Addresses that were started before the winner count as slow.
+     * Addresses that were started later had less time, so they do not count as slow.
      *
-     * @param winner null when there is none: then all addresses were slow
+     * @param winner the first ready channel; null for none, and then all unfinished addresses count as slow
      */
     private void end(@Nullable Channel winner) {
         ended = true;
         deadline.cancel();
         nextAddress.cancel();
         boolean isSlow = !pool.client().isClosed();
-        List<Channel> late = new ArrayList<>(0);
-        for (Map.Entry<Channel, Place> each : open.entrySet()) {
+        List<Channel> unfinished = new ArrayList<>(0);
+        for (Map.Entry<Channel, Candidate> each : open.entrySet()) {
             if (each.getKey().equals(winner)) {
                 isSlow = false;
                 continue;
@@ -395,23 +396,23 @@ final class ConnectAttempt {
             if (isSlow) {
                 failed(each.getValue());
             }
-            late.add(each.getKey());
+            unfinished.add(each.getKey());
         }
         open.clear();
-        late.forEach(Channel::close);
+        unfinished.forEach(Channel::close);
     }
 
-    private void worked(Place place) {
-        InetAddress ip = place.ip();
+    private void worked(Candidate candidate) {
+        InetAddress ip = candidate.ip();
         if (ip != null) {
-            pool.client().addresses().worked(place.host(), ip);
+            pool.client().addresses().worked(candidate.host(), ip);
         }
     }
 
-    private void failed(Place place) {
-        InetAddress ip = place.ip();
+    private void failed(Candidate candidate) {
+        InetAddress ip = candidate.ip();
         if (ip != null) {
-            pool.client().addresses().failed(place.host(), ip);
+            pool.client().addresses().failed(candidate.host(), ip);
         }
     }
 

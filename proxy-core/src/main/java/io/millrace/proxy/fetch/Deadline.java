@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A deadline that moves often and is seldom reached. Uses at most one scheduled task.
+ * A timer for a deadline that moves often and is seldom reached. Uses at most one scheduled task.
  *
- * <p>Moving the deadline later, or clearing it, only writes a field: the task checks the field when it runs, and
- * reschedules itself for the rest. Only an earlier deadline replaces the task.
+ * <p>Moving the deadline later, or clearing it, only writes a field. The task checks the field when it runs, and
+ * reschedules itself for the remaining time. Only an earlier deadline replaces the task.
  *
  * <p>Confined to one event loop.
  */

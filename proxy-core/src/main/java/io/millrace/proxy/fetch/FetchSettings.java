@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
  * @param responseHeadMax limit in bytes of a response head and of a trailer section
  * @param connectionsMax limit of connections per origin on this event loop, including those being made
  * @param connectionsTotalMax limit of connections per origin on all event loops together; 0 for no limit
- * @param tunnelsMax limit of tunnels per origin on this event loop, including requests for one; they do not count in
- *     connectionsMax
+ * @param tunnelsMax limit of tunnels per origin on this event loop, including tunnels being opened; tunnels do not
+ *     count in connectionsMax
  * @param idleConnectionsMax limit of idle connections per origin on this event loop
  * @param queueMax limit of calls that wait for a connection, per origin on this event loop
  * @param http2StreamsMax limit of concurrent calls on one HTTP/2 connection
@@ -75,9 +75,7 @@ public record FetchSettings(
         return DEFAULTS;
     }
 
-    /**
-     * Returns a copy with other limits of connections on one event loop and on all, of tunnels, and of waiting calls.
-     */
+    /** Returns a copy with other limits of connections (one loop, all loops), tunnels and waiting calls. */
     public FetchSettings withLimits(int connections, int total, int tunnels, int queue) {
         return new FetchSettings(
                 connectTimeoutNanos,
@@ -109,8 +107,8 @@ public record FetchSettings(
         private long firstByteTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long responseIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long requestIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
-        // This is shorter than the usual 60 s and 75 s of origins. So this proxy usually closes first, and no request
-        // is sent on a connection that the origin is closing.
+        // Origins usually have 60 s or 75 s. With a shorter timeout this proxy closes first, so it sends no request on
+        // a connection that the origin is closing.
         private long keepAliveIdleNanos = TimeUnit.SECONDS.toNanos(50);
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;

@@ -6,10 +6,10 @@ import io.millrace.proxy.fetch.http2.Http2ClientSettings;
 import io.millrace.proxy.fetch.http2.StreamFailure;
 
 /**
- * One HTTP/2 connection to an origin in its pool. Carries calls, each on its own stream.
+ * One HTTP/2 connection in the connection pool of an origin. Carries several calls, each on its own stream.
  *
  * <p>Without calls, the deadline is the idle timeout. With calls, the connection sends a PING when the origin is
- * silent, and closes without an answer to the PING.
+ * silent, and closes if the origin does not answer the PING.
  *
  * <p>Confined to one event loop.
  */
@@ -20,7 +20,9 @@ final class MultiplexedConnection implements ConnectionListener {
     private FetchSettings settings;
     private int calls;
     private boolean served;
+    /** True from a PING until bytes of the origin arrive. */
     private boolean probing;
+    /** True if no further call may start. */
     private boolean draining;
     private boolean closed;
 
@@ -76,7 +78,7 @@ final class MultiplexedConnection implements ConnectionListener {
         deadline.set(settings.keepAliveIdleNanos());
     }
 
-    /** Notes that a response was completed on this connection. */
+    /** Records that a response was completed on this connection. */
     void served() {
         served = true;
     }
@@ -126,7 +128,7 @@ final class MultiplexedConnection implements ConnectionListener {
         if (calls == 0 && !probing) {
             closeUnused();
         } else if (probing) {
-            wire.die(
+            wire.failConnection(
                     StreamFailure.Kind.RESET,
                     "no answer to a PING within " + PooledOriginClient.millis(settings.connectTimeoutNanos()));
         } else {

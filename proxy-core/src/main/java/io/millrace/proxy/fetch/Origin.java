@@ -74,7 +74,7 @@ public record Origin(
         return new Origin(scheme, host, port, true, socket);
     }
 
-    /** Returns a copy whose connections are made to a Unix domain socket. */
+    /** Returns a copy that is reached through a Unix domain socket. */
     public Origin onSocket(String path) {
         return new Origin(scheme, host, port, false, path);
     }

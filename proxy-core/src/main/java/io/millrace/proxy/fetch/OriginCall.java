@@ -4,7 +4,7 @@ import io.millrace.proxy.memory.SlowClients;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One request in progress, as the caller controls it: request content, backpressure, and cancellation.
+ * The caller's handle of one request in progress: request content, backpressure, and cancellation.
  *
  * <p>Confined to one event loop, that of the {@link OriginClient}.
  */
@@ -44,12 +44,12 @@ public interface OriginCall {
     void resumeReading();
 
     /**
-     * Ends the call: no callback follows. A connection in use is closed, one being made is kept for other calls.
-     * Idempotent; does nothing when the call has ended.
+     * Ends the call: no callback follows. A connection in use is closed; a connection being made is kept for other
+     * calls. Idempotent; has no effect after the end of the call.
      */
     void cancel();
 
-    /** The demand of other calls for the connection of this call. */
+    /** Returns how urgently other calls need the connection of this call. */
     default SlowClients.OriginDemand demand() {
         return SlowClients.OriginDemand.NONE;
     }

@@ -83,8 +83,8 @@ public final class OriginClientBuilder {
     }
 
     /**
-     * Sets a resolver that replaces the DNS client. Closed with the client. Addresses, {@code localhost} and names
-     * below it never reach it.
+     * Sets a resolver that replaces the DNS client. The origin client closes it. The resolver is never called for IP
+     * addresses, {@code localhost} and names ending in {@code .localhost}.
      */
     public OriginClientBuilder resolver(NameResolver<InetAddress> nameResolver) {
         resolver = nameResolver;
@@ -126,7 +126,10 @@ public final class OriginClientBuilder {
         return this;
     }
 
-    /** Sets the connections of all event loops, for the process-wide limit; by default the client counts alone. */
+    /**
+     * Sets the shared connection counts for the process-wide limit. By default the client counts only its own
+     * connections.
+     */
     public OriginClientBuilder totals(ConnectionTotals shared) {
         totals = shared;
         return this;

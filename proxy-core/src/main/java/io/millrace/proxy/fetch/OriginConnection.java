@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One HTTP/1.1 connection to an origin, from the TCP handshake to its end. Carries one call at a time.
  *
- * <p>It has one deadline, which depends on the awaited event: the idle timeout, the response head, the next content, or
- * progress of the request's content.
+ * <p>One deadline applies at a time. It depends on the awaited event: the next call (idle timeout), the response head,
+ * more content, or progress in sending the request's content.
  *
  * <p>Confined to one event loop.
  */
@@ -49,12 +49,12 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         CLOSED
     }
 
-    /** The event that the deadline is for, while a call is carried. */
+    /** The event that the deadline waits for during a call. */
     private enum Awaited {
-        /** The caller must act: no deadline. */
+        /** The next step is the caller's: no deadline. */
         CALLER,
-        /** The origin must accept request content that waits to be sent. */
-        TAKING,
+        /** The origin must accept more of the unsent request content. */
+        REQUEST_PROGRESS,
         HEAD,
         CONTENT
     }
@@ -67,24 +67,26 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     private FetchSettings settings;
     private State state = State.OPENING;
     private @Nullable PooledCall call;
+    /** True while the pool keeps the connection as idle. */
     private boolean pooled;
+    /** True once the connection has carried a complete response. */
     private boolean served;
     private boolean requestFinished;
     private boolean outputShut;
     private boolean headReceived;
     private boolean reusable;
     private boolean closeDelimited;
+    /** True once the origin has sent a TLS close_notify. */
     private boolean closeNotified;
-    private boolean progress;
-    private Awaited armed = Awaited.CALLER;
+    /** True if the current read delivered a message of the origin. */
+    private boolean receivedInRead;
+    private Awaited armedFor = Awaited.CALLER;
+    /** Bytes until writability when the deadline was set; fewer bytes mean progress. */
     private long writableBefore;
     private long keepAliveNanos = KeepAlive.UNLIMITED;
     private long idleSinceNanos;
-    /**
-     * Requests that begin in one event loop iteration are flushed together at its end, so that the receiver is woken
-     * once.
-     */
-    private final Runnable flushing = this::flushQueued;
+    /** The task that flushes all requests of one event loop iteration together, so that the origin is woken once. */
+    private final Runnable flushTask = this::flushQueued;
 
     private boolean flushQueued;
 
@@ -112,8 +114,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     }
 
     /**
-     * Returns true if a call with these settings may use the connection. Its idle timeout may be shorter than the one
-     * in force when the connection became idle.
+     * Returns true if a call with these settings may use the connection. The settings may have a shorter idle timeout
+     * than those in force when the connection became idle.
      */
     boolean isUsable(FetchSettings now) {
         return state == State.IDLE
@@ -151,7 +153,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         headReceived = false;
         reusable = false;
         closeDelimited = false;
-        armed = Awaited.CALLER;
+        armedFor = Awaited.CALLER;
         deadline.clear();
         decoder.expectResponse(
                 request.method() == Method.HEAD, request.isConnect(), request.upgrade(), settings.responseHeadMax());
@@ -161,7 +163,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         channel.write(RequestEncoder.head(request, channel.alloc()));
         if (!flushQueued) {
             flushQueued = true;
-            pool.eventLoop().execute(flushing);
+            pool.eventLoop().execute(flushTask);
         }
         armDeadline();
     }
@@ -276,7 +278,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        progress = true;
+        receivedInRead = true;
         PooledCall current = call;
         if (message instanceof BadResponse bad) {
             fail(OriginFailure.Reason.BAD_RESPONSE, bad.problem());
@@ -287,7 +289,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
                     || (current.request().isConnect() && received.head().isSuccessful())) {
                 switched(current, received.head());
             } else if (received.head().isInterim()) {
-                armed = Awaited.CALLER;
+                armedFor = Awaited.CALLER;
                 current.interim(received.head());
             } else {
                 headReceived = true;
@@ -303,8 +305,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-        if (state == State.ACTIVE && progress) {
-            progress = false;
+        if (state == State.ACTIVE && receivedInRead) {
+            receivedInRead = false;
             armDeadline();
         }
     }
@@ -362,7 +364,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         attempt.ready(channel, this);
     }
 
-    /** Hands the connection over to the caller. It counts in the pool until it is closed. */
+    /**
+     * Hands the connection over to the caller, after a protocol switch. The pool counts the connection until it is
+     * closed.
+     */
     private void switched(PooledCall current, ResponseHead head) {
         state = State.CLOSED;
         call = null;
@@ -420,10 +425,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     }
 
     /**
-     * Closes the connection, then ends or retries its call while the place in the pool is still free, then lets the
-     * pool use the place.
+     * Closes the connection, then ends or retries its call, then lets the pool start waiting calls. In this order, a
+     * retried call gets the place of the closed connection.
      */
-    private void closeThen(Runnable callGoesOn) {
+    private void closeThen(Runnable endCall) {
         if (state == State.CLOSED) {
             return;
         }
@@ -434,7 +439,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (was == State.ACTIVE) {
             pool.closedActive();
             try {
-                callGoesOn.run();
+                endCall.run();
             } finally {
                 pool.afterClose();
             }
@@ -453,14 +458,14 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
             return;
         }
         Awaited next = awaited(current);
-        if (next == armed && next != Awaited.CONTENT) {
+        if (next == armedFor && next != Awaited.CONTENT) {
             return;
         }
-        armed = next;
+        armedFor = next;
         FetchSettings limits = current.request().settings();
         switch (next) {
             case CALLER -> deadline.clear();
-            case TAKING -> {
+            case REQUEST_PROGRESS -> {
                 writableBefore = channel.bytesBeforeWritable();
                 deadline.set(limits.requestIdleTimeoutNanos());
             }
@@ -471,7 +476,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
 
     private Awaited awaited(PooledCall current) {
         if (!requestFinished && !channel.isWritable()) {
-            return Awaited.TAKING;
+            return Awaited.REQUEST_PROGRESS;
         }
         if (current.isPaused()) {
             return Awaited.CALLER;
@@ -492,11 +497,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
             return;
         }
         FetchSettings limits = current.request().settings();
-        switch (armed) {
+        switch (armedFor) {
             case CALLER -> {}
-            case TAKING -> {
+            case REQUEST_PROGRESS -> {
                 if (channel.bytesBeforeWritable() < writableBefore) {
-                    armed = Awaited.CALLER;
+                    armedFor = Awaited.CALLER;
                     armDeadline();
                 } else {
                     fail(

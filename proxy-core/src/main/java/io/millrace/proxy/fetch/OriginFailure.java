@@ -7,8 +7,8 @@ package io.millrace.proxy.fetch;
  *
  * @param reason the kind of failure, from a closed list
  * @param message one sentence for the operator: the event, the origin, and the limit that was reached, if any
- * @param beforeHead true when the caller has not received a response head, so that it can still answer otherwise (502,
- *     504, a stale response)
+ * @param beforeHead true when the caller has not received a response head. It can then answer with 502, 504 or a stale
+ *     response
  */
 public record OriginFailure(Reason reason, String message, boolean beforeHead) {
 
@@ -20,7 +20,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         DESTINATION("destination-denied"),
         /** No process listens on the port, or there is no route to the address. */
         CONNECT_REFUSED("connect-refused"),
-        /** No connection within the connect timeout, over all addresses and including the TLS handshake. */
+        /** No address gave a connection (including the TLS handshake) within the connect timeout. */
         CONNECT_TIMEOUT("connect-timeout"),
         /** The TLS handshake failed, the certificate was not accepted, or a TLS record was bad. */
         TLS("tls"),
@@ -46,7 +46,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         MEMORY("memory-full"),
         /** No host of a group of origins is up. */
         NONE_UP("no-origin-up"),
-        /** The client was closed by this proxy. Not reported for the caller's own {@link OriginCall#cancel()}. */
+        /** The {@link OriginClient} was closed. Not reported after {@link OriginCall#cancel()}. */
         CANCELLED("cancelled"),
         /** An internal error of this proxy. */
         INTERNAL("internal");
@@ -75,7 +75,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
          * Returns true if the origin or the network path to it has failed. False for internal errors, and for limits
          * that are unrelated to the state of the origin.
          */
-        public boolean isOrigins() {
+        public boolean isOriginFault() {
             return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;
         }
 

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs failed connections to origins, with the remedy. At most one line a minute for each reason; further failures are
- * counted in that line. Shared by the event loops of a proxy. Thread-safe.
+ * Logs failed connections to origins, with advice to the operator. Writes at most one line a minute for each reason,
+ * with the count of further failures. Shared by the event loops of a proxy. Thread-safe.
  */
 public final class OriginFaults {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -33,7 +33,7 @@ public final class OriginFaults {
      * @param message the origin, the address and the error
      */
     void report(OriginFailure.Reason reason, String message) {
-        if (reason.isOrigins()) {
+        if (reason.isOriginFault()) {
             log.reportSparing(
                     "no connection to an origin (" + reason.text() + ")",
                     () -> message.strip() + "; " + remedy(reason, message));
@@ -46,12 +46,12 @@ public final class OriginFaults {
             case DESTINATION -> "permit the address, or correct the host";
             case CONNECT_REFUSED -> "start the origin, or correct its host and port in the rule";
             case CONNECT_TIMEOUT -> "check the route and the firewalls between this machine and the origin";
-            case TLS -> ofTls(message);
+            case TLS -> tlsRemedy(message);
             default -> "see the log of the origin";
         };
     }
 
-    private String ofTls(String message) {
+    private String tlsRemedy(String message) {
         if (message.contains("NotBefore") || message.contains("not yet valid")) {
             return "the certificate is not valid yet by the clock of this machine, which shows "
                     + Instant.ofEpochMilli(clockMillis.getAsLong()) + ": set the clock, or renew the certificate";

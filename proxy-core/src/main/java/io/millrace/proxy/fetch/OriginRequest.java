@@ -83,8 +83,9 @@ public final class OriginRequest {
     }
 
     /**
-     * A CONNECT request to a proxy (RFC 9110 s9.3.6). After a 2xx response {@link OriginResponseHandler#onSwitched}
-     * gets the connection; any other response is an ordinary one.
+     * Returns a CONNECT request to a proxy (RFC 9110 s9.3.6). After a 2xx response,
+     * {@link OriginResponseHandler#onSwitched} gets the connection. Any other response is delivered like a response to
+     * GET.
      *
      * @param proxy the proxy to send the request to
      * @param authority host and port of the destination
@@ -181,8 +182,8 @@ public final class OriginRequest {
     }
 
     /**
-     * Returns true if the connection may carry no other request: it may leave HTTP, or it begins with a client's
-     * address.
+     * Returns true if the connection must not carry another request: it may leave HTTP, or it begins with a PROXY
+     * header.
      */
     boolean isAlone() {
         return tunnel || upgrade != null || preface != null || isConnect();
@@ -203,7 +204,7 @@ public final class OriginRequest {
         return preface;
     }
 
-    /** The HTTP/2 setting; OFF for a request whose connection may carry no other. */
+    /** The HTTP/2 setting; OFF for a request whose connection must not carry another request. */
     OriginConfig.Http2 http2() {
         boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
         return chosen || isAlone() ? OriginConfig.Http2.OFF : http2;
@@ -325,7 +326,7 @@ public final class OriginRequest {
             return this;
         }
 
-        /** Offers these protocols to the origin. The request gets a connection that carries no other. */
+        /** Offers these protocols to the origin. The connection carries no other request. */
         public Builder upgrade(@Nullable String protocols) {
             upgrade = protocols;
             return this;
@@ -338,7 +339,7 @@ public final class OriginRequest {
         }
 
         /**
-         * Restricts the request to permitted addresses. Without one it fails with
+         * Restricts the request to permitted addresses. If the host has no permitted address, the request fails with
          * {@link OriginFailure.Reason#DESTINATION}.
          */
         public Builder addresses(AddressCheck check) {

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * Receives the events of a call of {@link OriginClient#fetch}.
  *
  * <p>Order: any number of {@link #onContinue()} and {@link #onInterim}, then {@link #onHead}, any number of
- * {@link #onContent}, then {@link #onComplete}; or {@link #onFailure} at any point, which ends the call. Exactly one of
- * onComplete and onFailure is called, unless the caller cancels: then no further method is called. None is called
- * within {@code fetch}. Each may call the {@link OriginCall} or start another call.
+ * {@link #onContent}, then {@link #onComplete}. {@link #onFailure} may be called at any point and ends the call. After
+ * {@link OriginCall#cancel()} no method is called. No method is called within {@code fetch}. Each method may call the
+ * {@link OriginCall} or start another call.
  *
  * <p>Confined to the event loop of the {@link OriginClient}.
  */

@@ -6,10 +6,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The places of one pool within the process-wide limit of connections to its origin ({@link ConnectionTotal}).
+ * One pool's share of the process-wide limit of connections to its origin ({@link ConnectionTotal}). A place is the
+ * right to have one connection.
  *
- * <p>Every connection of the pool has a place. A closed connection leaves its place to the pool until {@link #settle},
- * so that a retried call needs no new one.
+ * <p>Every connection of the pool occupies a place. After a connection is closed, the pool keeps the place until
+ * {@link #settle}, so that a retried call can use it.
  *
  * <p>Confined to the pool's event loop, except for the methods of {@link ConnectionTotal.Member}.
  */
@@ -20,7 +21,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
     private final ConnectionTotals totals;
     /** The connections of all event loops; null for tunnels, which are not counted. */
     private final @Nullable ConnectionTotal total;
-    /** Places of the pool, at least one for each connection. */
+    /** Number of places of the pool: at least one for each connection. */
     private int held;
     /** The wait for a place; null for none. */
     private ConnectionTotal.@Nullable Waiter awaited;
@@ -31,7 +32,10 @@ final class PoolPlaces implements ConnectionTotal.Member {
         total = tunnel ? null : totals.join(pool.origin(), this);
     }
 
-    /** Takes a place for one more connection: that of a closed one, or a free one. Returns false if there is none. */
+    /**
+     * Takes a place for one more connection: the kept place of a closed connection, or a free place. Returns false if
+     * there is none.
+     */
     boolean take(FetchSettings settings) {
         ConnectionTotal all = total;
         if (all == null || held > pool.connections()) {
@@ -60,7 +64,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         }
     }
 
-    /** Gives the place of a closed connection to another pool if it has too few, and then waits behind it. */
+    /** Gives the places of closed connections to another event loop's pool if that pool has too few. */
     void settleDebt() {
         if (isOwed()) {
             withdraw();
@@ -82,7 +86,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         }
     }
 
-    /** Ends the wait, unless a place was granted already. */
+    /** Ends the wait, unless a place has already been granted. */
     void withdraw() {
         ConnectionTotal.Waiter wait = awaited;
         if (wait != null && total != null && total.withdraw(wait)) {
@@ -116,7 +120,10 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return total == null ? 0 : total.places();
     }
 
-    /** Returns true, once for each wait, if this pool should end a shared connection for the pool that waits. */
+    /**
+     * Returns true if this pool should close a shared (HTTP/2) connection for a pool that waits. True only once for
+     * each wait.
+     */
     boolean promise() {
         return total != null && total.promise(this, held);
     }
@@ -126,7 +133,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return awaited != null;
     }
 
-    /** Called when the pool is forgotten; it has no connections and does not wait. */
+    /** Called when the client removes the pool, which has no connections and does not wait. */
     void leave() {
         if (total != null) {
             totals.leave(pool.origin(), this);

@@ -10,8 +10,8 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to an origin, from {@code fetch} to its end. Takes the request content from the caller and passes the
- * response to the handler.
+ * One request to an origin through a connection pool, from {@code fetch} to its end. Passes the caller's request
+ * content to the connection, and the response to the handler.
  *
  * <p>Confined to one event loop.
  */
@@ -41,7 +41,7 @@ final class PooledCall implements OriginCall {
 
         void resumeReading();
 
-        /** Ends the call for a caller that does not need the rest of the response. */
+        /** Ends the call, because its caller needs no more of the response. */
         void abandon();
 
         /** Fails the connection or stream, and its call. */
@@ -64,18 +64,21 @@ final class PooledCall implements OriginCall {
     private final OriginPool pool;
     private final OriginRequest request;
     private final OriginResponseHandler handler;
-    private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
+    /** Request content that waits until the call has a connection. */
+    private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
     private State state = State.WAITING;
     private @Nullable ConnectAttempt attempt;
     private @Nullable Carrier connection;
+    /** True until {@code fetch} returns; until then the handler must not be called. */
     private boolean withinFetch = true;
     private boolean finished;
     private boolean paused;
-    private int heldBytes;
+    private int unsentBytes;
     private long written;
     private boolean anyContentSent;
+    /** End of the wait for a connection, in ns of the event loop's ticker. */
     private long waitsUntil;
-    /** Sent content, kept for a retry; complete while {@link #sentKept} is true. */
+    /** Sent content, kept for a retry. Contains all sent content while {@link #sentKept} is true. */
     private @Nullable ArrayDeque<ByteBuf> sent;
 
     private int sentBytes;
@@ -106,9 +109,9 @@ final class PooledCall implements OriginCall {
         return waitsUntil;
     }
 
-    void connecting(ConnectAttempt made) {
+    void connecting(ConnectAttempt currentAttempt) {
         state = State.CONNECTING;
-        attempt = made;
+        attempt = currentAttempt;
     }
 
     /** Sends the request head and the content that has been written so far. */
@@ -117,9 +120,9 @@ final class PooledCall implements OriginCall {
         attempt = null;
         connection = on;
         on.start(this);
-        while (connection == on && !held.isEmpty()) {
-            ByteBuf piece = held.removeFirst();
-            heldBytes -= piece.readableBytes();
+        while (connection == on && !unsentContent.isEmpty()) {
+            ByteBuf piece = unsentContent.removeFirst();
+            unsentBytes -= piece.readableBytes();
             send(on, piece);
         }
         if (connection == on && finished && request.hasContent()) {
@@ -154,8 +157,8 @@ final class PooledCall implements OriginCall {
         ArrayDeque<ByteBuf> kept = sent;
         ByteBuf piece;
         while (kept != null && (piece = kept.pollLast()) != null) {
-            held.addFirst(piece);
-            heldBytes += piece.readableBytes();
+            unsentContent.addFirst(piece);
+            unsentBytes += piece.readableBytes();
         }
         sentBytes = 0;
         anyContentSent = false;
@@ -193,8 +196,9 @@ final class PooledCall implements OriginCall {
             misuse = "the request is finished or has no content";
         } else if (request.contentLength() >= 0 && written + length > request.contentLength()) {
             misuse = "content: actual=" + (written + length) + ", limit=" + request.contentLength();
-        } else if (connection == null && heldBytes + length > HELD_BYTES_MAX) {
-            misuse = "content held without a connection: actual=" + (heldBytes + length) + ", limit=" + HELD_BYTES_MAX;
+        } else if (connection == null && unsentBytes + length > HELD_BYTES_MAX) {
+            misuse =
+                    "content held without a connection: actual=" + (unsentBytes + length) + ", limit=" + HELD_BYTES_MAX;
         }
         if (misuse != null) {
             content.release();
@@ -208,8 +212,8 @@ final class PooledCall implements OriginCall {
         written += length;
         Carrier on = connection;
         if (on == null) {
-            held.addLast(content);
-            heldBytes += length;
+            unsentContent.addLast(content);
+            unsentBytes += length;
         } else {
             send(on, content);
         }
@@ -264,12 +268,12 @@ final class PooledCall implements OriginCall {
             return;
         }
         Carrier on = connection;
-        ConnectAttempt made = attempt;
+        ConnectAttempt currentAttempt = attempt;
         end();
         if (was == State.WAITING) {
             pool.withdraw(this);
-        } else if (made != null) {
-            made.withdraw();
+        } else if (currentAttempt != null) {
+            currentAttempt.withdraw();
         } else if (on != null) {
             on.abandon();
         }
@@ -281,9 +285,9 @@ final class PooledCall implements OriginCall {
             return;
         }
         Carrier on = connection;
-        ConnectAttempt made = attempt;
-        if (made != null) {
-            made.abandon();
+        ConnectAttempt currentAttempt = attempt;
+        if (currentAttempt != null) {
+            currentAttempt.abandon();
         } else if (on != null) {
             on.fail(OriginFailure.Reason.CANCELLED, "the client was closed");
         }
@@ -373,10 +377,10 @@ final class PooledCall implements OriginCall {
         attempt = null;
         connection = null;
         ByteBuf piece;
-        while ((piece = held.pollFirst()) != null) {
+        while ((piece = unsentContent.pollFirst()) != null) {
             piece.release();
         }
-        heldBytes = 0;
+        unsentBytes = 0;
         pool.client().ended(this);
     }
 }

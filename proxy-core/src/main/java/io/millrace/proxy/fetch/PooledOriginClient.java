@@ -4,7 +4,7 @@ import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.dns.HostAddresses;
-import io.millrace.proxy.fetch.http2.Http2ClientLoop;
+import io.millrace.proxy.fetch.http2.Http2ClientBuffers;
 import io.millrace.proxy.net.CountedWrites;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufAllocator;
@@ -30,7 +30,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link OriginClient}: one {@link OriginPool} per pool key, created at the first request and removed when empty.
+ * An {@link OriginClient} with connection pools. Each {@link OriginPool} is created at the first request for its key,
+ * and removed when empty.
  *
  * <p>Confined to one event loop.
  */
@@ -49,7 +50,7 @@ final class PooledOriginClient implements OriginClient {
     private final OriginFaults faults;
     private final ConnectionTotals totals;
     private final boolean epoll;
-    private @Nullable Http2ClientLoop http2;
+    private @Nullable Http2ClientBuffers http2;
     private boolean closed;
 
     PooledOriginClient(
@@ -155,10 +156,10 @@ final class PooledOriginClient implements OriginClient {
     }
 
     /** Returns the buffers that HTTP/2 connections share, created with the first of them. */
-    Http2ClientLoop http2() {
-        Http2ClientLoop shared = http2;
+    Http2ClientBuffers http2() {
+        Http2ClientBuffers shared = http2;
         if (shared == null) {
-            shared = new Http2ClientLoop();
+            shared = new Http2ClientBuffers();
             http2 = shared;
         }
         return shared;

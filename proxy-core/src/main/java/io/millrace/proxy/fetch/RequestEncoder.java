@@ -34,7 +34,7 @@ final class RequestEncoder {
     private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
 
     /**
-     * Fields that depend on this connection. A caller's line of such a name could frame the request in a second way.
+     * Fields that this encoder writes itself or omits. A caller's line with such a name could contradict the framing.
      */
     private static final FieldNames OWN = FieldNames.of(
             FieldName.CONNECTION,

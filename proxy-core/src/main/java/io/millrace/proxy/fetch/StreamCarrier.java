@@ -19,19 +19,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries one call on one stream of an HTTP/2 connection.
  *
- * <p>It has one deadline, like an HTTP/1.1 connection. While both sides may still send, no deadline runs: the PING of
- * the connection detects an origin that is gone.
+ * <p>The deadline depends on the awaited event, as for an HTTP/1.1 connection. No deadline runs while both sides may
+ * still send. Then the PING of the connection detects an unreachable origin.
  *
  * <p>Confined to one event loop.
  */
 final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
-    /** The event that the deadline is for. */
+    /** The event that the deadline waits for. */
     private enum Awaited {
-        /** The caller must act, or no single event is awaited: no deadline. */
+        /** The next step is the caller's, or no single event is awaited: no deadline. */
         CALLER,
-        /** The origin must accept request content that waits to be sent. */
-        TAKING,
+        /** The origin must accept more of the unsent request content. */
+        REQUEST_PROGRESS,
         HEAD,
         CONTENT
     }
@@ -43,13 +43,14 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     private final Http2ClientStream stream;
     private boolean requestFinished;
     private boolean headReceived;
-    private boolean over;
+    private boolean ended;
     /** Bytes of content still to come, by Content-Length; negative when unknown. */
     private long contentLeft = -1;
 
-    private Awaited armed = Awaited.CALLER;
+    private Awaited armedFor = Awaited.CALLER;
+    /** Sent bytes of content when the deadline was set; more bytes mean progress. */
     private long sentBefore;
-    /** True if the origin has sent anything since the deadline for taking content began. */
+    /** True if the origin has sent anything since the deadline for request progress began. */
     private boolean receivedSince;
 
     /** Sends the head of the call's request. */
@@ -152,7 +153,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     public void onHead(ResponseHead head) {
         receivedSince = true;
         if (head.isInterim()) {
-            armed = Awaited.CALLER;
+            armedFor = Awaited.CALLER;
             call.interim(head);
             armDeadline();
             return;
@@ -161,7 +162,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         if (decision instanceof FramingDecision.Rejected rejected) {
             fail(OriginFailure.Reason.BAD_RESPONSE, rejected.problem());
         } else if (decision instanceof FramingDecision.Framed framed) {
-            // If the head does not determine the end of the content, the end of the stream does.
+            // Without a length in the head, the end of the stream ends the content.
             ResponseFraming framing =
                     framed.framing().isCloseDelimited() ? ResponseFraming.BY_CHUNKS : framed.framing();
             headReceived = true;
@@ -244,12 +245,12 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         call.failed(reason, connection.pool().origin() + ": " + problem, !headReceived);
     }
 
-    /** Ends the carrier; false when it had already ended. */
+    /** Ends the carrier. Returns false if it had already ended. */
     private boolean end(boolean complete) {
-        if (over) {
+        if (ended) {
             return false;
         }
-        over = true;
+        ended = true;
         deadline.cancel();
         if (complete) {
             connection.served();
@@ -262,18 +263,18 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
      * of content.
      */
     private void armDeadline() {
-        if (over) {
+        if (ended) {
             return;
         }
         Awaited next = awaited();
-        if (next == armed && next != Awaited.CONTENT) {
+        if (next == armedFor && next != Awaited.CONTENT) {
             return;
         }
-        armed = next;
+        armedFor = next;
         FetchSettings limits = call.request().settings();
         switch (next) {
             case CALLER -> deadline.clear();
-            case TAKING -> {
+            case REQUEST_PROGRESS -> {
                 sentBefore = stream.sentBytes();
                 receivedSince = false;
                 deadline.set(limits.requestIdleTimeoutNanos());
@@ -285,7 +286,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     private Awaited awaited() {
         if (stream.hasUnsent()) {
-            return Awaited.TAKING;
+            return Awaited.REQUEST_PROGRESS;
         }
         if (call.isPaused()) {
             return Awaited.CALLER;
@@ -298,34 +299,34 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     private void deadlineReached() {
         FetchSettings limits = call.request().settings();
-        switch (armed) {
+        switch (armedFor) {
             case CALLER -> {}
-            case TAKING -> {
+            case REQUEST_PROGRESS -> {
                 // An origin that is sending its response may accept the rest of the request later, as in a
                 // bidirectional stream of messages.
                 if (!stream.hasUnsent() || stream.sentBytes() > sentBefore || receivedSince) {
-                    armed = Awaited.CALLER;
+                    armedFor = Awaited.CALLER;
                     armDeadline();
                 } else {
-                    late(
+                    failLate(
                             OriginFailure.Reason.REQUEST_TIMEOUT,
                             "the origin read none of the request's content within "
                                     + PooledOriginClient.millis(limits.requestIdleTimeoutNanos()));
                 }
             }
             case HEAD ->
-                late(
+                failLate(
                         OriginFailure.Reason.FIRST_BYTE_TIMEOUT,
                         "no response head within " + PooledOriginClient.millis(limits.firstByteTimeoutNanos()));
             case CONTENT ->
-                late(
+                failLate(
                         OriginFailure.Reason.IDLE_TIMEOUT,
                         "no content for " + PooledOriginClient.millis(limits.responseIdleTimeoutNanos()));
         }
     }
 
     /** Fails the stream. A PING checks whether the connection still works. */
-    private void late(OriginFailure.Reason reason, String problem) {
+    private void failLate(OriginFailure.Reason reason, String problem) {
         connection.probe();
         fail(reason, problem);
     }

@@ -4,8 +4,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
 /**
- * An origin's connection that has left HTTP. It is not read before the hand-over. The receiver of this object owns the
- * connection and hands it over or closes it. It counts as one of the origin's tunnels until it is closed.
+ * An origin connection that has left HTTP, for a tunnel. The connection is not read before the hand-over. The owner of
+ * this object must hand the connection over or close it. The connection counts as a tunnel of the origin until it is
+ * closed.
  *
  * <p>Confined to its event loop.
  */

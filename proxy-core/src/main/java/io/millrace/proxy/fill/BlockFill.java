@@ -11,7 +11,7 @@ import io.netty.util.concurrent.EventExecutor;
  * <p>Confined to the event loop of the fetch.
  */
 public final class BlockFill {
-    /** Callback to the fetch that feeds the fill. */
+    /** Callback to the fetch that delivers the body. */
     @FunctionalInterface
     public interface Feed {
         /** Stops or resumes reading from the origin. */
@@ -25,11 +25,12 @@ public final class BlockFill {
     private final long end;
 
     private long position;
+    /** True while reading is paused, because the store's write queue is full. */
     private boolean waiting;
 
     /**
-     * @param writer stays the caller's, who closes it when the fill has ended
-     * @param position position in the body of the first byte that arrives
+     * @param writer borrowed: the caller closes it when the fill has ended
+     * @param position position in the body of the first byte that the origin sends
      * @param first position of the first byte wanted; earlier bytes are dropped
      * @param end the position after the last byte wanted; later bytes are dropped
      */

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The most recently received bytes of a body, in the chunks in which they arrived. Owns the chunks. Returned buffers
- * are references that the receiver owns.
+ * A window over the most recently received bytes of a body, as a linked list of received chunks. Owns the chunks. Each
+ * returned buffer holds a reference of its own, which the caller must release.
  *
  * <pre>
  *   0 ........... start ............................ end
@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ContentWindow {
-    /** Limit of chunks joined to one piece. The kernel accepts no longer vector, so further chunks would be copied. */
+    /**
+     * Limit of chunks in one returned buffer. A gathering write of more chunks would copy them, because the kernel's
+     * vector is limited.
+     */
     private static final int JOINED_CHUNKS_MAX = 64;
 
     /** A chunk of the body, linked to the next one. */
@@ -94,7 +97,8 @@ final class ContentWindow {
         if (oldest == null) {
             newest = null;
         }
-        // A lagging reader may reference the chunk for long. That must not keep the later chunks reachable.
+        // A lagging reader may reference the dropped chunk for a long time. Through its link it would keep all later
+        // chunks reachable.
         chunk.next = null;
         chunk.bytes.release();
     }

@@ -38,25 +38,28 @@ public final class ResponseTee {
     /** Bytes per read from the store for a lagging reader. */
     private static final int LAGGING_READ_BYTES = 256 * 1024;
     /**
-     * Limit of bytes passed to readers before the loop polls its sockets again, including the origin's: a quarter of a
-     * millisecond of sending.
+     * Limit of bytes passed to readers before the loop polls its sockets again. Sending 1 MiB takes about a quarter of
+     * a millisecond.
      */
-    private static final int IN_A_ROW_BYTES = 1 << 20;
+    private static final int BYTES_BETWEEN_POLLS = 1 << 20;
     /**
-     * Limit of a piece for one of several readers, the same as for stored content: a slow client keeps one piece
-     * allocated.
+     * Limit of a piece when the body has several readers. A slow client keeps one piece allocated, so the limit equals
+     * that of stored content.
      */
-    private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
+    private static final int PIECE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
     /**
-     * Longer limit of a piece that many readers share: all slow clients keep the same bytes allocated, unless each
-     * connection copies them.
+     * Higher limit of a piece that many readers share. All slow clients then keep the same bytes allocated, unless
+     * their connections copy the bytes.
      */
-    private static final int SHARED_BYTES_MAX = 1 << 20;
-    /** From this number of readers on, pieces may be shared. */
-    private static final int SHARING_READERS_MIN = SHARED_BYTES_MAX / AT_ONCE_BYTES_MAX;
+    private static final int SHARED_PIECE_BYTES_MAX = 1 << 20;
+    /** Minimum number of readers for shared pieces. */
+    private static final int SHARING_READERS_MIN = SHARED_PIECE_BYTES_MAX / PIECE_BYTES_MAX;
     /** Initial window of a body that is not stored, until its readers have consumed {@link #BUFFERED_BYTES_MAX}. */
     private static final int FIRST_WINDOW_BYTES = 16 * 1024;
-    /** Bytes that a connection accepts for a client that never reads: its write queue and the kernel's buffers. */
+    /**
+     * Bytes that a connection accepts for a client that never reads: the connection's write queue and the kernel's
+     * buffers.
+     */
     private static final int BUFFERED_BYTES_MAX = 512 * 1024;
 
     /** Callbacks to the fetch that feeds the tee. */
@@ -83,16 +86,19 @@ public final class ResponseTee {
     /** Readers that wait for more content, in order of arrival. */
     private final ArrayDeque<Reader> waiting = new ArrayDeque<>(2);
 
+    /** True if {@link #serveDue} is queued. */
     private boolean servingDue;
     /** Start of the bytes that readers waiting for {@link #serveDue} have not received. */
     private long dueFrom = Long.MAX_VALUE;
-    /** Total bytes passed to readers out of the window. */
-    private long handed;
+    /** Total bytes that readers received from the window. */
+    private long deliveredBytes;
 
     private final ContentWindow window = new ContentWindow();
+    /** True while reading from the origin is enabled. */
     private boolean open = true;
     private boolean ended;
     private boolean completed;
+    /** True if the store keeps the received part when the origin fails. */
     private boolean partKept;
     private boolean tooLarge;
     private long storedLengthMax = Long.MAX_VALUE;
@@ -134,11 +140,12 @@ public final class ResponseTee {
     }
 
     /**
-     * Also writes the content to the store. Call before the first content. The tee owns the writer afterwards.
+     * Also writes the content to the store. Call before the first {@link #content}. The tee takes ownership of the
+     * writer.
      *
-     * @param length length of the body as announced by the origin, -1 if unknown. The object is completed in the store
-     *     before any reader gets the last byte, so a client that repeats the request finds it stored
-     * @param keepsPart whether to keep the received part when the origin breaks off
+     * @param length length of the body as announced by the origin, -1 if unknown. If known, the object is completed in
+     *     the store before any reader gets the last byte. So a client that repeats the request finds the object
+     * @param keepsPart whether the store keeps the received part if the origin fails
      * @param lengthMax limit of a stored body in bytes, 0 for none; a longer body is not stored, but still delivered to
      *     the readers
      */
@@ -241,7 +248,7 @@ public final class ResponseTee {
     }
 
     private void completeStored() {
-        // A writer that a purge has failed stays open: lagging readers use its bytes until the last of them has left.
+        // A purge can fail the writer. The writer then stays open, because lagging readers still read its bytes.
         if (writer != null && !completed && !tooLarge && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;
@@ -299,7 +306,8 @@ public final class ResponseTee {
 
     /**
      * Serves the waiting readers after the loop has read all available bytes of the origin. So each reader gets many
-     * pieces in a row. Otherwise every reader would finish only near the end of all sending.
+     * pieces in a row, and the first readers finish early. One piece per reader in turn would let all of them finish
+     * late.
      */
     private void serveSoon(long position) {
         dueFrom = Math.min(dueFrom, position);
@@ -319,9 +327,9 @@ public final class ResponseTee {
     private void serveWaiting() {
         int left = waiting.size();
         try {
-            for (long limit = handed + IN_A_ROW_BYTES; left > 0 && handed < limit; left--) {
+            for (long limit = deliveredBytes + BYTES_BETWEEN_POLLS; left > 0 && deliveredBytes < limit; left--) {
                 Reader reader = waiting.poll();
-                // The queue may be empty: serving a reader may let more content arrive, which is then served
+                // The queue may be empty: serving one reader may resume the origin, whose content is then served
                 // recursively.
                 if (reader != null) {
                     serve(reader);
@@ -358,11 +366,11 @@ public final class ResponseTee {
         Chunk chunk = window.at(reader.position, reader.last);
         reader.last = chunk;
         long until = reader.end >= 0 ? Math.min(reader.end, received()) : received();
-        until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.atOnceUntil());
+        until = readers.size() == 1 ? Math.min(until, chunk.end()) : Math.min(until, reader.pieceEndMax());
         ByteBuf piece = ContentWindow.piece(chunk, reader.position, until);
         int length = piece.readableBytes();
         reader.position += length;
-        handed += length;
+        deliveredBytes += length;
         reader.deliver(piece);
     }
 
@@ -393,12 +401,12 @@ public final class ResponseTee {
         boolean storing = isStoring();
         int bytesMax = bytesMax(storing);
         for (Chunk chunk = window.oldest(); chunk != null; chunk = window.oldest()) {
-            boolean crowded = window.length() > bytesMax;
-            if (!crowded && joinable && !ended) {
+            boolean overfull = window.length() > bytesMax;
+            if (!overfull && joinable && !ended) {
                 break;
             }
             if (!everyReaderPast(chunk.end())
-                    && !(crowded
+                    && !(overfull
                             && storing
                             && chunk.end() <= dueFrom
                             && hasStored(chunk.start(), chunk.end() - chunk.start()))) {
@@ -420,8 +428,10 @@ public final class ResponseTee {
      * leave the window as soon as the store has them.
      */
     private int bytesMax(boolean storing) {
-        int most = windowBytesMax.getAsInt();
-        return storing ? most : (int) Math.min(most, Math.max(FIRST_WINDOW_BYTES, window.start() - BUFFERED_BYTES_MAX));
+        int windowMax = windowBytesMax.getAsInt();
+        return storing
+                ? windowMax
+                : (int) Math.min(windowMax, Math.max(FIRST_WINDOW_BYTES, window.start() - BUFFERED_BYTES_MAX));
     }
 
     private boolean writableWriter() {
@@ -494,12 +504,12 @@ public final class ResponseTee {
             this.sinkLoop = sinkLoop;
             this.sink = sink;
             this.sameLoop = sinkLoop == loop;
-            this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_BYTES_MAX;
+            this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_PIECE_BYTES_MAX;
         }
 
-        /** Returns the latest end of the next piece, when there are other readers. */
-        private long atOnceUntil() {
-            long own = position + AT_ONCE_BYTES_MAX;
+        /** Returns the limit of the end position of the next piece, for a body with several readers. */
+        private long pieceEndMax() {
+            long own = position + PIECE_BYTES_MAX;
             return readers.size() < SHARING_READERS_MIN ? own : Math.max(own, sharedBytesMax);
         }
 

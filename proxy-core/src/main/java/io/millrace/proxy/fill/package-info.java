@@ -1,4 +1,4 @@
-/** Step 10: distribution of one origin body to all waiting clients and to the store at the same time. */
+/** Distribution of one origin body to all waiting clients and to the store at the same time. */
 @NullMarked
 package io.millrace.proxy.fill;
 

@@ -2,7 +2,7 @@ package io.millrace.proxy.http;
 
 import org.jspecify.annotations.Nullable;
 
-/** The host, in lower case, and the port of an authority (RFC 3986 s3.2). Not changed after {@link #read}. */
+/** The host (in lower case) and the port of a URI or Host field (RFC 3986 s3.2). Unchanged after {@link #read}. */
 final class Authority {
 
     private static final byte[] NOTHING = {};

@@ -1,26 +1,27 @@
 package io.millrace.proxy.http;
 
 /**
- * Counts the bytes around the contents of chunks: the chunk sizes with extensions, and the trailers. The content
- * decoder has no configurable limit for them. The count does not depend on how the bytes were split in transport.
+ * Counts the bytes of a chunked message that are not content: chunk size lines with extensions, and trailers. Netty's
+ * decoder has no configurable limit for these bytes. The count does not depend on how the network split them into
+ * reads.
  *
  * <p>Confined to one thread.
  */
 public final class ChunkLines {
-    private long taken;
+    private long lineBytes;
 
     /**
      * Accounts for one call of the decoder.
      *
      * @param before number of bytes before the call
      * @param left number of bytes that the decoder did not consume; if it consumed none, they are an incomplete line
-     * @param handedOn whether the decoder produced output, which ends the lines before it
+     * @param producedOutput whether the decoder produced output, which ends the lines before it
      * @param contentBytes number of content bytes in that output
      * @return the length of the lines since the decoder last produced output
      */
-    public long after(int before, int left, boolean handedOn, int contentBytes) {
-        long lines = taken + before - left - contentBytes;
-        taken = handedOn ? 0 : lines;
+    public long after(int before, int left, boolean producedOutput, int contentBytes) {
+        long lines = lineBytes + before - left - contentBytes;
+        lineBytes = producedOutput ? 0 : lines;
         return before == left ? lines + left : lines;
     }
 }

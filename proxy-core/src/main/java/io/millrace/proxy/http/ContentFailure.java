@@ -4,7 +4,7 @@ package io.millrace.proxy.http;
 public enum ContentFailure {
     /** The origin's connection ended or failed before the last byte. */
     ORIGIN_TRUNCATED("origin-truncated"),
-    /** The origin now has another representation, so that the rest would not match. */
+    /** The origin now has another representation, so the missing bytes would not match the received ones. */
     ORIGIN_CHANGED("origin-changed"),
     /** A stored piece could not be read or its checksum is wrong. */
     STORE_READ("store-read");

@@ -4,15 +4,15 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The receiver of a message's content, with one piece for each {@link ContentSource#pull}.
+ * The receiver of a message's content. It gets one piece for each {@link ContentSource#pull}.
  *
  * <p>Confined to one event loop.
  */
 public interface ContentSink {
     /**
-     * Returns true if the sink queues copies and not the piece itself, which may be shared with others. Examples are
-     * the encrypted bytes of TLS and the separate pieces of a tee. Such a sink receives at most the bytes of one read
-     * at a time. Always returns the same value, on any thread, and never throws.
+     * Returns true if the sink queues copies of a piece, such as encrypted bytes, and not the piece itself. Sharing one
+     * large piece among such sinks saves no memory, so each gets smaller pieces. Always returns the same value, on any
+     * thread, and never throws.
      */
     default boolean keepsCopies() {
         return false;

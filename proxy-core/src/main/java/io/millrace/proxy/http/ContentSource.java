@@ -1,8 +1,8 @@
 package io.millrace.proxy.http;
 
 /**
- * A source of message content: a stored response, or an origin's response in transfer. The sink pulls, so that the
- * receiver alone determines the pace.
+ * A source of message content: a stored response, or an origin's response in transfer. The sink pulls each piece, so
+ * the receiver determines the pace.
  *
  * <p>Confined to the event loop of its sink.
  */
@@ -14,8 +14,8 @@ public interface ContentSource {
     void pull();
 
     /**
-     * Notifies that the last piece waits because the receiver is slower. The next pull follows when the piece was sent.
-     * Called each time this occurs.
+     * Tells the source that its last piece waits, because the receiver is slower than the source. The next pull follows
+     * after the piece is sent. Called for each such piece.
      */
     default void onBehind() {}
 

@@ -5,14 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of a field section: names whose lines are removed, and encoded lines that are added behind.
+ * A change of a field section: removes all lines with certain names, then appends lines.
  *
  * <p>Immutable.
  */
 public final class FieldEdits {
     private final FieldName[] removed;
     private final FieldSection added;
-    /** Bit {@code length & 63} for the length of each removed name, so that most lines need no comparison. */
+    /**
+     * A bit set of the lengths of the removed names, modulo 64. Most lines have another length and need no comparison.
+     */
     private final long removedLengths;
 
     private FieldEdits(FieldName[] removed, FieldSection added) {
@@ -94,7 +96,7 @@ public final class FieldEdits {
         return added.wireLength();
     }
 
-    /** Writes the added lines that none of the later changes removes. Borrows the buffer. */
+    /** Writes the added lines, without those that a later change removes. Borrows the buffer. */
     void writeAdded(ByteBuf out, FieldEdits[] all, int next, int end) {
         if (next == end) {
             added.writeTo(out);

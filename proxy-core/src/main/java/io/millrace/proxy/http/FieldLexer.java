@@ -52,10 +52,7 @@ public final class FieldLexer {
         return to > from;
     }
 
-    /**
-     * Returns the position of the first byte from {@code from} on that is not a token byte; {@code to} if there is
-     * none.
-     */
+    /** Returns the position of the first byte in the range that is not a token byte; {@code to} if there is none. */
     public static int skipToken(byte[] bytes, int from, int to) {
         int i = from;
         while (i < to && TOKEN[bytes[i] & 0xff]) {
@@ -65,9 +62,9 @@ public final class FieldLexer {
     }
 
     /**
-     * Returns the position of the first byte from {@code from} on that is neither visible ASCII nor space nor tab;
-     * {@code to} if there is none. Checks eight bytes at a time, because the fields of a browser's request have about a
-     * thousand bytes.
+     * Returns the position of the first byte in the range that is not text; {@code to} if there is none. Text is
+     * visible ASCII, bytes above 0x7f, space and tab. Checks eight bytes at a time, because the fields of a browser's
+     * request have about a thousand bytes.
      */
     public static int skipText(byte[] bytes, int from, int to) {
         int i = from;
@@ -96,10 +93,7 @@ public final class FieldLexer {
         return ((belowSpace | word | (deleted - EVERY_BYTE)) & HIGH_BITS) == 0;
     }
 
-    /**
-     * Returns the position of the first byte from {@code from} on that is neither space nor tab; {@code to} if there is
-     * none.
-     */
+    /** Returns the position after leading spaces and tabs; {@code to} if the range has only these. */
     public static int skipSpace(byte[] bytes, int from, int to) {
         int i = from;
         while (i < to && isSpace(bytes[i])) {

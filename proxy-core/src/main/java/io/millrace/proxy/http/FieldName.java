@@ -93,13 +93,13 @@ public final class FieldName {
     private final int id;
     private final String text;
     private final String lower;
-    private final byte[] spelled;
+    private final byte[] spelling;
 
     private FieldName(int id, String text) {
         this.id = id;
         this.text = text;
         this.lower = text.toLowerCase(Locale.ROOT);
-        this.spelled = text.getBytes(StandardCharsets.ISO_8859_1);
+        this.spelling = text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
     /**
@@ -107,12 +107,12 @@ public final class FieldName {
      * each with its CRLF.
      */
     boolean isLineOf(byte[] head) {
-        int last = head.length - spelled.length - 1;
+        int last = head.length - spelling.length - 1;
         for (int at = 0; at <= last; at++) {
             if (at > 0
                     && head[at - 1] == '\n'
-                    && head[at + spelled.length] == ':'
-                    && matches(head, at, at + spelled.length)) {
+                    && head[at + spelling.length] == ':'
+                    && matches(head, at, at + spelling.length)) {
                 return true;
             }
         }
@@ -170,7 +170,7 @@ public final class FieldName {
 
     /** Returns true if the range equals this name. Ignores ASCII case. */
     public boolean matches(byte[] bytes, int from, int to) {
-        byte[] mine = spelled;
+        byte[] mine = spelling;
         if (to - from != mine.length) {
             return false;
         }
@@ -236,8 +236,8 @@ public final class FieldName {
     }
 
     /**
-     * Hashes the length and the first, middle and last byte, which differ for most well-known names; 0x20 folds the
-     * case.
+     * Returns the hash slot of a name, from its length and its first, middle and last byte. These differ for most
+     * well-known names. The bit 0x20 makes letters lower case.
      */
     private static int slot(byte first, byte middle, byte last, int length) {
         int hash = length * 37 + (first | 0x20);

@@ -1,13 +1,13 @@
 package io.millrace.proxy.http;
 
 /**
- * A set of well-known field names. Tests whether it contains the name of a line without comparing names.
+ * A set of well-known field names. A lookup uses the id of a name and compares no bytes.
  *
  * <p>Immutable.
  */
 public final class FieldNames {
     private final boolean[] ids;
-    /** The bits of these names, in the form of a section's presence bits. */
+    /** One bit per name id, modulo 64, like the presence bits of a {@link FieldSection}. */
     private final long bits;
 
     private FieldNames(boolean[] ids, long bits) {

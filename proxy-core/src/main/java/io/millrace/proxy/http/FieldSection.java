@@ -27,10 +27,10 @@ public final class FieldSection {
 
     static final int STRIDE = 5;
     private static final int NOT_CONTIGUOUS = -1;
-    /** Number of lines with reserved space: at least these, and one more per {@code BYTES_OF_A_LINE} bytes. */
-    private static final int LINES_AT_LEAST = 4;
+    /** Minimum number of lines with reserved space. One more line is reserved per {@code BYTES_PER_LINE} bytes. */
+    private static final int LINES_MIN = 4;
 
-    private static final int BYTES_OF_A_LINE = 48;
+    private static final int BYTES_PER_LINE = 48;
 
     private byte[] bytes;
     private int[] lines;
@@ -63,7 +63,7 @@ public final class FieldSection {
      * @return null if the range contains anything else
      */
     public static @Nullable FieldSection parse(byte[] bytes, int from, int to) {
-        FieldSection section = reusable(LINES_AT_LEAST + (to - from) / BYTES_OF_A_LINE);
+        FieldSection section = reusable(LINES_MIN + (to - from) / BYTES_PER_LINE);
         section.bytes = bytes;
         int position = from;
         while (position < to) {
@@ -92,9 +92,9 @@ public final class FieldSection {
         return new Builder(512, 16);
     }
 
-    /** Returns a builder for a section with most lines of another section and a few more. */
+    /** Returns a builder sized for a copy of another section with a few more lines. */
     public static Builder builderLike(FieldSection other) {
-        return new Builder(other.wireLength() + 128, other.size + LINES_AT_LEAST);
+        return new Builder(other.wireLength() + 128, other.size + LINES_MIN);
     }
 
     /**
@@ -188,7 +188,9 @@ public final class FieldSection {
         return set;
     }
 
-    /** Returns true if a field of these names may be present. False is certain. Allocates nothing and reads no line. */
+    /**
+     * Returns false only if no field of these names is present; true may be wrong. Allocates nothing and reads no line.
+     */
     public boolean mayContainAny(long set) {
         return (present & set) != 0;
     }
@@ -215,7 +217,7 @@ public final class FieldSection {
         return lines[line * STRIDE + 4];
     }
 
-    /** Returns true if a field with one of the names of these bits may be present. */
+    /** Returns false only if no field whose name has one of these bits is present; true may be wrong. */
     boolean mayHave(long bits) {
         return (present & bits) != 0;
     }
@@ -276,7 +278,7 @@ public final class FieldSection {
         return false;
     }
 
-    /** The array of the positions; borrowed, and must not be changed. */
+    /** The array that the positions refer to; borrowed, and must not be changed. */
     public byte[] bytes() {
         return bytes;
     }
@@ -329,8 +331,8 @@ public final class FieldSection {
     }
 
     /**
-     * Returns an immutable section with the same lines over another array, which has the same bytes at positions higher
-     * by {@code shift}. The lines must have no gaps between {@code from} and {@code to}.
+     * Returns an immutable section with the same lines over another array. The array has the same bytes at positions
+     * higher by {@code shift}. The lines must have no gaps between {@code from} and {@code to}.
      *
      * @param array borrowed during the lifetime of the section
      * @param from first byte of the lines in {@code array}

@@ -3,8 +3,8 @@ package io.millrace.proxy.http;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Finds the end of a message's head in bytes that arrive in pieces. Reads each byte once. Finds the empty line only and
- * does not check the syntax of the lines before it.
+ * Finds the end of a message's head in bytes that arrive in pieces. Reads each byte once. Looks only for the empty
+ * line, and does not check the syntax of the head.
  *
  * <p>Confined to one thread.
  */
@@ -37,15 +37,15 @@ public final class HeadScanner {
     }
 
     /**
-     * Like {@link #scan(ByteBuf)}, but reads at most the first {@code most} bytes. A head that is longer is too large,
-     * and the cost of detecting that is limited. {@code most} may be smaller than in the previous call.
+     * Like {@link #scan(ByteBuf)}, but reads at most the first {@code bytesMax} bytes. The limit bounds the cost of
+     * scanning a head that is too large. {@code bytesMax} may be smaller than in the previous call.
      */
-    public int scan(ByteBuf in, int most) {
-        if (scanned > most) {
+    public int scan(ByteBuf in, int bytesMax) {
+        if (scanned > bytesMax) {
             return INCOMPLETE;
         }
         int start = in.readerIndex();
-        int end = start + Math.min(most, in.readableBytes());
+        int end = start + Math.min(bytesMax, in.readableBytes());
         int at = start + scanned;
         while (true) {
             int lf = in.indexOf(at, end, (byte) '\n');

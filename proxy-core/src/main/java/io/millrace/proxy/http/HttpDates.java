@@ -158,10 +158,10 @@ public final class HttpDates {
         int time = time(b, at + 10);
         int latest = yearOf(nowSeconds) + 50;
         int year = latest - Math.floorMod(latest - twoDigits, 100);
-        // Compares the same date fifty years earlier with now. In a year without 29 February it counts as the 28th.
+        // Compares the same date fifty years earlier with now. If that year has no 29 February, the 28th is compared.
         int earlier = year == latest && month == 1 && day == 29 ? 28 : day;
-        boolean beyond = year == latest && seconds(year - 50, month, earlier, time) > nowSeconds;
-        return seconds(beyond ? year - 100 : year, month, day, time);
+        boolean isTooFar = year == latest && seconds(year - 50, month, earlier, time) > nowSeconds;
+        return seconds(isTooFar ? year - 100 : year, month, day, time);
     }
 
     /** Returns the seconds of the day for {@code hh:mm:ss}; -1 if malformed. */

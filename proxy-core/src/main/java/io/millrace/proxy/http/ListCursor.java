@@ -3,7 +3,7 @@ package io.millrace.proxy.http;
 /**
  * Iterates over the comma-separated members of all lines of one field (RFC 9110 s5.6.1). Commas in quoted strings do
  * not separate members. Empty members are skipped, white space around a member is removed. A quote that is not closed
- * in its line is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
+ * in its line counts as an ordinary byte, so that it cannot hide later members. Confined to one thread.
  *
  * <pre>
  * ListCursor members = ListCursor.over(fields, FieldName.VARY);
@@ -22,7 +22,7 @@ public final class ListCursor {
     private int start;
     private int end;
     /**
-     * True after an unclosed quote in the line. A search for the end of each further quote would take quadratic time.
+     * True after an unclosed quote in the line. Searching for the end of each further quote would take quadratic time.
      */
     private boolean isUnclosed;
 
@@ -65,7 +65,7 @@ public final class ListCursor {
         }
     }
 
-    /** The array of the positions {@link #start} and {@link #end}; borrowed. */
+    /** The array that {@link #start} and {@link #end} refer to; borrowed. */
     public byte[] bytes() {
         return bytes;
     }

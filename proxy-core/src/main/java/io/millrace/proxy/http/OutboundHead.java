@@ -7,8 +7,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a response to the client: the status, the received or stored end-to-end fields, and the few fields that
- * differ per response. Independent of the HTTP version: the sending lane adds framing and connection fields.
+ * The head of a response to the client. It has the status, the received or stored end-to-end fields, and the few fields
+ * that differ per response. Independent of the HTTP version: the HTTP/1.1 or HTTP/2 code that sends the head adds
+ * framing and connection fields.
  *
  * <p>Mutable and reusable. One instance per event loop is enough, because {@code ClientStream.writeHead} reads it
  * before it returns. Confined to one event loop.
@@ -56,8 +57,8 @@ public final class OutboundHead {
     }
 
     /**
-     * Begins a new head from one in HTTP/1.1 format: status line and field lines, each with its CRLF, without the empty
-     * line.
+     * Begins a new head from bytes in HTTP/1.1 format. The bytes are the status line and field lines, each with its
+     * CRLF, without the empty line.
      *
      * @param bytes borrowed, and must not be changed
      * @param hasContentLength whether a Content-Length line is included
@@ -116,8 +117,8 @@ public final class OutboundHead {
     }
 
     /**
-     * Changes the fields after all other values are set. Later changes apply to the lines that earlier ones have added.
-     * Via, Cache-Status and Strict-Transport-Security that this proxy would add are removed like received ones.
+     * Applies a change to the fields. Call after all other values are set. A later change also applies to lines that
+     * earlier changes added, and to the Via, Cache-Status and Strict-Transport-Security of this proxy.
      */
     public OutboundHead edit(FieldEdits changes) {
         if (editCount == edits.length) {
@@ -213,7 +214,7 @@ public final class OutboundHead {
         return editCount;
     }
 
-    /** The lines that change {@code i} adds, some of which later changes may remove. */
+    /** The lines that change {@code i} adds. Later changes may remove some of them; see {@link #isAdded}. */
     public FieldSection added(int i) {
         return edits[i].added();
     }

@@ -29,8 +29,8 @@ public final class RecentHost {
     }
 
     /**
-     * Returns the cached authority if the Host field at the line equals the last one byte for byte; else null, also for
-     * line -1.
+     * Returns the cached authority if the Host field at the line is the cached one; else null. Compares byte for byte.
+     * Returns null for line -1.
      */
     @Nullable
     Authority ofField(FieldSection fields, int line) {

@@ -107,7 +107,8 @@ final class TargetParser {
         int query = -1;
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
-            // Some origins treat a backslash as a slash. No client sends one in a path, but browsers do in queries.
+            // Some origins treat a backslash as a slash. Clients do not send a backslash in a path, but browsers send
+            // it in queries.
             if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0)) {
                 return TargetProblem.BYTE;
             }

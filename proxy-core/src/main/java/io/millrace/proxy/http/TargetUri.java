@@ -63,7 +63,7 @@ public final class TargetUri implements TargetResult {
     /**
      * Parses the target of a request; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}.
      *
-     * @param recent cache of the previous request's host, which also determines whether the connection uses TLS
+     * @param recent cache of the connection's last Host field; it also knows whether the connection uses TLS
      */
     public static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, RecentHost recent) {
@@ -189,12 +189,12 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
-     * Returns this URI with the other scheme of http and https. A default port becomes the default of that scheme;
-     * other ports are kept.
+     * Returns this URI with https instead of http, or http instead of https. A default port becomes that of the new
+     * scheme; other ports are kept.
      */
     public TargetUri inOtherScheme() {
-        int itsPort = isDefaultPort() ? defaultPort(!secure) : port;
-        return new TargetUri(form, !secure, host, itsPort, target, pathStart, pathEnd, queryEnd);
+        int newPort = isDefaultPort() ? defaultPort(!secure) : port;
+        return new TargetUri(form, !secure, host, newPort, target, pathStart, pathEnd, queryEnd);
     }
 
     /** Returns this URI with the scheme http or https and its default port. */

@@ -2,7 +2,7 @@ package io.millrace.proxy.http;
 
 import java.nio.charset.StandardCharsets;
 
-/** Byte classes of URIs, and the normalization that keeps their meaning (RFC 3986 s2.3, s6.2.2). */
+/** Functions on the bytes of URIs: byte classes and normalization (RFC 3986 s2.3, s6.2.2). Thread-safe: no state. */
 public final class UriBytes {
 
     private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
@@ -23,8 +23,8 @@ public final class UriBytes {
     /**
      * Copies a path in normalized form. Percent-encoded unreserved bytes are decoded; other encodings get upper-case
      * digits. An encoded dot stays encoded, so that no new dot segment appears. Dot segments and empty segments are
-     * unchanged. A path with a malformed encoding is copied unchanged, because decoding next to it could make it equal
-     * to another path.
+     * unchanged. A path with a malformed encoding is copied unchanged, because decoding the rest of it could make it
+     * equal to another path.
      *
      * @param to has space for {@code end - from} more bytes at {@code at}
      * @return the position after the last byte written
@@ -102,9 +102,9 @@ public final class UriBytes {
      *
      * @param text one character per byte
      * @param length number of characters of the text to compare
-     * @param begins whether further bytes may follow the text in the range
+     * @param isPrefix whether further bytes may follow the text in the range
      */
-    public static boolean decodesTo(byte[] bytes, int from, int to, String text, int length, boolean begins) {
+    public static boolean decodesTo(byte[] bytes, int from, int to, String text, int length, boolean isPrefix) {
         int i = from;
         for (int at = 0; at < length; at++) {
             if (i >= to || decodedAt(bytes, i, to) != text.charAt(at)) {
@@ -112,7 +112,7 @@ public final class UriBytes {
             }
             i += widthAt(bytes, i, to);
         }
-        return begins || i >= to;
+        return isPrefix || i >= to;
     }
 
     /** Compares two percent-decoded ranges byte by byte. A range precedes longer ranges that begin with it. */

@@ -1,6 +1,6 @@
 /**
- * The types of HTTP that all lanes and decisions share: fields, heads, target URIs and dates, as views over bytes.
- * Field values are the received ISO-8859-1 bytes. Independent of channels, clocks and files.
+ * The HTTP types that all other packages share: fields, heads, target URIs and dates, as views over bytes. Field values
+ * are the received ISO-8859-1 bytes. Independent of channels, clocks and files.
  */
 @NullMarked
 package io.millrace.proxy.http;

@@ -1,16 +1,16 @@
 package io.millrace.proxy.http1;
 
 /**
- * The event that a client's connection waits for, in either lane, with its deadline. The connection set's tick checks
- * it, so that a request neither starts nor cancels a timer. The time begins at the first tick after the wait began. The
- * timeout is that of the settings in force at each check.
+ * The event that a client's connection waits for, with its deadline. The periodic tick of all connections checks the
+ * deadline, so a request neither starts nor cancels a timer. The time begins at the first tick after the wait began.
+ * Each check uses the timeout of the settings in force.
  *
  * <p>Confined to one event loop.
  */
 final class ConnectionDeadline {
     /** Time in which a client may read the last response after the output was shut down. */
     private static final long LINGER_NANOS = 2_000_000_000L;
-    /** A start time that the next tick sets. */
+    /** The start time is not set yet; the next tick sets it. */
     private static final long UNSET = 0;
 
     /** The awaited event, which determines the timeout. */

@@ -6,9 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output of a connection, gathered over one event loop iteration. The head, content and end of a response are
- * written separately, even if one read of the origin contained them all; they are sent by one system call. Small
- * content is copied behind its head into the same buffer.
+ * The output of a connection, collected over one event loop iteration and sent by one system call. A response is
+ * written in several parts: head, content and end. Small content is copied behind its head into the same buffer.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -18,19 +17,24 @@ final class ConnectionOutput {
 
     private final ChannelHandlerContext ctx;
     private final SendWatch watch = new SendWatch();
-    private final Runnable flushing = this::flushIfQueued;
+    private final Runnable flushTask = this::flushIfQueued;
     /** A head that waits for its content; owned. */
     private @Nullable ByteBuf head;
 
     private boolean inRead;
+    /** True if {@link #endRead} must flush. */
     private boolean flushDue;
+    /** True if a flush is queued for the end of the loop iteration. */
     private boolean flushQueued;
 
     ConnectionOutput(ChannelHandlerContext ctx) {
         this.ctx = ctx;
     }
 
-    /** Returns the room in bytes to leave behind a head in its buffer; {@code contentLength} is -1 when unknown. */
+    /**
+     * Returns the number of bytes to reserve after a head, for content that is copied behind it. {@code contentLength}
+     * is -1 when unknown.
+     */
     static int roomFor(long contentLength) {
         return contentLength > JOINED_BYTES_MAX ? 0 : contentLength < 0 ? JOINED_BYTES_MAX / 2 : (int) contentLength;
     }
@@ -46,9 +50,9 @@ final class ConnectionOutput {
     }
 
     /**
-     * Ends the processing of client bytes and flushes. If a flush frees space, bytes written into that space are
-     * flushed too, until the socket is full. This must not wait for the end of the loop iteration: the client's end may
-     * follow directly, and the channel closes with it.
+     * Ends the processing of client bytes and flushes. A flush may free space, into which more bytes are written; these
+     * are flushed too, until the socket is full. The flush must not wait for the end of the loop iteration: the end of
+     * the client's input may come next and close the channel.
      */
     void endRead() {
         while (flushDue || flushQueued) {
@@ -57,14 +61,14 @@ final class ConnectionOutput {
         inRead = false;
     }
 
-    /** Writes the head of a response, which more bytes follow. Takes ownership. */
+    /** Writes the head of a response. The head waits for the bytes that follow. Takes ownership. */
     void writeHead(ByteBuf bytes) {
         writeWaiting();
         watch.wrote(bytes.readableBytes());
         head = bytes;
     }
 
-    /** Writes anything else. Takes ownership. */
+    /** Writes bytes other than a response head. Takes ownership. */
     void write(ByteBuf bytes) {
         ByteBuf before = head;
         watch.wrote(bytes.readableBytes());
@@ -87,7 +91,7 @@ final class ConnectionOutput {
             flushNow();
         } else if (!flushQueued) {
             flushQueued = true;
-            ctx.executor().execute(flushing);
+            ctx.executor().execute(flushTask);
         }
     }
 

@@ -9,8 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection in the fast lane: between requests, or lingering after the last one. Holds no buffer. All bytes
- * of a read are answered within the read event; otherwise the connection is promoted to a channel.
+ * A client's connection in the {@link FastLane}, without a Netty channel. It is between requests, or lingers after the
+ * last response, and holds no buffer. If the bytes of a read cannot all be answered at once, the connection is promoted
+ * to a channel.
  *
  * <p>Confined to one event loop.
  */
@@ -24,17 +25,19 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     private int slot = -1;
     private int requests;
+    /** Number of requests answered before this stay in the lane. */
     private final int requestsBefore;
-    private final int vainVisits;
+    private final int emptyStays;
     private boolean closing;
     private boolean gone;
     private boolean waiting;
+    /** Bytes discarded while lingering. */
     private int discarded;
 
     /**
      * @param socket takes ownership
      * @param requests number of requests answered before
-     * @param vainVisits number of consecutive times that the connection left this lane without an answer from it
+     * @param emptyStays number of consecutive stays in this lane in which the lane answered nothing
      */
     FastConnection(
             FastLane lane,
@@ -42,14 +45,14 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
             ClientConnection facts,
             ConnectionDeadline deadline,
             int requests,
-            int vainVisits) {
+            int emptyStays) {
         this.lane = lane;
         this.socket = socket;
         this.facts = facts;
         this.deadline = deadline;
         this.requests = requests;
         this.requestsBefore = requests;
-        this.vainVisits = vainVisits;
+        this.emptyStays = emptyStays;
     }
 
     PlainSocket socket() {
@@ -78,16 +81,19 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     /**
-     * Returns true if this lane has answered enough requests to justify moves. Such a connection returns as soon as it
-     * is idle, others at a tick.
+     * Returns true if this lane has answered enough requests to justify moves between lane and channel. After a
+     * promotion, such a connection returns as soon as it is idle. Other connections return at a periodic tick.
      */
-    boolean isAtHome() {
+    boolean returnsWhenIdle() {
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
     }
 
-    /** The number given to the constructor, plus the current stay if it was without an answer; 0 otherwise. */
-    int vainVisits() {
-        return requests == requestsBefore ? vainVisits + 1 : 0;
+    /**
+     * Number of consecutive stays without an answer, including the current stay; 0 if the lane has answered in this
+     * stay.
+     */
+    int emptyStays() {
+        return requests == requestsBefore ? emptyStays + 1 : 0;
     }
 
     boolean isClosing() {
@@ -99,13 +105,13 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return gone;
     }
 
-    /** Whether answers wait in {@link ResponseBatch}. */
+    /** Returns true if answers of this connection wait in the {@link ResponseBatch}. */
     boolean isWaiting() {
         return waiting;
     }
 
-    void waits(boolean forItsAnswers) {
-        waiting = forItsAnswers;
+    void setWaiting(boolean isWaiting) {
+        waiting = isWaiting;
     }
 
     /** Counts a request. Returns true when the connection ends with it. */
@@ -115,8 +121,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return !persistent || lane.connections().isDraining() || (requestsMax > 0 && requests >= requestsMax);
     }
 
-    /** Withdraws a counted request: the channel counts it. */
-    void withdrawRequest() {
+    /** Undoes the count of a request that the channel will count instead. */
+    void uncountRequest() {
         requests--;
     }
 
@@ -202,7 +208,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onDrain(boolean idleToo) {
-        // A connection with waiting answers is closed after them.
+        // A connection with waiting answers is closed after these answers are sent.
         if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }

@@ -22,11 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The fast lane of one event loop. Plain requests are read into one buffer of the loop, answered into another, and the
- * answers are sent by one system call. A connection with any other bytes, or with a request that no RAM hit answers, is
- * promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and the decision. An
- * idle connection returns: immediately if it had many answers here, else at a tick. The delay grows with each promotion
- * after which the fast lane answered nothing, so that a client without hits costs few moves.
+ * The fast lane of one event loop: answers RAM hits of cleartext HTTP/1.1 connections without a Netty channel. Plain
+ * requests are read into one buffer of the loop and answered into another, which one system call sends. A connection
+ * with other bytes, or with a request that needs more than a RAM hit, is promoted to a channel with an
+ * {@link Http1Connection}. The channel gets the unanswered bytes and the decision. Later the idle connection returns to
+ * the fast lane: immediately if the lane answered many of its requests, else at a periodic tick. The delay doubles
+ * after each stay without an answer, so that a client without hits moves seldom.
  *
  * <p>Confined to its event loop.
  */
@@ -38,7 +39,7 @@ public final class FastLane implements PlainReceiver {
     /** Answers to pipelined requests are sent from this many bytes on. The last answer may exceed it. */
     private static final int SEND_BYTES = 64 * 1024;
 
-    /** Number of answers in this lane whose savings equal the cost of a move to a channel and back. */
+    /** Number of answers in this lane that save as much time as a move to a channel and back costs. */
     static final int REQUESTS_WORTH_A_MOVE = 8;
 
     private static final Logger log = LoggerFactory.getLogger(FastLane.class);
@@ -72,7 +73,7 @@ public final class FastLane implements PlainReceiver {
      * @param open whether connections may enter the lane
      * @param receiver receives the requests of promoted connections
      * @param direct receives the plain requests
-     * @param connections all connections of both lanes
+     * @param connections all client connections of the event loop, in the lane and in channels
      * @param events receives events of connections
      */
     public record Parts(
@@ -128,7 +129,10 @@ public final class FastLane implements PlainReceiver {
         PromotedConnection.first(this, channel, facts, parts.receiver(), connections());
     }
 
-    /** Usually the first request has already arrived. A connection that ends with it is never registered with epoll. */
+    /**
+     * Serves the first request, which has usually arrived already. A connection that ends with this request is never
+     * registered with epoll.
+     */
     private static void serveFirst(FastConnection connection) {
         connection.onReadable(false);
         if (!connection.isGone()) {
@@ -166,7 +170,7 @@ public final class FastLane implements PlainReceiver {
         parts.events().onClosed();
     }
 
-    /** Reads and discards bytes. Returns as {@link PlainSocket#read}. */
+    /** Reads and discards bytes. Returns the result of {@link PlainSocket#read}. */
     int discard(PlainSocket socket) {
         return read(socket);
     }
@@ -234,7 +238,7 @@ public final class FastLane implements PlainReceiver {
             stream.begin(answers, connection.facts(), scanner.head().minorVersion(), last);
             DecidedRequest decided = parts.direct().onDirectRequest(stream, scanner.head());
             if (decided != null) {
-                stream.takeBack();
+                stream.discardResponse();
                 promoteDecided(connection, decided, answers, at, length, end);
                 return;
             }
@@ -256,18 +260,17 @@ public final class FastLane implements PlainReceiver {
 
     private void promoteDecided(
             FastConnection connection, DecidedRequest decided, ByteBuf answers, int at, int length, int end) {
-        connection.withdrawRequest();
+        connection.uncountRequest();
         byte[] head = Arrays.copyOfRange(bytes, at, at + length);
-        RequestReading reading =
-                RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength());
-        promote(connection, new Promotion(rest(answers), false, reading, decided, rest(at + length, end)));
+        ParsedRequest parsed =
+                ParsedRequest.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength());
+        promote(connection, new Promotion(rest(answers), false, parsed, decided, rest(at + length, end)));
     }
 
     /**
      * Sends the waiting answers.
      *
-     * @return false when the connection has left this lane: it failed, or a channel now waits for the client to accept
-     *     the rest
+     * @return false when the connection has left this lane: it failed, or a channel now sends the unsent answers
      */
     private boolean send(FastConnection connection, ByteBuf answers, int at, int end) {
         if (!connection.socket().write(answers)) {
@@ -284,7 +287,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // The drain skipped this connection while its answers waited.
+        // A shutdown that closes idle connections skipped this one while its answers waited.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
@@ -323,19 +326,19 @@ public final class FastLane implements PlainReceiver {
         channel.config().setRecvByteBufAllocator(channelReads);
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         channel.closeFuture().addListener(closed -> parts.events().onClosed());
-        PromotedConnection visit = new PromotedConnection(this, channel, from, parts.receiver(), connections());
-        connections().replace(from, visit.connection());
+        PromotedConnection promoted = new PromotedConnection(this, channel, from, parts.receiver(), connections());
+        connections().replace(from, promoted.connection());
         parts.events().onPromoted();
         parts.loop().register(channel).addListener(registered -> {
             if (registered.isSuccess()) {
-                visit.goOn(promotion);
+                promoted.continueWith(promotion);
             } else {
                 log.warn(
                         "{}: connection closed, because its channel cannot be registered",
                         from.facts().remoteAddress(),
                         registered.cause());
                 promotion.release();
-                connections().remove(visit.connection());
+                connections().remove(promoted.connection());
                 channel.close();
             }
         });
@@ -347,7 +350,7 @@ public final class FastLane implements PlainReceiver {
      *
      * @param channel idle; it reads until it has been deregistered
      */
-    void takeBack(PromotedConnection from, Channel channel) {
+    void returnToLane(PromotedConnection from, Channel channel) {
         channel.deregister().addListener(left -> {
             if (!channel.isOpen()) {
                 return;

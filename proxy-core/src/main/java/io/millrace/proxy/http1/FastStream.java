@@ -11,8 +11,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * The client stream of the request that the fast lane is answering. Writes head and content into the loop's buffer. One
- * per event loop, reused for each request.
+ * The {@link ClientStream} of the request that a fast lane is answering. Writes head and content into the lane's
+ * buffer. One per lane, reused for each request.
  *
  * <p>Confined to one event loop.
  */
@@ -53,7 +53,7 @@ final class FastStream implements ClientStream {
     }
 
     /** Removes the bytes of the response from the buffer. */
-    void takeBack() {
+    void discardResponse() {
         out.writerIndex(start);
     }
 

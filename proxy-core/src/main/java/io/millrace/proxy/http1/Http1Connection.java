@@ -27,11 +27,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in a Netty channel, from the first byte to the last, with its current exchange.
- * {@link PipelinedRequests} queues its requests, {@link Http1Timeouts} enforces its deadlines.
+ * A client's HTTP/1.1 connection in a Netty channel, with its current exchange. {@link PipelinedRequests} queues its
+ * pipelined requests, and {@link Http1Timeouts} enforces its deadlines.
  *
  * <p>A connection that was promoted from the {@link FastLane} takes over the bytes that the fast lane has read and not
- * answered. It returns there when it is idle: see {@link PromotedConnection}.
+ * answered. When it is idle, it returns to the fast lane; see {@link PromotedConnection}.
  *
  * <p>Confined to one event loop.
  */
@@ -41,13 +41,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Supplier<Http1Settings> settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final PipelinedRequests intake;
+    private final PipelinedRequests requestQueue;
     private final ConnectionDeadline deadline;
     private final Http1Timeouts timeouts;
     /** The promotion of a fast-lane connection to this channel; null for a connection that began as a channel. */
-    private final @Nullable PromotedConnection visit;
+    private final @Nullable PromotedConnection promoted;
     /** Answers hits before the decoder; null for none. */
-    private final @Nullable TlsFastLane direct;
+    private final @Nullable TlsFastLane tlsFastLane;
 
     private ChannelHandlerContext ctx;
     private ConnectionOutput output;
@@ -62,6 +62,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean inputEnded;
 
     private boolean closing;
+    /** True once the client has sent any byte. */
     private boolean anyBytes;
     /** True once the TLS handshake has completed, until the end of the current read. */
     private boolean handshaken;
@@ -72,15 +73,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             RequestReceiver receiver,
             ConnectionSet connections,
             ConnectionDeadline deadline,
-            @Nullable PromotedConnection visit,
-            @Nullable TlsFastLane direct) {
+            @Nullable PromotedConnection promoted,
+            @Nullable TlsFastLane tlsFastLane) {
         this.settings = settings;
         this.receiver = receiver;
         this.connections = connections;
         this.deadline = deadline;
-        this.visit = visit;
-        this.direct = direct;
-        this.intake = new PipelinedRequests(this);
+        this.promoted = promoted;
+        this.tlsFastLane = tlsFastLane;
+        this.requestQueue = new PipelinedRequests(this);
         this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
@@ -98,7 +99,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (known != null) {
             facts = known;
         }
-        channel.pipeline().addLast(new Http1RequestDecoder(this, visit == null ? null : visit.scanner()), this);
+        channel.pipeline().addLast(new Http1RequestDecoder(this, promoted == null ? null : promoted.scanner()), this);
         return this;
     }
 
@@ -134,19 +135,25 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /**
-     * Answers the requests at the beginning of {@code bytes} if that needs neither decoder nor exchange. The decoder
-     * must be empty. Borrows the bytes.
+     * Answers the requests at the beginning of {@code bytes} that the TLS fast lane can answer. The decoder must be
+     * empty. Borrows the bytes.
      */
     void answerDirectly(ByteBuf bytes) {
-        if (direct != null && isBetweenRequests()) {
+        if (tlsFastLane != null && isBetweenRequests()) {
             output.beginRead();
-            direct.serve(this, bytes);
+            tlsFastLane.serve(this, bytes);
         }
     }
 
-    /** Whether the next request may be answered immediately: no request is in progress, and the channel is writable. */
+    /**
+     * Returns true if the next request may be answered immediately: no request is in progress, and the channel is
+     * writable.
+     */
     boolean isBetweenRequests() {
-        return stream == null && !closing && intake.isEmpty() && ctx.channel().isWritable();
+        return stream == null
+                && !closing
+                && requestQueue.isEmpty()
+                && ctx.channel().isWritable();
     }
 
     /** Counts a request that is answered without the decoder. Returns true when the connection ends with it. */
@@ -158,7 +165,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Sends the responses to requests counted by {@link #beginDirect}. Takes ownership. */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
-        intake.forgetDiscarded();
+        requestQueue.forgetDiscarded();
         deadline.await(Waiting.KEEP_ALIVE);
         if (last) {
             lingerAndClose();
@@ -170,16 +177,16 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /** Starts an exchange for a request counted by {@link #beginDirect}. */
-    void resume(RequestReading reading, DecidedRequest decided) {
+    void resume(ParsedRequest parsed, DecidedRequest decided) {
         requests--;
-        takeDecided(reading, decided);
+        takeDecided(parsed, decided);
     }
 
     /** Starts an exchange for a complete request without content. Takes ownership of the decision. */
-    void takeDecided(RequestReading reading, @Nullable DecidedRequest decided) {
+    void takeDecided(ParsedRequest parsed, @Nullable DecidedRequest decided) {
         anyBytes = true;
-        takeRequest(reading, decided);
-        intake.take(LastHttpContent.EMPTY_LAST_CONTENT);
+        takeRequest(parsed, decided);
+        requestQueue.take(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
     /** Called when the decoder receives bytes. At the first byte of a request, its header timeout begins. */
@@ -200,10 +207,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         output.beginRead();
-        intake.read(message);
+        requestQueue.read(message);
     }
 
-    /** Whether nothing is in progress in either direction, so that the connection may leave its channel. */
+    /** Returns true if nothing is in progress in either direction, so that the connection may leave its channel. */
     boolean isIdle() {
         Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
         return deadline.isFor(Waiting.KEEP_ALIVE)
@@ -211,7 +218,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && tunnel == null
                 && !inputEnded
                 && !closing
-                && intake.isEmpty()
+                && requestQueue.isEmpty()
                 && decoder != null
                 && decoder.isEmpty()
                 && !output.isSending();
@@ -228,17 +235,17 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
      *
      * @param decided the decision of the fast lane; null when the fast lane has not decided
      */
-    void takeRequest(RequestReading reading, @Nullable DecidedRequest decided) {
+    void takeRequest(ParsedRequest parsed, @Nullable DecidedRequest decided) {
         if (stream != null) {
             throw new IllegalStateException("a request head within a request");
         }
         requests++;
         long contentBytesMax = settings().contentBytesMax();
-        Http1Stream next = new Http1Stream(this, reading, contentBytesMax);
+        Http1Stream next = new Http1Stream(this, parsed, contentBytesMax);
         stream = next;
-        BadRequest problem = reading.problem();
-        RequestHead head = reading.head();
-        if (problem == null && contentBytesMax > 0 && reading.contentLength() > contentBytesMax) {
+        BadRequest problem = parsed.problem();
+        RequestHead head = parsed.head();
+        if (problem == null && contentBytesMax > 0 && parsed.contentLength() > contentBytesMax) {
             problem = BadRequest.CONTENT_TOO_LARGE;
         }
         if (problem != null || head == null) {
@@ -246,13 +253,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             receiver.onBadRequest(next, problem == null ? BadRequest.SYNTAX : problem);
             return;
         }
-        if (isLastRequest() || (inputEnded && intake.isLastWaiting())) {
+        if (isLastRequest() || (inputEnded && requestQueue.isLastWaiting())) {
             next.closeAfter();
         }
-        deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
+        deadline.await(parsed.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
         timeouts.contentRate().begin();
         next.handler(
-                decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
+                decided == null ? receiver.onRequest(next, head, parsed.contentLength()) : decided.resume(next, head));
     }
 
     private boolean isLastRequest() {
@@ -285,7 +292,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 Transport.acknowledge(context.channel());
             }
         }
-        intake.updateAutoRead();
+        requestQueue.updateAutoRead();
         context.fireChannelReadComplete();
     }
 
@@ -306,18 +313,18 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             lingerAndClose();
             return;
         }
-        intake.forgetDiscarded();
+        requestQueue.forgetDiscarded();
         deadline.await(Waiting.KEEP_ALIVE);
-        if (connections.endsIdle() && intake.isEmpty()) {
+        if (connections.endsIdle() && requestQueue.isEmpty()) {
             lingerAndClose();
         } else {
-            intake.takeWaiting();
+            requestQueue.takeWaiting();
         }
         if (inputEnded) {
             InputShutdown.closeWhenAnswered(this);
         }
-        if (visit != null) {
-            visit.onAnswered();
+        if (promoted != null) {
+            promoted.onAnswered();
         }
     }
 
@@ -344,15 +351,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     /**
      * Closes the connection after all written bytes were sent. First shuts down the output and discards the client's
-     * input for a while: closing with unread input makes the kernel send a reset, which may destroy the response on its
-     * way.
+     * input for a while. Otherwise unread input would make the kernel send a reset, which may destroy the response on
+     * its way.
      */
     void lingerAndClose() {
         if (closing) {
             return;
         }
         closing = true;
-        intake.drop();
+        requestQueue.drop();
         output.flushNow();
         deadline.await(Waiting.LINGER);
         if (inputEnded) {
@@ -360,22 +367,22 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         ConnectionEnd.shutAfterWrites(ctx);
-        intake.removeDecoderSoon();
+        requestQueue.removeDecoderSoon();
     }
 
     void closeNow() {
         closing = true;
-        intake.drop();
+        requestQueue.drop();
         ctx.channel().close();
     }
 
     /**
-     * Closes the connection by a reset, without the TLS close. For a response that ends with the connection: an orderly
-     * close would make the truncated response look complete.
+     * Closes the connection by a TCP reset, without a TLS close_notify. Used for a truncated response whose end is the
+     * end of the connection: an orderly close would make it look complete.
      */
     void reset() {
         closing = true;
-        intake.drop();
+        requestQueue.drop();
         ConnectionEnd.reset(ctx);
     }
 
@@ -396,7 +403,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /** Called when the channel is closed. */
     void onGone() {
         closing = true;
-        intake.drop();
+        requestQueue.drop();
         output.drop();
         Http1Stream current = stream;
         stream = null;
@@ -430,14 +437,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             other.onTick(nowNanos);
         } else if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
             closeNow();
-        } else if (visit == null || !visit.onTick()) {
+        } else if (promoted == null || !promoted.onTick()) {
             timeouts.onTick(nowNanos);
         }
     }
 
     @Override
     public void addIfBehind(SlowClients slow, long nowNanos) {
-        if (slot >= 0 && !(visit != null && visit.isLeaving()) && output.look(nowNanos)) {
+        if (slot >= 0 && !(promoted != null && promoted.isLeaving()) && output.look(nowNanos)) {
             slow.add(timeouts);
         }
     }
@@ -451,7 +458,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             closeNow();
             return;
         }
-        Http1Stream late = new Http1Stream(this, RequestReading.none(), 0);
+        Http1Stream late = new Http1Stream(this, ParsedRequest.none(), 0);
         stream = late;
         late.closeAfter();
         receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
@@ -508,13 +515,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return closing;
     }
 
-    /** Whether another component controls reading: a tunnel, or the move to the fast lane. */
+    /** Returns true if another component controls reading: a tunnel, or the move to the fast lane. */
     boolean isLeaving() {
-        return tunnel != null || (visit != null && visit.isLeaving());
+        return tunnel != null || (promoted != null && promoted.isLeaving());
     }
 
-    PipelinedRequests intake() {
-        return intake;
+    PipelinedRequests requestQueue() {
+        return requestQueue;
     }
 
     ConnectionDeadline deadline() {

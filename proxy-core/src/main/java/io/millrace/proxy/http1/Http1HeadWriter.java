@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 
 /**
- * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4): status line, unchanged fields, then Age, Via, Cache-Status,
- * Content-Range and the framing.
+ * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4). The order is status line, unchanged fields, Age, Via,
+ * Cache-Status, Content-Range, framing.
  *
  * <p>Thread-safe: no state.
  */
@@ -24,7 +24,7 @@ public final class Http1HeadWriter {
     private static final byte[] CLOSE = ascii("Connection: close\r\n");
     private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n");
 
-    /** How the client detects the end of the content. */
+    /** The framing of a response: how the client detects the end of the content. */
     public enum Framing {
         /** There is no content and no framing field: 1xx, 204, and 304 without a known length. */
         NONE,

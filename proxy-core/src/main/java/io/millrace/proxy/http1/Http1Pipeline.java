@@ -7,7 +7,7 @@ import io.netty.channel.Channel;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Adds HTTP/1.1 at the end of channels' pipelines. A channel may be active already. */
+/** Adds the HTTP/1.1 handlers at the end of a channel's pipeline. The channel may be active already. */
 public final class Http1Pipeline {
     private Http1Pipeline() {}
 
@@ -15,15 +15,15 @@ public final class Http1Pipeline {
      * Adds HTTP/1.1 to a channel.
      *
      * @param settings read at each use
-     * @param direct answers hits before the decoder, behind TLS; null for none
+     * @param tlsFastLane answers RAM hits of a TLS connection before the decoder; null for none
      */
     public static void install(
             Channel channel,
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            @Nullable TlsFastLane direct) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+            @Nullable TlsFastLane tlsFastLane) {
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, tlsFastLane)
                 .addTo(channel, null);
     }
 
@@ -38,8 +38,8 @@ public final class Http1Pipeline {
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            @Nullable TlsFastLane direct) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+            @Nullable TlsFastLane tlsFastLane) {
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, tlsFastLane)
                 .addTo(channel, facts);
     }
 
@@ -50,8 +50,8 @@ public final class Http1Pipeline {
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            PromotedConnection visit) {
-        return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null)
+            PromotedConnection promoted) {
+        return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), promoted, null)
                 .addTo(channel, facts);
     }
 
@@ -61,9 +61,9 @@ public final class Http1Pipeline {
             FastConnection from,
             RequestReceiver receiver,
             ConnectionSet connections,
-            PromotedConnection visit) {
+            PromotedConnection promoted) {
         Http1Connection connection =
-                new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
+                new Http1Connection(from.settings(), receiver, connections, from.deadline(), promoted, null);
         connection.answeredBefore(from.requests());
         return connection.addTo(channel, from.facts());
     }

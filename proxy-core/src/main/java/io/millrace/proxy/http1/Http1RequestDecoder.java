@@ -23,18 +23,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's request decoder behind a strict parser of the head. The decoder buffers a head until it is complete.
- * {@link RequestReading} then parses it by the grammar of the RFC, and only accepted heads go to Netty's decoder, which
- * splits the content. So two parsers cannot understand an accepted request differently: Netty joins folded lines,
- * accepts several spaces as one and prefers Transfer-Encoding to Content-Length. Such requests are refused here
+ * A strict HTTP/1.1 request decoder that uses Netty's decoder for content. It buffers a head until the head is
+ * complete. {@link ParsedRequest} then parses the head by the grammar of RFC 9112, and only accepted heads go to
+ * Netty's decoder. Netty joins folded lines, accepts several spaces as one, and prefers Transfer-Encoding to
+ * Content-Length. Such requests are refused here, so that both parsers understand an accepted request in the same way
  * (RFC 9112 s2.2, s3, s5.2, s6.3).
  *
  * <p>A request that a {@link PlainRequestScanner} recognizes has no content and bypasses Netty's decoder.
  *
- * <p>Bytes after a request that may end HTTP ({@link RequestReading#isLeavingHttp}) are held. {@link #release} decodes
- * them as the next request; if this handler is removed from the pipeline instead, they are passed on as bytes.
+ * <p>Bytes after a request that may switch to another protocol ({@link ParsedRequest#isLeavingHttp}) are held.
+ * {@link #release} decodes them as the next request. If this handler is removed from the pipeline instead, it passes
+ * them on as bytes.
  *
- * <p>Output per request: a {@link RequestReading} and, if that is no refusal, Netty's content objects up to the last.
+ * <p>Output per request: a {@link ParsedRequest}. If it is no refusal, Netty's content objects follow, the last a
+ * LastHttpContent.
  *
  * <p>Confined to one event loop.
  */
@@ -63,7 +65,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private final ChunkLines lines = new ChunkLines();
 
     private Phase phase = Phase.HEAD;
-    /** The limit at the time when the request's head arrived. */
+    /** Limit of the field section, as configured when the request's head arrived. */
     private int headerBytesMax;
 
     /** @param plain recognizes plain requests, shared by the connections of the loop; null for none */
@@ -142,7 +144,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             if (isPlain(bytes)) {
                 takePlain(bytes, in, out);
             } else {
-                take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.client()));
+                take(ctx, in, out, ParsedRequest.of(bytes, lineLength, connection.client()));
             }
             scanner.reset();
         }
@@ -152,11 +154,11 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         return plain != null && plain.scan(head, 0, head.length, connection.settings()) == head.length;
     }
 
-    /** Netty's decoder would accept the same head with the same meaning, and it has no content. */
+    /** Takes a plain request. Netty's decoder would accept the same head with the same meaning; there is no content. */
     private void takePlain(byte[] head, ByteBuf in, List<Object> out) {
         PlainRequestScanner found = Objects.requireNonNull(plain);
         in.skipBytes(head.length);
-        out.add(RequestReading.ofPlain(found.head(), 0, found.isPersistent(), head, found.lineLength()));
+        out.add(ParsedRequest.ofPlain(found.head(), 0, found.isPersistent(), head, found.lineLength()));
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
@@ -165,9 +167,8 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         return phase == Phase.HEAD && actualReadableBytes() == 0;
     }
 
-    private void take(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, RequestReading reading)
-            throws Exception {
-        BadRequest problem = reading.problem();
+    private void take(ChannelHandlerContext ctx, ByteBuf in, List<Object> out, ParsedRequest parsed) throws Exception {
+        BadRequest problem = parsed.problem();
         if (problem != null) {
             refuse(problem, in, out);
             return;
@@ -183,10 +184,10 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             refuse(BadRequest.SYNTAX, in, out);
             return;
         }
-        out.set(first, reading);
+        out.set(first, parsed);
         phase = Phase.CONTENT;
         afterContent(out);
-        if (reading.isLeavingHttp() && phase == Phase.HEAD) {
+        if (parsed.isLeavingHttp() && phase == Phase.HEAD) {
             phase = Phase.HELD;
         }
     }
@@ -262,7 +263,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
     private void refuse(BadRequest problem, ByteBuf in, List<Object> out) {
         phase = Phase.BROKEN;
         in.skipBytes(in.readableBytes());
-        out.add(RequestReading.refused(problem));
+        out.add(ParsedRequest.refused(problem));
     }
 
     /** Skips empty lines before a request line (RFC 9112 s2.2). */

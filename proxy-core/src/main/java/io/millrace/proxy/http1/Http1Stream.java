@@ -24,16 +24,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1Stream implements ClientStream {
     private final Http1Connection connection;
-    private final RequestReading request;
+    private final ParsedRequest request;
     private final long contentBytesMax;
 
     private @Nullable RequestHandler handler;
     private boolean requestEnded;
     private boolean requestFailed;
     private boolean responseEnded;
+    /** True once the connection is closed. */
     private boolean gone;
     private boolean headWritten;
+    /** True while the exchange accepts request content. */
     private boolean contentWanted = true;
+    /** True once 100 (Continue) was sent. */
     private boolean continued;
     private boolean close;
     private Framing framing = Framing.NONE;
@@ -45,7 +48,7 @@ final class Http1Stream implements ClientStream {
     private FieldSection trailers = FieldSection.EMPTY;
 
     /** @param contentBytesMax limit of the request's content in bytes, 0 for no limit */
-    Http1Stream(Http1Connection connection, RequestReading request, long contentBytesMax) {
+    Http1Stream(Http1Connection connection, ParsedRequest request, long contentBytesMax) {
         this.connection = connection;
         this.request = request;
         this.contentBytesMax = contentBytesMax;
@@ -81,8 +84,8 @@ final class Http1Stream implements ClientStream {
     }
 
     /**
-     * Returns true if it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
-     * (RFC 9110 s10.1.1).
+     * Returns true if the client should send content now: the proxy reads, and the client does not wait for 100
+     * (Continue) (RFC 9110 s10.1.1).
      */
     boolean isContentAwaited() {
         return (contentWanted || responseEnded) && (continued || contentReceived > 0 || !request.awaitsContinue());
@@ -290,7 +293,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.intake().updateAutoRead();
+            connection.requestQueue().updateAutoRead();
         }
     }
 
@@ -320,7 +323,7 @@ final class Http1Stream implements ClientStream {
         if (!on) {
             connection.contentRate().pause();
         }
-        connection.intake().updateAutoRead();
+        connection.requestQueue().updateAutoRead();
     }
 
     @Override

@@ -10,10 +10,10 @@ import io.millrace.proxy.net.ContentRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection in a channel whose client is too slow: the client sends its request, or receives the response,
- * later or slower than the settings permit.
+ * Enforces the timeouts and minimum rates of one HTTP/1.1 connection in a channel. Closes the connection if its client
+ * sends a request, or receives a response, later or slower than the settings permit.
  *
- * <p>Checked at every tick of the event loop. Confined to that loop.
+ * <p>Checked at every periodic tick of the event loop. Confined to that loop.
  */
 final class Http1Timeouts implements SlowClients.Client {
     private final Http1Connection connection;

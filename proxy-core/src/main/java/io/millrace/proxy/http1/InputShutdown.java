@@ -18,7 +18,7 @@ final class InputShutdown {
         } else if (current == null) {
             closeWhenAnswered(connection);
         } else if (current.isRequestEnded()) {
-            if (connection.intake().isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
+            if (connection.requestQueue().isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
                 current.closeAfter();
             }
         } else if (current.isResponseEnded()) {
@@ -36,7 +36,7 @@ final class InputShutdown {
         connection.context().executor().execute(() -> {
             if (connection.stream() == null
                     && connection.tunnel() == null
-                    && connection.intake().isEmpty()) {
+                    && connection.requestQueue().isEmpty()) {
                 connection.lingerAndClose();
             }
         });

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes the requests of one connection to their exchanges, one at a time and in order. Pipelined requests wait in
- * decoded form, at most one read of them, while reading is stopped. Content that the exchange no longer wants is
- * discarded, up to a limit.
+ * decoded form while reading is stopped, so at most one read of them waits. Content that the exchange no longer wants
+ * is discarded, up to a limit.
  *
  * <p>Confined to the connection's event loop.
  */
@@ -24,14 +24,14 @@ final class PipelinedRequests {
      */
     private static final int WAITING_MAX = 8192;
     /**
-     * Limit in bytes of request content that is discarded after an early response, so that the client can read the
+     * Limit in bytes of request content that is discarded after an early response. Discarding lets the client read the
      * response before a reset.
      */
     static final long DISCARD_BYTES_MAX = 256 * 1024;
 
     private final Http1Connection connection;
     private final ArrayDeque<Object> waiting = new ArrayDeque<>(0);
-    private boolean taking;
+    private boolean isTaking;
     private long discarded;
 
     PipelinedRequests(Http1Connection connection) {
@@ -45,7 +45,7 @@ final class PipelinedRequests {
 
     /** Returns true if the request being started is the last waiting one. Its end-of-content object may still wait. */
     boolean isLastWaiting() {
-        return taking && waiting.size() <= 1;
+        return isTaking && waiting.size() <= 1;
     }
 
     /** Resets the count of discarded bytes: the request that they belonged to has ended. */
@@ -56,7 +56,7 @@ final class PipelinedRequests {
     /** Receives an object from the decoder and starts, queues or discards it. Takes ownership. */
     void read(Object message) {
         Http1Stream current = connection.stream();
-        if (connection.isClosing() || !(message instanceof RequestReading || message instanceof HttpContent)) {
+        if (connection.isClosing() || !(message instanceof ParsedRequest || message instanceof HttpContent)) {
             discard(message);
         } else if (waiting.isEmpty() && (current == null || !current.isRequestEnded())) {
             take(message);
@@ -83,10 +83,10 @@ final class PipelinedRequests {
         }
     }
 
-    /** Passes a request's head or a piece of its content on. Takes ownership. */
+    /** Passes a request's head, or a piece of its content, to its exchange. Takes ownership. */
     void take(Object message) {
-        if (message instanceof RequestReading reading) {
-            connection.takeRequest(reading, null);
+        if (message instanceof ParsedRequest parsed) {
+            connection.takeRequest(parsed, null);
         } else if (message instanceof HttpContent content) {
             takeContent(content);
         }
@@ -126,16 +126,16 @@ final class PipelinedRequests {
      * Starts the waiting requests after the current exchange has ended, until one of them is not answered immediately.
      */
     void takeWaiting() {
-        if (taking) {
+        if (isTaking) {
             return;
         }
-        taking = true;
+        isTaking = true;
         try {
             while (!waiting.isEmpty() && !connection.isClosing() && acceptsContent(connection.stream())) {
                 take(waiting.remove());
             }
         } finally {
-            taking = false;
+            isTaking = false;
         }
         updateAutoRead();
     }
@@ -145,9 +145,9 @@ final class PipelinedRequests {
     }
 
     /**
-     * Turns reading on while the next request or wanted content may arrive, else off (backpressure through the kernel's
-     * buffer). After a complete request, reading stays on until bytes arrive. Most clients send none, which saves two
-     * epoll_ctl calls per request.
+     * Turns reading on while the next request or wanted content may arrive, else off: backpressure through the kernel's
+     * buffer. After a complete request, reading stays on until bytes arrive. Most clients send nothing before the
+     * response, so this saves two epoll_ctl calls per request.
      */
     void updateAutoRead() {
         if (connection.isLeaving() || !connection.context().channel().isActive()) {

@@ -9,17 +9,17 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * Recognizes plain GET and HEAD requests in bytes. They are a strict subset of the requests that {@link RequestReading}
- * and Netty's decoder accept, with the same meaning: a target in origin-form, HTTP/1.0 or 1.1, fields of visible ASCII,
- * no content, no upgrade, no range. For all other bytes the result is {@link #NOT_PLAIN}, and the decoder judges them.
- * The scanner refuses no request.
+ * Recognizes plain GET and HEAD requests in bytes. A plain request has a target in origin-form, version HTTP/1.0 or
+ * 1.1, and fields of visible ASCII. It has no content, no upgrade and no range. {@link ParsedRequest} and Netty's
+ * decoder accept every plain request with the same meaning. For all other bytes the result is {@link #NOT_PLAIN}. The
+ * scanner refuses no request; the decoder decides about the other bytes.
  *
  * <p>The head is a view of the caller's array, valid until the array or this scanner is used again.
  *
  * <p>Confined to one event loop.
  */
 final class PlainRequestScanner {
-    /** The bytes are not a plain request, or an incomplete one. */
+    /** Result for bytes that are not a plain request, or only the beginning of one. */
     static final int NOT_PLAIN = -1;
 
     /** Limit of field lines, which browsers do not reach. */
@@ -157,7 +157,7 @@ final class PlainRequestScanner {
 
     /**
      * Returns true if the fields are those of a plain request. Also determines persistence, like
-     * {@link RequestReading#isPersistent}.
+     * {@link ParsedRequest#isPersistent}.
      */
     private boolean isPlain(int minorVersion) {
         if (fields.mayContainAny(NOT_IN_PLAIN_SET)) {

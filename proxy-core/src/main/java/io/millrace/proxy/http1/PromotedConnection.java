@@ -8,33 +8,33 @@ import io.netty.channel.Channel;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * The stay of a {@link FastLane} connection in a channel. It brings the bytes that the lane has read and not answered.
- * It returns when it is idle, immediately or at a tick.
+ * A {@link FastLane} connection during its stay in a Netty channel. It brings the bytes that the lane has read and not
+ * answered. When it is idle, it returns to the lane, immediately or at a periodic tick.
  *
  * <p>Confined to the channel's event loop.
  */
 final class PromotedConnection {
-    /** Limit of doublings of the stay in a channel: from one tick to 16 s. */
-    private static final int VAIN_VISITS_MAX = 6;
+    /** Limit of doublings of the minimum stay in a channel. The stay grows from one tick to 16 s. */
+    private static final int STAY_DOUBLINGS_MAX = 6;
 
     private final FastLane lane;
     private final Channel channel;
     private final Http1Connection connection;
     private final boolean returnsAtOnce;
-    /** Number of consecutive promotions before which the lane had answered nothing. */
-    private final int vainVisits;
+    /** Number of consecutive stays in the lane without an answer, before this promotion. */
+    private final int emptyStays;
 
     private int ticksToStay;
     private boolean leaving;
 
-    /** Adds the connection to a channel's pipeline. Call {@link #goOn} when the channel is registered. */
+    /** Adds the connection to a channel's pipeline. Call {@link #continueWith} when the channel is registered. */
     PromotedConnection(
             FastLane lane, Channel channel, FastConnection from, RequestReceiver receiver, ConnectionSet connections) {
         this.lane = lane;
         this.channel = channel;
-        returnsAtOnce = from.isAtHome();
-        vainVisits = from.vainVisits();
-        ticksToStay = 1 << Math.min(VAIN_VISITS_MAX, Math.max(0, vainVisits - 1));
+        returnsAtOnce = from.returnsWhenIdle();
+        emptyStays = from.emptyStays();
+        ticksToStay = 1 << Math.min(STAY_DOUBLINGS_MAX, Math.max(0, emptyStays - 1));
         connection = Http1Pipeline.install(channel, from, receiver, connections, this);
     }
 
@@ -47,14 +47,14 @@ final class PromotedConnection {
         this.lane = lane;
         this.channel = channel;
         returnsAtOnce = true;
-        vainVisits = 0;
+        emptyStays = 0;
         ticksToStay = 1;
         connection = Http1Pipeline.install(channel, facts, lane.settings(), receiver, connections, this);
     }
 
     /**
-     * Adds a connection that was not in the lane yet to a channel's pipeline. It moves to the lane when it is first
-     * idle.
+     * Adds a connection that was never in the lane to a channel's pipeline. The connection moves to the lane when it is
+     * first idle.
      */
     static void first(
             FastLane lane,
@@ -75,9 +75,9 @@ final class PromotedConnection {
     }
 
     /** Continues in the registered channel with the contents of the promotion. Takes ownership. */
-    void goOn(Promotion promotion) {
+    void continueWith(Promotion promotion) {
         if (!channel.isActive()) {
-            goNowhere(promotion);
+            endDisconnected(promotion);
             channel.close();
             return;
         }
@@ -89,9 +89,9 @@ final class PromotedConnection {
             return;
         }
         connection.output().beginRead();
-        if (promotion.reading() != null) {
+        if (promotion.parsed() != null) {
             try {
-                connection.takeDecided(promotion.reading(), promotion.decided());
+                connection.takeDecided(promotion.parsed(), promotion.decided());
             } catch (RuntimeException | Error e) {
                 connection.fault(e);
             }
@@ -106,13 +106,13 @@ final class PromotedConnection {
      * Handles a promotion whose client has disconnected. A request is begun and ended, so that it is counted and logged
      * like any other.
      */
-    private void goNowhere(Promotion promotion) {
+    private void endDisconnected(Promotion promotion) {
         ReferenceCountUtil.release(promotion.unsent());
         ReferenceCountUtil.release(promotion.rest());
-        RequestReading reading = promotion.reading();
-        if (reading != null) {
+        ParsedRequest parsed = promotion.parsed();
+        if (parsed != null) {
             try {
-                connection.takeRequest(reading, promotion.decided());
+                connection.takeRequest(parsed, promotion.decided());
             } catch (RuntimeException | Error e) {
                 connection.fault(e);
             }
@@ -127,7 +127,7 @@ final class PromotedConnection {
         }
     }
 
-    /** Called at a tick of the deadlines. Returns true when the connection is moving back. */
+    /** Called at each periodic tick, which also checks deadlines. Returns true when the connection is moving back. */
     boolean onTick() {
         return --ticksToStay <= 0 && leaveIfIdle();
     }
@@ -138,7 +138,7 @@ final class PromotedConnection {
             return leaving;
         }
         leaving = true;
-        lane.takeBack(this, channel);
+        lane.returnToLane(this, channel);
         return true;
     }
 
@@ -149,14 +149,15 @@ final class PromotedConnection {
 
     /** Returns the connection for the fast lane, after the channel has been released. */
     FastConnection demoted(PlainSocket socket) {
-        return connection.demoted(lane, socket, vainVisits);
+        return connection.demoted(lane, socket, emptyStays);
     }
 
     /** Continues in the channel after an abandoned move. */
     void stay() {
         leaving = false;
-        connection.intake().updateAutoRead();
-        // Sends the rest of a partial write: after a new registration the channel no longer waits for EPOLLOUT.
+        connection.requestQueue().updateAutoRead();
+        // Sends the unsent bytes of a partial write, because the channel lost its EPOLLOUT interest when it was
+        // registered again.
         channel.flush();
     }
 }

@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  *
  * @param unsent responses, or the rest of one, not yet accepted by the client's socket; null for none
- * @param last whether the connection ends after those
- * @param reading the decided request, over bytes of its own; null for none
- * @param decided the decision; null for none
+ * @param last whether the connection ends after the unsent responses
+ * @param parsed the parsed request, which owns its bytes; null for none
+ * @param decided the decision for that request; null for none
  * @param rest bytes that were read and belong to later requests, or to a request that is not plain; null for none
  */
 record Promotion(
         @Nullable ByteBuf unsent,
         boolean last,
-        @Nullable RequestReading reading,
+        @Nullable ParsedRequest parsed,
         @Nullable DecidedRequest decided,
         @Nullable ByteBuf rest) {
 

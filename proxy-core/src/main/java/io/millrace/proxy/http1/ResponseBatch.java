@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The answers of a fast lane that wait to be sent, one connection after the other in one buffer of the event loop. They
- * are sent when all events of one epoll_wait are processed, or when enough wait. So the loop reads and decides for many
- * connections in a row, and then sends for all. This uses the processor's caches better than alternating.
+ * The queue of fast-lane answers that wait to be sent, for several connections in one buffer. They are sent when all
+ * events of one epoll_wait are processed, or when a limit is reached. So the loop reads and decides for many
+ * connections, and then sends to all of them. This uses the processor's caches better than sending after each read.
  *
  * <pre>
  *   | first connection's | second's | third's | being written ...
@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ResponseBatch {
     /**
-     * Limit of connections with waiting answers. The bytes of the first are still in the processor's second-level cache
-     * then.
+     * Limit of connections with waiting answers. With 32 connections, the first answers are still in the processor's
+     * second-level cache.
      */
     private static final int CONNECTIONS_MAX = 32;
     /** Limit of waiting bytes. The answers of the last connection may exceed it. */
@@ -80,7 +80,7 @@ final class ResponseBatch {
         connections[size] = connection;
         ends[size] = end;
         size++;
-        connection.waits(true);
+        connection.setWaiting(true);
         if (size == CONNECTIONS_MAX || end >= BYTES_MAX) {
             send();
         } else if (!queued) {
@@ -120,7 +120,7 @@ final class ResponseBatch {
     }
 
     private void send(FastConnection connection, ByteBuf answers) {
-        connection.waits(false);
+        connection.setWaiting(false);
         try {
             if (!connection.socket().write(answers)) {
                 connection.closeNow();
@@ -148,7 +148,7 @@ final class ResponseBatch {
         for (int i = 0; i < size && answers != null; i++) {
             if (connections[i] == connection) {
                 connections[i] = null;
-                connection.waits(false);
+                connection.setWaiting(false);
                 var unused = connection.socket().write(answers.setIndex(i == 0 ? 0 : ends[i - 1], ends[i]));
             }
         }

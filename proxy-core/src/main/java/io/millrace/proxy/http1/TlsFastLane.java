@@ -9,18 +9,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fast lane for TLS connections, which stay in a channel. Scans for plain requests before the decoder and decides
- * each. Responses from RAM are sent as one buffer, without an exchange. Other bytes go to the decoder, and requests
- * that need an exchange go to the connection with their decision. One per event loop.
+ * The fast lane for TLS connections, which stay in a Netty channel: answers RAM hits before the decoder. Scans for
+ * plain requests and decides each. Responses from RAM are sent as one buffer, without an exchange object. Other
+ * requests go to the connection with their decision, and other bytes to the decoder. One per event loop.
  *
  * <p>Confined to its event loop.
  */
 public final class TlsFastLane {
-    /** Longer reads go to the decoder. TLS passes on one record at a time, of at most half of that. */
+    /** Longer reads go to the decoder. TLS delivers one record at a time, of at most 16 KiB. */
     private static final int READ_BYTES = 32 * 1024;
     /** Answers to pipelined requests are sent from this many bytes on. */
     private static final int SEND_BYTES = 64 * 1024;
-    /** Initial size of the buffer: enough for a head and a small content. It grows once for more. */
+    /** Initial size of the buffer: enough for a head and small content. Larger content makes the buffer grow once. */
     private static final int ANSWER_BYTES = 2048;
 
     private final ByteBufAllocator allocator;
@@ -89,11 +89,11 @@ public final class TlsFastLane {
         stream.begin(out, connection.client(), scanner.head().minorVersion(), last);
         DecidedRequest decided = receiver.onDirectRequest(stream, scanner.head());
         if (decided != null) {
-            stream.takeBack();
+            stream.discardResponse();
             hand(connection, false);
             byte[] head = Arrays.copyOfRange(bytes, at, at + length);
             connection.resume(
-                    RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength()),
+                    ParsedRequest.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength()),
                     decided);
             return;
         }

@@ -1,4 +1,4 @@
-/** Step 2: HTTP/1.1 towards clients (RFC 9112). Parses requests and writes response heads. */
+/** HTTP/1.1 towards clients (RFC 9112): parses requests, and writes response heads and content. */
 @NullMarked
 package io.millrace.proxy.http1;
 

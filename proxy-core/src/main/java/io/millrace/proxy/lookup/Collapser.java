@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fetches in flight that other requests for the same key may join: request collapsing.
+ * A table for request collapsing: the fetches in flight, by cache key. Requests for the same key join a fetch.
  *
  * <p>Thread-safe: shared by all event loops.
  *
@@ -15,7 +15,7 @@ public final class Collapser<F> {
     private final ConcurrentHashMap<StoreKey, F> inFlight = new ConcurrentHashMap<>();
 
     /**
-     * Registers a fetch, unless one of the same key is in flight.
+     * Registers a fetch, unless the table already has a fetch for the key.
      *
      * @return the fetch in flight to join, or null when {@code fetch} is registered now
      */
@@ -23,20 +23,20 @@ public final class Collapser<F> {
         return inFlight.putIfAbsent(key, fetch);
     }
 
-    /** Returns the fetch in flight of this key; null for none. */
+    /** Returns the registered fetch for the key; null for none. */
     public @Nullable F find(StoreKey key) {
         return inFlight.get(key);
     }
 
     /**
-     * Removes a fetch, so that no other request can join it. Does nothing when another fetch is registered under the
+     * Removes a fetch, so that no other request can join it. Has no effect if another fetch is registered under the
      * key.
      */
     public void remove(StoreKey key, F fetch) {
         inFlight.remove(key, fetch);
     }
 
-    /** Removes the fetch in flight of this key, since its response is outdated. */
+    /** Removes the fetch of a key whose response an invalidation has outdated. Requests that already joined stay. */
     public void detach(StoreKey key) {
         inFlight.remove(key);
     }

@@ -4,30 +4,30 @@ import io.millrace.store.StoreKey;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The keys whose responses could not be stored recently. Requests for them do not wait for each other, as each needs a
- * response of its own.
+ * The keys whose responses could not be stored recently. Requests for these keys are not collapsed, because each
+ * request needs its own response.
  *
- * <p>A table of fixed size, 512 KiB. Each key has one slot, and a later key overwrites it:
+ * <p>A hash table of fixed size, 512 KiB. Each key has one slot; a later key of the same slot overwrites it:
  *
  * <pre>
  * slot: 63 ... 32 bits of the key's hash | 31 ... 0 expiry, seconds since the epoch
  * </pre>
  *
- * Two keys with equal slot and bits count as the same key. The only effect is that their requests do not wait for each
- * other.
+ * Two keys with the same slot and the same hash bits count as one key. The only effect: requests for both keys are not
+ * collapsed.
  *
  * <p>Thread-safe without locks: shared by all event loops.
  */
 public final class UncacheableKeys {
     private static final int SLOTS = 1 << 16;
-    private static final long LOW = 0xffff_ffffL;
+    private static final long EXPIRY_MASK = 0xffff_ffffL;
 
     private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
 
-    /** Adds the key for this many seconds. */
+    /** Adds the key. It expires after {@code seconds}; 0 adds nothing. */
     public void add(StoreKey key, long nowMillis, long seconds) {
         if (seconds > 0) {
-            slots.set(slot(key), mark(key) | ((seconds(nowMillis) + seconds) & LOW));
+            slots.set(slot(key), hashBits(key) | ((seconds(nowMillis) + seconds) & EXPIRY_MASK));
         }
     }
 
@@ -35,7 +35,7 @@ public final class UncacheableKeys {
     public void remove(StoreKey key) {
         int slot = slot(key);
         long value = slots.get(slot);
-        if (value != 0 && (value & ~LOW) == mark(key)) {
+        if (value != 0 && (value & ~EXPIRY_MASK) == hashBits(key)) {
             slots.compareAndSet(slot, value, 0);
         }
     }
@@ -43,15 +43,15 @@ public final class UncacheableKeys {
     /** Returns true if the table contains the key. */
     public boolean contains(StoreKey key, long nowMillis) {
         long value = slots.get(slot(key));
-        return value != 0 && (value & ~LOW) == mark(key) && seconds(nowMillis) < (value & LOW);
+        return value != 0 && (value & ~EXPIRY_MASK) == hashBits(key) && seconds(nowMillis) < (value & EXPIRY_MASK);
     }
 
     private static int slot(StoreKey key) {
         return (int) key.hashLow() & (SLOTS - 1);
     }
 
-    private static long mark(StoreKey key) {
-        return key.hashHigh() & ~LOW;
+    private static long hashBits(StoreKey key) {
+        return key.hashHigh() & ~EXPIRY_MASK;
     }
 
     private static long seconds(long millis) {

@@ -1,4 +1,4 @@
-/** Step 7: lookup of stored responses in RAM and on disk, and of fetches in flight that others may join. */
+/** Request collapsing: fetches in flight that requests may join, and keys that are not collapsed. */
 @NullMarked
 package io.millrace.proxy.lookup;
 

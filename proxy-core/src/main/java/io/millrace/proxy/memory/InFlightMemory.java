@@ -7,16 +7,16 @@ import java.util.function.LongSupplier;
 /**
  * The budget for bytes in flight of one proxy, shared by its event loops.
  *
- * <p>The used bytes are measured at the buffer pool of the connections, so that every buffer counts. An event loop
- * measures at each tick, and after each {@link #batchBytes} that it received. Between two measurements it adds the
- * bytes that it received itself (see {@link LoopMemory}).
+ * <p>The used bytes are those of the connections' buffer pool, so every buffer counts. An event loop measures them at
+ * each tick, and whenever it has received {@link #batchBytes}. Between two measurements it adds its own received bytes
+ * (see {@link LoopMemory}).
  *
  * <p>Thread-safe.
  */
 public final class InFlightMemory {
-    /** Minimum window of one response: with less, every piece would need its own system call. */
+    /** Minimum window of one response. With a smaller window every piece would need its own system call. */
     static final int WINDOW_BYTES_MIN = 64 * 1024;
-    /** Ratio of the free bytes to the largest window. See {@link #windowBytes}. */
+    /** The largest window is this fraction of the free bytes: one byte in 256. See {@link #windowBytes}. */
     static final int FREE_BYTES_PER_WINDOW_BYTE = 256;
 
     private static final long BUDGET_BYTES_MIN = 4L << 20;
@@ -49,7 +49,9 @@ public final class InFlightMemory {
     private final ReentrantLock measuring = new ReentrantLock();
     private final LongAdder allocationFailures = new LongAdder();
     private volatile long usedBytes;
-    private volatile boolean tightBesides;
+    /** True if the store or the kernel has nearly used up its own memory. */
+    private volatile boolean storeOrKernelTight;
+    /** True if the pool nearly reaches its limit of chunks, or an allocation failed. */
     private volatile boolean exhausted;
 
     /**
@@ -90,7 +92,10 @@ public final class InFlightMemory {
         return Math.max(BUDGET_BYTES_MIN, chunkBytesMax / 4 * 3);
     }
 
-    /** The limit of bytes in flight: the configured value, but at most the default, for which the JVM has memory. */
+    /**
+     * The limit of bytes in flight. It is the configured value, but at most the default, because the JVM has no more
+     * direct memory.
+     */
     public long budgetBytes() {
         long configured = configuredBytes.getAsLong();
         long most = defaultBytes(chunkBytesMax);
@@ -115,9 +120,9 @@ public final class InFlightMemory {
         }
     }
 
-    /** Queries the store and the kernel; called once per tick. */
+    /** Asks the store and the kernel whether their memory is nearly exhausted. Called once per tick. */
     void measureBesides() {
-        tightBesides = gauges.isStoreTight() || gauges.isKernelTight();
+        storeOrKernelTight = gauges.isStoreTight() || gauges.isKernelTight();
     }
 
     /** Used bytes at the last measurement. */
@@ -131,10 +136,10 @@ public final class InFlightMemory {
             return MemoryLevel.FULL;
         }
         MemoryLevel level = MemoryLevel.of(used, budgetBytes());
-        return tightBesides && !level.isAtLeast(MemoryLevel.TIGHT) ? MemoryLevel.TIGHT : level;
+        return storeOrKernelTight && !level.isAtLeast(MemoryLevel.TIGHT) ? MemoryLevel.TIGHT : level;
     }
 
-    /** Target of used bytes when slow clients are closed. */
+    /** Number of used bytes at which closing slow clients stops. */
     long relievedBytes() {
         return MemoryLevel.relievedBytes(budgetBytes());
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The view of the budget for bytes in flight by one event loop. Counts received bytes in a plain field, and updates the
- * shared value once per batch. So a request does not write memory that other loops read.
+ * One event loop's view of the shared budget for bytes in flight. Counts received bytes in a plain field, and updates
+ * the shared value once per batch. So a request does not write to memory that other loops read.
  *
  * <p>Not thread-safe; confined to its event loop.
  */
@@ -30,8 +30,11 @@ public final class LoopMemory {
     private final Executor afterIo;
     private long receivedBytes;
     private long iterationBytes;
+    /** True if this iteration has received {@link #ITERATION_BYTES}. */
     private boolean iterationUsedUp;
+    /** Time when slow clients were last closed for a new fetch. */
     private long relievedNanos;
+    /** True once slow clients were closed for a new fetch. */
     private boolean relieved;
     private Runnable relief = () -> {};
 
@@ -56,7 +59,7 @@ public final class LoopMemory {
     }
 
     /** Counts bytes that were received, or copied for a client. */
-    public void took(int bytes) {
+    public void countReceived(int bytes) {
         receivedBytes += bytes;
         iterationBytes += bytes;
         if (iterationBytes >= ITERATION_BYTES && !iterationUsedUp) {

@@ -1,6 +1,6 @@
 package io.millrace.proxy.memory;
 
-/** The scarcity of memory for bytes in flight, in ascending order. */
+/** Levels of memory use by bytes in flight, in ascending order. */
 public enum MemoryLevel {
     /** Less than half of the budget is in use. */
     PLENTY,
@@ -8,7 +8,7 @@ public enum MemoryLevel {
     SCARCE,
     /** Three quarters are in use: clients that receive nothing are closed. */
     TIGHT,
-    /** Fifteen sixteenths are in use: any slow client may be closed, and new fetches are refused if that does not help. */
+    /** Fifteen sixteenths are in use: any slow client may be closed. If that does not help, new fetches are refused. */
     FULL;
 
     /** Denominator of the thresholds, which are fractions of the budget. */
@@ -29,7 +29,7 @@ public enum MemoryLevel {
         return usedBytes < threshold(budgetBytes, FULL_PARTS) ? TIGHT : FULL;
     }
 
-    /** Target of used bytes when slow clients are closed: between {@link #SCARCE} and {@link #TIGHT}. */
+    /** Number of used bytes at which closing slow clients stops: between {@link #SCARCE} and {@link #TIGHT}. */
     static long relievedBytes(long budgetBytes) {
         return threshold(budgetBytes, TIGHT_PARTS - 1);
     }

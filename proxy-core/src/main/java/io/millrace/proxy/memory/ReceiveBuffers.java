@@ -8,8 +8,8 @@ import io.netty.util.UncheckedBooleanSupplier;
 import java.util.function.IntConsumer;
 
 /**
- * Allocates the receive buffers of one event loop's connections. Counts them, and makes them smaller while memory is
- * scarce.
+ * Allocates the receive buffers for the connections of one event loop. Counts their bytes, and makes the buffers
+ * smaller while memory is scarce.
  *
  * <p>Not thread-safe; confined to its event loop.
  */
@@ -61,7 +61,7 @@ public final class ReceiveBuffers implements RecvByteBufAllocator {
         @Override
         public ByteBuf allocate(ByteBufAllocator allocator) {
             int bytes = guess();
-            memory.took(bytes);
+            memory.countReceived(bytes);
             return allocator.ioBuffer(bytes);
         }
 

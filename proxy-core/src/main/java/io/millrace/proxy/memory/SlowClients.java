@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The clients of one event loop with unsent response bytes, and the selection of those that are closed when a resource
- * is scarce.
+ * Selects and closes the slowest clients of one event loop when a resource is scarce. Only clients with unsent response
+ * bytes are candidates.
  *
  * <p>Stalled clients, which receive nothing, are closed before slow ones, in the order of the longest stall. Slow
  * clients are closed only while the memory budget is full, in the order of the lowest rate.
@@ -25,15 +25,18 @@ public final class SlowClients {
     static final long SILENT_AWAITED_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Stall time after which a client may be closed while few connections to its origin are left. */
     static final long SILENT_CROWDED_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** Minimum time with unsent bytes before a slow client is closed for memory: before, its rate is unknown. */
+    /**
+     * Minimum time with unsent bytes before a slow client is closed for memory. A shorter time is not enough to measure
+     * its rate.
+     */
     static final long RATE_KNOWN_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** At least one in this many clients is closed at a time. */
-    private static final int CLOSED_PART = 8;
+    /** At least this fraction of the clients is closed at a time: one in eight. */
+    private static final int CLIENTS_PER_CLOSED = 8;
 
     /** The demand of other requests for the origin connection that a client's response occupies. */
     public enum OriginDemand {
-        /** The response occupies no connection, or there are enough. */
+        /** The response occupies no origin connection, or enough connections are left. */
         NONE,
         /** Three quarters of the allowed connections carry requests. */
         CROWDED,
@@ -69,7 +72,7 @@ public final class SlowClients {
     private final int loops;
     private final LongSupplier rateMin;
     private final Consumer<SlowReason> onClosed;
-    private final List<Client> behind = new ArrayList<>();
+    private final List<Client> waitingClients = new ArrayList<>();
 
     /**
      * @param loops number of event loops, which share the clients to be closed
@@ -96,7 +99,7 @@ public final class SlowClients {
 
     /** Adds a client with unsent bytes. {@link #closeSome} must follow. */
     public void add(Client client) {
-        behind.add(client);
+        waitingClients.add(client);
     }
 
     /** Closes as many clients as the present scarcity requires, and clears the list of added clients. */
@@ -104,7 +107,7 @@ public final class SlowClients {
         try {
             memory.measure();
             memory.shared().measureBesides();
-            if (behind.isEmpty()) {
+            if (waitingClients.isEmpty()) {
                 return;
             }
             List<Candidate> silent = silent(nowNanos);
@@ -114,14 +117,14 @@ public final class SlowClients {
                 closeForMemory(level, silent, nowNanos);
             }
         } finally {
-            behind.clear();
+            waitingClients.clear();
         }
     }
 
     /** Returns the stalled clients, the longest stall first. */
     private List<Candidate> silent(long nowNanos) {
         List<Candidate> silent = new ArrayList<>();
-        for (Client client : behind) {
+        for (Client client : waitingClients) {
             long nanos = client.silentNanos(nowNanos);
             if (nanos >= SILENT_FULL_NANOS) {
                 silent.add(new Candidate(client, nanos, 0));
@@ -132,8 +135,8 @@ public final class SlowClients {
     }
 
     /**
-     * Closes clients for their origin connections. The demand is read before each close, since closing one client gives
-     * its connection to a waiting request.
+     * Closes stalled clients whose origin connections other requests need. Reads the demand before each close, because
+     * the connection of a closed client goes to a waiting request.
      */
     private void closeForOrigins(List<Candidate> silent) {
         silent.removeIf(candidate -> {
@@ -155,9 +158,9 @@ public final class SlowClients {
 
     private void closeForMemory(MemoryLevel level, List<Candidate> silent, long nowNanos) {
         int count = countToClose();
-        long silentEnough = level == MemoryLevel.FULL ? SILENT_FULL_NANOS : SILENT_TIGHT_NANOS;
+        long silentNanosMin = level == MemoryLevel.FULL ? SILENT_FULL_NANOS : SILENT_TIGHT_NANOS;
         for (Candidate candidate : silent) {
-            if (count == 0 || candidate.silentNanos() < silentEnough) {
+            if (count == 0 || candidate.silentNanos() < silentNanosMin) {
                 break;
             }
             close(candidate.client(), SlowReason.MEMORY);
@@ -177,25 +180,27 @@ public final class SlowClients {
     }
 
     private List<Candidate> slowReaders(long nowNanos) {
-        List<Candidate> taking = new ArrayList<>();
-        for (Client client : behind) {
+        List<Candidate> slow = new ArrayList<>();
+        for (Client client : waitingClients) {
             if (client.silentNanos(nowNanos) < SILENT_FULL_NANOS && client.behindNanos(nowNanos) >= RATE_KNOWN_NANOS) {
-                taking.add(new Candidate(client, 0, client.bytesPerSecond(nowNanos)));
+                slow.add(new Candidate(client, 0, client.bytesPerSecond(nowNanos)));
             }
         }
-        taking.sort(SLOWEST_FIRST);
-        return taking;
+        slow.sort(SLOWEST_FIRST);
+        return slow;
     }
 
     /**
-     * Returns the number of clients to close for memory. Each client is assumed to have an equal share of this loop's
-     * excess. The minimum is an eighth of the clients, for an excess of the store or the kernel.
+     * Returns the number of clients to close for memory. Assumes that each client of this loop uses the same number of
+     * bytes. The minimum is an eighth of the clients: an excess of the store or the kernel is not part of the used
+     * bytes.
      */
     private int countToClose() {
         long used = memory.usedBytes();
         long excess = Math.max(0, used - memory.shared().relievedBytes()) / loops;
-        long held = Math.max(1, used / loops / Math.max(1, behind.size()));
-        int least = (behind.size() + CLOSED_PART - 1) / CLOSED_PART;
-        return (int) Math.min(behind.size(), Math.max(least, (excess + held - 1) / held));
+        long bytesPerClient = Math.max(1, used / loops / Math.max(1, waitingClients.size()));
+        int countMin = (waitingClients.size() + CLIENTS_PER_CLOSED - 1) / CLIENTS_PER_CLOSED;
+        return (int)
+                Math.min(waitingClients.size(), Math.max(countMin, (excess + bytesPerClient - 1) / bytesPerClient));
     }
 }

@@ -90,10 +90,10 @@ class InFlightMemoryTest {
         int piece = 64 * 1024;
         long pieces = shared.batchBytes() / piece;
         for (int i = 1; i < pieces; i++) {
-            loop.took(piece);
+            loop.countReceived(piece);
             assertEquals(280 * MIB + (long) i * piece, loop.usedBytes());
         }
-        loop.took(piece);
+        loop.countReceived(piece);
         assertEquals(100 * MIB, loop.usedBytes(), "a batch is full, so it is measured");
     }
 

@@ -42,7 +42,7 @@ class ReceiveBuffersTest {
         List<Runnable> afterIo = new ArrayList<>();
         LoopMemory loop = loop(0, afterIo::add);
         ReceiveBuffers buffers = new ReceiveBuffers(loop, bytes -> {});
-        loop.took(LoopMemory.ITERATION_BYTES);
+        loop.countReceived(LoopMemory.ITERATION_BYTES);
         assertEquals(1, readsInARow(buffers));
         assertEquals(1, readsInARow(buffers));
         assertEquals(1, afterIo.size(), "one task for an iteration");

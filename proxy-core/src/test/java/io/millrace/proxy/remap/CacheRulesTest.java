@@ -259,7 +259,7 @@ final class CacheRulesTest {
         CacheSettings overload = table.match("http://a.example/")
                 .inOverload(new StaleRules.UnderLoad(2, 60, 5))
                 .settings();
-        assertEquals(5, overload.stale().underLoad().microSeconds());
+        assertEquals(5, overload.stale().underLoad().microCacheSeconds());
         assertEquals(StoringRules.RequiredHeaders.LIFETIME, overload.storing().requiredHeaders());
     }
 }

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The directives of one head: those of Cache-Control (RFC 9111 s5.2, RFC 5861), or of the targeted field that replaces
- * it (RFC 9213). In Cache-Control, names are case-insensitive. Of a repeated directive the first counts (s4.2.1).
- * Arguments may be tokens or quoted strings. Unknown directives are ignored.
+ * it (RFC 9213). In Cache-Control, names are case-insensitive. If a directive is repeated, its first value counts
+ * (s4.2.1). Arguments may be tokens or quoted strings. Unknown directives are ignored.
  *
  * <p>Malformed directives are interpreted conservatively. In a response, an invalid {@code max-age} or {@code s-maxage}
- * counts as 0. {@code no-cache} and {@code private} with an invalid list of field names count as without argument. In a
- * request, an invalid or negative {@code max-age} counts as 0, so that the stored response is validated. Other invalid
- * numbers of a request count as absent. Immutable.
+ * counts as 0. {@code no-cache} and {@code private} with an invalid list of field names apply to the whole response. In
+ * a request, an invalid or negative {@code max-age} counts as 0, so that the stored response is validated. Other
+ * invalid numbers of a request count as absent. Immutable.
  */
 public final class CacheControl {
 
@@ -71,8 +71,8 @@ public final class CacheControl {
     }
 
     /**
-     * Parses the directives of a response: those of the first targeted field that is present and well-formed
-     * (RFC 9213 s2.2), else those of Cache-Control.
+     * Parses the directives of a response. The first targeted field that is present and well-formed counts (RFC 9213
+     * s2.2), else Cache-Control.
      *
      * @param targets names of targeted fields in the order of their priority
      */
@@ -101,7 +101,7 @@ public final class CacheControl {
 
     /**
      * Applies one member of a targeted field. A value of the wrong type is not used (RFC 9213 s2.1): a lifetime becomes
-     * 0, a restriction applies without argument, and a permission does not apply.
+     * 0, a restriction applies to the whole response, and a permission does not apply.
      */
     private void readTargeted(String key, BareItem value) {
         if (value instanceof BareItem.SfBoolean flag && !flag.value()) {
@@ -320,7 +320,8 @@ public final class CacheControl {
     }
 
     /**
-     * Parses the field names of an argument. Empty if one is malformed: the directive then counts as without argument.
+     * Parses the field names of an argument. Empty if a name is malformed; the directive then applies to the whole
+     * response.
      */
     private static List<FieldName> names(byte[] b, int from, int to) {
         List<FieldName> names = new ArrayList<>();

@@ -3,8 +3,8 @@ package io.millrace.proxy.caching.field;
 import java.util.Arrays;
 
 /**
- * Compares entity tags in place (RFC 9110 s8.8.3.2). Opaque tags are compared byte for byte, including quotes; one
- * without quotes equals only one without quotes. Thread-safe: no state.
+ * Compares entity tags in place (RFC 9110 s8.8.3.2). Opaque tags are compared byte for byte, including their quotes, so
+ * a quoted tag differs from an unquoted one. Thread-safe: no state.
  */
 public final class EntityTag {
 

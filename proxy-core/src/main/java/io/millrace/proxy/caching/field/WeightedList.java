@@ -10,10 +10,10 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Normalizes values of Accept-Encoding, Accept-Language and Accept-Charset, so that equivalent values become equal
- * (RFC 9111 s4.1). The result is in lower case, without white space and without weights of 1. Members are sorted by
- * falling weight, then by name, since only the weight expresses preference (RFC 9110 s12.4.2, s12.5.4). Members with an
- * invalid weight follow unchanged, in lower case. Thread-safe: no state.
+ * Normalizes values of Accept-Encoding, Accept-Language and Accept-Charset, so that equivalent values become equal (RFC
+ * 9111 s4.1). The result is in lower case, without white space and without weights of 1. Members are sorted by falling
+ * weight, then by name, since only the weight expresses preference (RFC 9110 s12.4.2, s12.5.4). Members with an invalid
+ * weight come last and keep that weight. Thread-safe: no state.
  */
 public final class WeightedList {
 

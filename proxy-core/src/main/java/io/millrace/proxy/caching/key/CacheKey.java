@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  *        +- host in lower case, port unless it is the scheme's default
  * </pre>
  *
- * If a rule has its own keys ({@code KeyRules}), the URL is the result of the rule. A suffix follows after a space,
- * which no URL contains: the generation, or the mapping of a rule that shares stored responses among hosts. Dot
- * segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys. Immutable.
+ * If a remap rule changes keys ({@code KeyRules}), the key contains the changed URL. A suffix may follow after a space,
+ * which no URL contains. The suffix is the generation, or the mapping of a rule that shares stored responses among
+ * hosts. Dot segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys.
+ * Immutable.
  */
 public final class CacheKey {
 
@@ -42,7 +43,7 @@ public final class CacheKey {
      * @param suffix begins with a space, or is empty; borrowed
      */
     public static CacheKey of(TargetUri target, byte[] suffix) {
-        byte[] scratch = new byte[lengthAsItStands(target) + suffix.length];
+        byte[] scratch = new byte[lengthIfNormal(target) + suffix.length];
         int length = encode(target, scratch, 0);
         System.arraycopy(suffix, 0, scratch, length, suffix.length);
         length += suffix.length;
@@ -62,7 +63,7 @@ public final class CacheKey {
      * Returns the length of the key if the path is already in normal form. Normalization may shorten it, but never
      * makes it longer.
      */
-    private static int lengthAsItStands(TargetUri target) {
+    private static int lengthIfNormal(TargetUri target) {
         int scheme = target.isSecure() ? "https://".length() : "http://".length();
         int port = target.isDefaultPort() ? 0 : 1 + digits(target.port());
         return scheme + target.hostBytes().length + port + target.queryEnd() - target.pathStart();

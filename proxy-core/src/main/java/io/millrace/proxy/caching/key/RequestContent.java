@@ -3,7 +3,10 @@ package io.millrace.proxy.caching.key;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 
-/** Detects requests with content (RFC 9112 s6). A GET with content is neither stored nor answered from the cache. */
+/**
+ * Detects requests with content (RFC 9112 s6). A GET with content bypasses the cache: no stored response answers it,
+ * and its response is not stored.
+ */
 public final class RequestContent {
 
     private RequestContent() {}

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The decision whether a follower that waited for a leader's response may receive it (RFC 9111 s4, collapsed requests).
- * It is stricter than reuse of a stored response: a response with Set-Cookie is not shared. In names, {@code waiter} is
- * the follower. Immutable.
+ * The leader is the request that was sent to the origin. Sharing is stricter than reuse of a stored response: a
+ * response with Set-Cookie is not shared. Immutable.
  */
 public sealed interface FollowerReuse {
 
@@ -44,7 +44,7 @@ public sealed interface FollowerReuse {
         /** The response sets a cookie, which may belong to the leader. */
         SET_COOKIE("set-cookie"),
         /**
-         * The follower has Authorization, and the response does not permit reuse then
+         * The follower has Authorization, and the response does not permit reuse for such requests
          * ({@link RequestRules#authorized}).
          */
         AUTHORIZATION("authorization"),
@@ -52,8 +52,8 @@ public sealed interface FollowerReuse {
         VARY("vary"),
         /** The response was stale on arrival. */
         STALE("stale"),
-        /** The follower's Cache-Control requires a response of its own, or a fresher one. */
-        WAITER_CACHE_CONTROL("waiter-cache-control");
+        /** The follower's Cache-Control requires a separate response or a fresher response. */
+        FOLLOWER_CACHE_CONTROL("waiter-cache-control");
 
         private final String text;
 
@@ -76,23 +76,23 @@ public sealed interface FollowerReuse {
      * @param responseTimeMillis time of the arrival, in epoch milliseconds
      */
     static FollowerReuse of(
-            RequestHead waiter,
+            RequestHead follower,
             RequestHead leader,
             ResponseHead response,
             long responseTimeMillis,
             CacheSettings settings) {
-        NotSharedReason reason = refusal(waiter, leader, response, responseTimeMillis, settings);
+        NotSharedReason reason = refusal(follower, leader, response, responseTimeMillis, settings);
         return reason == null ? SHARED : new NotShared(reason);
     }
 
     private static @Nullable NotSharedReason refusal(
-            RequestHead waiter,
+            RequestHead follower,
             RequestHead leader,
             ResponseHead response,
             long responseTimeMillis,
             CacheSettings settings) {
-        boolean reads = waiter.method() == Method.GET || waiter.method() == Method.HEAD;
-        if (!reads || RequestContent.isPresent(waiter.fields())) {
+        boolean reads = follower.method() == Method.GET || follower.method() == Method.HEAD;
+        if (!reads || RequestContent.isPresent(follower.fields())) {
             return NotSharedReason.METHOD;
         }
         if (Storability.of(leader, response, responseTimeMillis, settings) instanceof Storability.NotStorable) {
@@ -111,11 +111,11 @@ public sealed interface FollowerReuse {
         if (fields.contains(FieldName.SET_COOKIE)) {
             return NotSharedReason.SET_COOKIE;
         }
-        if (Reuse.isAuthorizationInTheWay(waiter, control, settings)) {
+        if (Reuse.isAuthorizationInTheWay(follower, control, settings)) {
             return NotSharedReason.AUTHORIZATION;
         }
         Variance variance = settings.key().variance(fields);
-        if (!variance.matches(variance.valuesOf(leader.fields()), waiter.fields())) {
+        if (!variance.matches(variance.valuesOf(leader.fields()), follower.fields())) {
             return NotSharedReason.VARY;
         }
         long age = CurrentAge.initialMillis(fields, responseTimeMillis, responseTimeMillis) / 1000;
@@ -124,7 +124,7 @@ public sealed interface FollowerReuse {
         if (lifetime <= age) {
             return NotSharedReason.STALE;
         }
-        return isTakenBy(waiter, age, lifetime, settings) ? null : NotSharedReason.WAITER_CACHE_CONTROL;
+        return isAcceptedBy(follower, age, lifetime, settings) ? null : NotSharedReason.FOLLOWER_CACHE_CONTROL;
     }
 
     private static boolean isAnyIn(FieldSection fields, List<FieldName> names) {
@@ -136,13 +136,14 @@ public sealed interface FollowerReuse {
         return false;
     }
 
-    private static boolean isTakenBy(RequestHead waiter, long age, long lifetime, CacheSettings settings) {
-        CacheControl asked = CacheControl.ofRequest(waiter.fields());
-        boolean ownAnswer =
-                (asked.isNoCache() || asked.isNoStore()) && !settings.requests().ignoreNoCache();
-        long maxAge = settings.requests().ignoreMaxAge() ? CacheControl.ABSENT : asked.maxAgeSeconds();
+    private static boolean isAcceptedBy(RequestHead follower, long age, long lifetime, CacheSettings settings) {
+        CacheControl requestControl = CacheControl.ofRequest(follower.fields());
+        boolean ownAnswer = (requestControl.isNoCache() || requestControl.isNoStore())
+                && !settings.requests().ignoreNoCache();
+        long maxAge = settings.requests().ignoreMaxAge() ? CacheControl.ABSENT : requestControl.maxAgeSeconds();
         boolean tooOld = maxAge == 0 || (maxAge != CacheControl.ABSENT && age > maxAge);
-        boolean tooShort = asked.minFreshSeconds() != CacheControl.ABSENT && lifetime - age < asked.minFreshSeconds();
+        boolean tooShort = requestControl.minFreshSeconds() != CacheControl.ABSENT
+                && lifetime - age < requestControl.minFreshSeconds();
         return !ownAnswer && !tooOld && !tooShort;
     }
 }

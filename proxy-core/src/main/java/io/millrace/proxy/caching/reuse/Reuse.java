@@ -43,8 +43,8 @@ public sealed interface Reuse {
     record NotUsable(NotUsableReason reason) implements Reuse {}
 
     /**
-     * A wide invalidation has outdated the response. After a soft one it may be validated; after a hard one it counts
-     * as absent.
+     * An invalidation has outdated the response. After a soft invalidation the response may be validated; after a hard
+     * one it counts as absent.
      */
     record Invalidated(Outdated by) implements Reuse {}
 
@@ -63,7 +63,8 @@ public sealed interface Reuse {
         /** The configuration requires validation ({@link LifetimeRules#whenToRevalidate}). */
         WHEN_TO_REVALIDATE("when-to-revalidate"),
         /**
-         * The request has Authorization, and the response requires validation then ({@link RequestRules#authorized}).
+         * The request has Authorization, and such requests require validation of this response
+         * ({@link RequestRules#authorized}).
          */
         AUTHORIZATION("authorization");
 
@@ -92,7 +93,8 @@ public sealed interface Reuse {
         /** The cookie policy excludes reuse ({@link StoringRules#cookies}). */
         COOKIES("cookies"),
         /**
-         * The request has Authorization, and the response does not permit reuse then ({@link RequestRules#authorized}).
+         * The request has Authorization, and the response does not permit reuse for such requests
+         * ({@link RequestRules#authorized}).
          */
         AUTHORIZATION("authorization"),
         /**
@@ -213,7 +215,7 @@ public sealed interface Reuse {
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
     }
 
-    /** Returns true if the request has Authorization and is restricted to responses that permit reuse then. */
+    /** Returns true if the request has Authorization, and the settings restrict reuse for such requests. */
     private static boolean isRestricted(RequestHead request, CacheSettings settings) {
         return settings.requests().authorized() == RequestRules.AuthorizedReuse.IF_ALLOWED
                 && request.fields().contains(FieldName.AUTHORIZATION);
@@ -228,8 +230,8 @@ public sealed interface Reuse {
     }
 
     /**
-     * Returns true if a response that is about to be stored needs the origin's confirmation for a request with
-     * Authorization.
+     * Returns true if a received response must not answer another request with Authorization unless the origin confirms
+     * it.
      */
     static boolean isAuthorizationInTheWay(RequestHead request, CacheControl control, CacheSettings settings) {
         boolean allowed = control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;
@@ -256,11 +258,11 @@ public sealed interface Reuse {
         // s-maxage implies proxy-revalidate (s5.2.2.10); only directives of the origin itself override it.
         boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
                 && !settings.stale().despiteSharedMaxAge();
-        boolean clientTakesIt = !banned
+        boolean clientAccepts = !banned
                 && control.maxStaleSeconds() != CacheControl.ABSENT
                 && staleSeconds
                         <= Math.min(control.maxStaleSeconds(), settings.stale().maxStaleSeconds());
-        if (clientTakesIt && !wantsFresh) {
+        if (clientAccepts && !wantsFresh) {
             return SERVE_STALE;
         }
         StaleRules.UnderLoad load = settings.stale().underLoad();

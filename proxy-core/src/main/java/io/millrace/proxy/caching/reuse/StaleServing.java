@@ -63,16 +63,16 @@ public sealed interface StaleServing {
     Allowed ALLOWED = new Allowed();
 
     /**
-     * Returns true if a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default
-     * (RFC 5861 s4; RFC 9111 s4.3.3).
+     * Returns true if a response with that status counts as a failure of the origin. These are 500, 502, 503 and 504 by
+     * default (RFC 5861 s4; RFC 9111 s4.3.3).
      */
     static boolean isErrorStatus(int status, CacheSettings settings) {
         return settings.stale().onError().covers(status);
     }
 
     /**
-     * Returns the head to serve while the origin fails: the stored head, with an Expires in the near future if
-     * configured, so that downstream caches keep the response.
+     * Returns the head to serve while the origin fails. It is the stored head, if configured with an Expires in the
+     * near future, so that downstream caches keep the response.
      */
     static StoredHead answer(StoredHead stored, long nowMillis, CacheSettings settings) {
         long seconds = settings.stale().onError().lifetimeSeconds();
@@ -95,8 +95,8 @@ public sealed interface StaleServing {
      * Decides for a stored response that would answer the request if it were fresh. The limit is the response's
      * {@code stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}.
      *
-     * @param staleSinceMillis time since which it is stale by a soft invalidation, -1 for none; the longer of this and
-     *     the staleness by age counts
+     * @param staleSinceMillis time since which a soft invalidation has made it stale; -1 for none. The longer of this
+     *     staleness and the staleness by age counts
      */
     static StaleServing of(
             RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
@@ -129,10 +129,10 @@ public sealed interface StaleServing {
     /**
      * Returns the reason why the stored response must not be served, independent of the request's directives.
      *
-     * @param takenSeconds the request's {@code stale-if-error}, {@link CacheControl#ABSENT} for none
+     * @param requestedSeconds the request's {@code stale-if-error}, {@link CacheControl#ABSENT} for none
      */
     private static @Nullable RefusalReason refusal(
-            StoredHead stored, long takenSeconds, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+            StoredHead stored, long requestedSeconds, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         if (stored.isNoCache()) {
             return RefusalReason.NO_CACHE;
         }
@@ -156,13 +156,13 @@ public sealed interface StaleServing {
         }
         long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
         long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
-        return staleSeconds > Math.max(limit, takenSeconds) ? RefusalReason.TOO_STALE : null;
+        return staleSeconds > Math.max(limit, requestedSeconds) ? RefusalReason.TOO_STALE : null;
     }
 
     /**
-     * Returns true if a response to a validation counts as a failure of the origin while the stored response may still
-     * be served to some request: fresh, stale because of the failure, or stale during validation. Such an error is not
-     * stored, since it would replace the stored response.
+     * Returns true if an error that answered a validation is not stored, because it would replace a usable stored
+     * response. The stored response is usable if it is fresh, or may be served stale because of the failure or during
+     * validation.
      *
      * @param staleSinceMillis as in {@link #of}
      */
@@ -175,12 +175,12 @@ public sealed interface StaleServing {
             return true;
         }
         long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
-        boolean validatedAside = staleSinceMillis < 0
+        boolean servedWhileValidating = staleSinceMillis < 0
                 && !stored.isMustRevalidate()
                 && !stored.isProxyRevalidate()
                 && stored.lifetimeSource() != LifetimeSource.WITHHELD
                 && staleSeconds < stored.staleWhileRevalidateSeconds();
-        return !stored.isNoCache() && (staleSeconds < 0 || validatedAside);
+        return !stored.isNoCache() && (staleSeconds < 0 || servedWhileValidating);
     }
 
     /** Returns how long the response has been stale, as in {@link #of}; negative while it is fresh. */

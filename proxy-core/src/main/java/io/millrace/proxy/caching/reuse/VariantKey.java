@@ -6,8 +6,8 @@ import io.millrace.proxy.http.FieldSection;
 import java.nio.ByteBuffer;
 
 /**
- * Builds the key of one variant of a URL whose responses vary (RFC 9111 s4.1). The Vary marker under the primary key
- * leads to the variants.
+ * Builds the key of one variant of a URL whose responses vary (RFC 9111 s4.1). The Vary marker stored under the primary
+ * key lists the selecting fields.
  *
  * <pre>
  * +-------------+---+---------------+--------------------------------------------------+

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of variants in the Vary marker of a URL, oldest first. It serves to limit the number of variants. Encoded in
- * the marker's Vary values, one entry per variant:
+ * The list of variants in the Vary marker of a URL, oldest first. The list limits the number of variants. It is encoded
+ * in the marker's Vary values, one entry per variant:
  *
  * <pre>
  * +------------+--------------------------------------------+
@@ -59,7 +59,7 @@ public final class VariantList {
     }
 
     /**
-     * Adds a variant that is not listed yet. Drops the oldest ones beyond a limit.
+     * Adds a variant that is not listed yet. Drops the oldest variants beyond a limit.
      *
      * @param max limit of listed variants; 0 for none
      */

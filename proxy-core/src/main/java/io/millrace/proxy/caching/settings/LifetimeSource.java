@@ -12,7 +12,10 @@ public enum LifetimeSource {
     HEURISTIC(4, "heuristic"),
     /** The configured lifetime for responses without one ({@code LifetimeRules.NegativeCaching}). */
     NEGATIVE(5, "negative"),
-    /** No heuristic because of cookies or credentials ({@code LifetimeRules.GuessedWithCookies}): 0. */
+    /**
+     * A heuristic lifetime is refused because of cookies or credentials ({@code LifetimeRules.GuessedWithCookies}); the
+     * lifetime is 0.
+     */
     WITHHELD(6, "withheld"),
     /** No source: the lifetime is 0, or the configured minimum. */
     NONE(0, "none");

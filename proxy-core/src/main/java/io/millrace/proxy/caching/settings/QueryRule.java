@@ -23,7 +23,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
 
     private static final byte[] NOTHING = {};
 
-    /** Each character of a name represents one byte; see {@link #nameOf}. */
+    /** Copies the lists. Each character of a name represents one byte; see {@link #nameOf}. */
     public QueryRule {
         included = List.copyOf(included);
         excluded = List.copyOf(excluded);
@@ -53,7 +53,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         byte[] bytes = url.targetBytes();
         int from = url.pathEnd() + 1;
         int to = url.queryEnd();
-        if (isInForm(bytes, from, to, sorted && !hasSemicolon(bytes, from, to))) {
+        if (isUnchanged(bytes, from, to, sorted && !hasSemicolon(bytes, from, to))) {
             return url;
         }
         Parameters kept = new Parameters(bytes, to - from);
@@ -71,7 +71,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
     }
 
     /** Returns true if all parameters are kept and, if required, sorted. */
-    private boolean isInForm(byte[] bytes, int from, int to, boolean sorts) {
+    private boolean isUnchanged(byte[] bytes, int from, int to, boolean sorts) {
         int before = -1;
         for (int start = from; start <= to; ) {
             int end = indexOf(bytes, (byte) '&', start, to);

@@ -1,7 +1,7 @@
 package io.millrace.proxy.caching.settings;
 
 /**
- * The settings for directives of clients. Immutable.
+ * The settings for cache directives in requests. Immutable.
  *
  * @param ignoreNoCache whether the client's no-cache, no-store and Pragma are ignored
  * @param ignoreMaxAge whether the client's max-age is ignored

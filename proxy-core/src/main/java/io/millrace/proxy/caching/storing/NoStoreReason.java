@@ -37,7 +37,7 @@ public enum NoStoreReason {
     PRIVATE("private"),
     /** The response has {@code must-understand} and a status code unknown to this cache (s5.2.2.3). */
     MUST_UNDERSTAND("must-understand"),
-    /** The request has Authorization, and the response does not permit storing then (s3.5). */
+    /** The request has Authorization, and the response does not permit storing for such requests (s3.5). */
     AUTHORIZATION("authorization"),
     /** The response has {@code Vary: *} (s4.1). */
     VARY_ANY("vary-any"),
@@ -53,7 +53,7 @@ public enum NoStoreReason {
     /** The response has neither a lifetime above 0 nor a validator: it could never be reused. */
     NO_LIFETIME("no-lifetime"),
     /**
-     * Like {@link #NO_LIFETIME}, but the response could have a heuristic lifetime without cookies or credentials
+     * Like {@link #NO_LIFETIME}, but without cookies or credentials the response would have a heuristic lifetime
      * ({@link LifetimeRules#guessedWithCookies}).
      */
     GUESS_WITHHELD("guess-withheld"),

@@ -5,18 +5,18 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * Recognizes errors that concern one client's request and not its URL. If stored, they would deny the URL to all
- * clients: the client chooses the fields that provoke them, and no cache key contains these fields. RFC 6585 forbids
- * storing some of them, and RFC 9111 s3 requires storing none. Thread-safe: no state.
+ * Recognizes errors that concern one client's request and not its URL. A client chooses the fields that provoke such an
+ * error, and the cache key does not contain these fields. A stored error would therefore deny the URL to all clients.
+ * RFC 6585 forbids storing some of them, and RFC 9111 s3 requires storing none. Thread-safe: no state.
  */
 final class RequestErrors {
     /**
-     * Limit in bytes of the fields of an ordinary request. 4 KiB: some servers refuse larger ones, most refuse above 8
-     * KiB, and browsers send less.
+     * Limit in bytes of the fields of an ordinary request. Browsers send less. Some servers refuse more than 4 KiB,
+     * most servers more than 8 KiB.
      */
     static final int ORDINARY_BYTES_MAX = 4096;
 
-    /** Limit of field lines of an ordinary request; some servers refuse 100 and more. */
+    /** Limit of field lines of an ordinary request. Some servers refuse 100 lines. */
     static final int ORDINARY_LINES_MAX = 64;
 
     private RequestErrors() {}
@@ -31,7 +31,10 @@ final class RequestErrors {
         return status >= 400 && ((isAboutFields(status) && !named.covers(status)) || !isOrdinary(request.fields()));
     }
 
-    /** Excludes 400, which applications often use for a URL, with a lifetime. */
+    /**
+     * Returns true for errors about request fields. Excludes 400, because applications often use it for a URL, with a
+     * lifetime.
+     */
     private static boolean isAboutFields(int status) {
         return switch (status) {
             case 406, 408, 411, 412, 413, 415, 416, 417, 421, 425, 426 -> true;

@@ -70,7 +70,7 @@ public sealed interface Storability {
     }
 
     /**
-     * Returns null if a response to POST may answer later GETs: it needs a Content-Location with the request's own URL
+     * Returns null if a response to POST may answer later GETs. It needs a Content-Location with the request's own URL
      * and an explicit lifetime (RFC 9110 s9.3.3).
      */
     private static @Nullable NoStoreReason ofPost(
@@ -172,7 +172,7 @@ public sealed interface Storability {
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
         // This applies only to responses without any lifetime. A response with a heuristic lifetime would be kept for
         // hours, so it must satisfy requiredHeaders.
-        boolean servesStale = settings.stale().underLoad().microSeconds() > 0
+        boolean servesStale = settings.stale().underLoad().microCacheSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated
                 && !control.isMustRevalidate()

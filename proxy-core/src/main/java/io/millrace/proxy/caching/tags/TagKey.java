@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Secret key of tag hashes with SipHash-2-4 (Aumasson and Bernstein, 2012). Without the key, an attacker cannot
- * choose two tags or sites with equal hashes. Immutable.
+ * The secret key of tag hashes, which are SipHash-2-4 (Aumasson and Bernstein, 2012). An attacker who does not know the
+ * key cannot find two tags or sites with equal hashes. Immutable.
  */
 public final class TagKey {
     /** Length of the key in bytes. */
@@ -46,12 +46,12 @@ public final class TagKey {
         return bytes;
     }
 
-    /** Returns the hash of a tag on every site. */
+    /** Returns the hash of a tag, independent of a site. */
     public long tag(byte[] bytes, int from, int to) {
         return hash(bytes, from, to);
     }
 
-    /** Returns the hash of a site in lower case. The hash of a tag on one site is the exclusive or of both hashes. */
+    /** Returns the hash of a site, given in lower case. Site hash XOR tag hash is the hash of the tag on that site. */
     public long site(String site) {
         return prefixed(SITE, site.getBytes(StandardCharsets.UTF_8));
     }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * removed, because downstream caches use it too (RFC 9875). Immutable.
  */
 public final class TagRules {
-    /** Field names by default. */
+    /** The field names used without configuration. */
     public static final List<String> DEFAULT_FIELDS =
             List.of("Surrogate-Key", "xkey", "Cache-Tag", "Edge-Cache-Tag", "Cache-Groups");
 
-    /** Rules by default. */
+    /** The rules used without configuration. */
     public static final TagRules DEFAULTS = of(DEFAULT_FIELDS, false);
 
     /** Limit of tags of a response and of a purge. */

@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tags of one stored response and their site. Hashes are computed at the first lookup that needs them. A response
- * without tags, or with a newer stamp than all tag purges, needs none.
+ * The tags of one stored response and their site. Hashes are computed at the first lookup that needs them. A lookup
+ * needs none if the response has no tags, or is newer than all tag purges.
  *
  * <p>Thread-safe. Immutable except for the cached hashes.
  */
@@ -18,10 +18,10 @@ public final class Tags {
     /** No tags. */
     public static final Tags NONE = new Tags(null, new byte[0], 0);
 
-    /** Limit of tags kept of one response, including groups that an update adds. */
+    /** Limit of tags of one stored response, including the groups that an update adds. */
     public static final int COUNT_MAX = 4096;
 
-    /** Follows each tag in {@link #packed}. */
+    /** The byte after each tag in {@link #packed}. */
     static final byte SEPARATOR = '\n';
 
     private static final long[] NO_HASHES = {};
@@ -32,7 +32,7 @@ public final class Tags {
     /** Computed on demand; two threads may compute the same hashes. */
     private volatile @Nullable Hashes hashes;
 
-    /** Hashes with one key for one host. */
+    /** The hashes of the site and the tags, computed with one key. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Hashes(TagKey key, long site, long[] tags) {}
 
@@ -116,7 +116,8 @@ public final class Tags {
     }
 
     /**
-     * Returns the hashes of the tags on every site, see {@link TagKey}; borrowed. Allocates at the first call only.
+     * Returns the hashes of the tags, without their site; see {@link TagKey}. Borrowed. Allocates at the first call
+     * only.
      *
      * @param url the URL of the response, the same at every call
      */

@@ -11,16 +11,16 @@ import io.millrace.proxy.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A 206 with one part, interpreted as a part of the whole representation (RFC 9111 s3, s3.3). A 206 is storable if a
- * 200 with the same fields would be. Immutable.
+ * A 206 with one part, interpreted as a part of a representation (RFC 9111 s3, s3.3). A 206 is storable if a 200 with
+ * the same fields would be storable. Immutable.
  *
  * @param range the position of the part
- * @param representation the head that a 200 with the whole would have
- * @param whole the stored head of the whole
+ * @param representation the head that a 200 with the whole representation would have
+ * @param whole the stored head of the whole representation
  * @param part the stored head of the part: status 206 with its Content-Range
  * @param storable whether the part may be stored
- * @param asTold whether the content has the length of its Content-Range; else the field must not be used for other
- *     clients
+ * @param isLengthAsStated whether the content has the length that its Content-Range states; else that field must not be
+ *     sent to other clients.
  */
 public record PartialContent(
         ContentRange range,
@@ -28,13 +28,13 @@ public record PartialContent(
         StoredHead whole,
         StoredHead part,
         boolean storable,
-        boolean asTold) {
+        boolean isLengthAsStated) {
 
     /**
      * Interprets the head of a 206.
      *
      * @param contentLength bytes of its content, -1 when unknown
-     * @return null when it has several parts or is unreliable: it is then passed on unchanged
+     * @return null when the 206 has several parts or contradicts itself; the caller then forwards it unchanged
      */
     public static @Nullable PartialContent of(
             RequestHead request,
@@ -71,9 +71,10 @@ public record PartialContent(
     }
 
     /**
-     * Returns the part on which field and content agree. Content shorter than its field is accepted in one case only.
-     * The request asked for this many bytes at the end, and there is no strong validator, so the part is never combined
-     * with others. Then the content starts at the field's first position and ends the representation.
+     * Returns the range that agrees with Content-Range and with the content's length; null for a contradiction. Content
+     * shorter than its Content-Range is accepted in one case. The request asked for exactly this many bytes at the end,
+     * and there is no strong validator, so the part is never combined with other parts. The content then starts at the
+     * stated first position and ends the representation.
      */
     private static @Nullable ContentRange agreed(
             RequestHead request, ContentRange stated, long contentLength, boolean combinable) {
@@ -102,8 +103,8 @@ public record PartialContent(
     }
 
     /**
-     * Returns the stored head of the whole, combined from a stored part and this one. The fields of this part take
-     * precedence, except those for the requesting client only (RFC 9111 s3.4).
+     * Returns the stored head of the whole representation, combined from a stored part and this one. The fields of this
+     * part take precedence, except those for the requesting client only (RFC 9111 s3.4).
      */
     public StoredHead combinedWith(
             RequestHead request,

@@ -118,13 +118,19 @@ public final class Preconditions {
         return false;
     }
 
-    /** Also false when the date is invalid or the stored response has no Last-Modified: the field is then ignored. */
+    /**
+     * Returns true if If-Unmodified-Since fails. An invalid date, or a stored response without Last-Modified, makes the
+     * field ignored.
+     */
     private static boolean isModifiedSince(FieldSection fields, StoredHead stored) {
         long since = date(fields, FieldName.IF_UNMODIFIED_SINCE, stored);
         return since != HttpDates.INVALID && stored.hasLastModified() && stored.lastModifiedSeconds() > since;
     }
 
-    /** Without Last-Modified the stored Date is compared (RFC 9111 s4.3.2). */
+    /**
+     * Returns true if If-Modified-Since allows a 304. Without Last-Modified the stored Date is compared (RFC 9111
+     * s4.3.2).
+     */
     private static boolean isUnmodified(FieldSection fields, StoredHead stored) {
         long since = date(fields, FieldName.IF_MODIFIED_SINCE, stored);
         long modified = stored.hasLastModified() ? stored.lastModifiedSeconds() : stored.dateSeconds();
@@ -138,7 +144,7 @@ public final class Preconditions {
                 : HttpDates.parse(fields, line, referenceSeconds(stored));
     }
 
-    /** The time of receipt is accurate enough to determine the century of a two-digit year. */
+    /** Returns the time of receipt. It determines the century of a two-digit year in a date. */
     private static long referenceSeconds(StoredHead stored) {
         return Math.floorDiv(stored.responseTimeMillis(), 1000L);
     }

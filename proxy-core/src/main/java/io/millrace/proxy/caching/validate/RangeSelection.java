@@ -99,7 +99,7 @@ public sealed interface RangeSelection {
         return result(ranges, count);
     }
 
-    /** Returns the number of bytes of a suffix range, independent of the length; -1 for another range or none. */
+    /** Returns the length of a single suffix range such as {@code bytes=-500}; -1 for any other Range or none. */
     static long lastBytes(FieldSection fields) {
         boolean ends = of(fields, Long.MAX_VALUE) instanceof Single one
                 && of(fields, Long.MAX_VALUE - 1) instanceof Single other

@@ -6,8 +6,8 @@ import io.millrace.proxy.http.FieldName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The validator that proves that two parts belong to the same representation: a strong entity tag, or a strong
- * Last-Modified, which is at least a second earlier than the origin's Date (RFC 9110 s8.8.1, s8.8.2.2). Thread-safe: no
+ * Finds the validator that proves that two parts belong to one representation. It is a strong entity tag, or a strong
+ * Last-Modified: one at least a second earlier than the origin's Date (RFC 9110 s8.8.1, s8.8.2.2). Thread-safe: no
  * state.
  */
 public final class StrongValidator {

@@ -26,19 +26,19 @@ public final class Validation {
      * The stored response is freshened.
      *
      * @param head the head to store in place of the old one, and for all other clients
-     * @param answer the head for the client whose request was sent, with the fields for that client only
+     * @param answer the head for the client whose request was sent, including the fields for that client only
      */
     public record Freshened(StoredHead head, StoredHead answer) implements Outcome {}
 
     /**
-     * The stored response is valid and may answer this request only, with this head: the origin does not permit storing
-     * the head.
+     * The stored response is valid, but the origin does not permit storing the updated head. So it answers this request
+     * only.
      */
     public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
 
         /**
-         * Returns true if the stored response must be removed. It stays, stale, if this response cannot be stored only
-         * because the request had Authorization (RFC 9111 s3.5).
+         * Returns true if the stored response must be removed. If the only obstacle is the request's Authorization (RFC
+         * 9111 s3.5), the response stays stored, but stale.
          */
         public boolean isRemoved() {
             return reason != NoStoreReason.AUTHORIZATION;
@@ -145,7 +145,8 @@ public final class Validation {
 
     /**
      * Applies the origin's response to HEAD to the stored response to GET (RFC 9111 s4.3.5). A 200 with the same
-     * validators and length freshens it, a 200 with others outdates it, any other status has no effect.
+     * validators and length freshens the stored response. A 200 with other validators or another length outdates it.
+     * Any other status has no effect.
      */
     public static Outcome ofHead(
             RequestHead request,
@@ -178,7 +179,7 @@ public final class Validation {
         StoredHead head = stored.updated(request, response, requestTimeMillis, responseTimeMillis, settings)
                 .withContentLength(stored.contentLength())
                 .withPin(stored.pinnedUntilSeconds());
-        StoredHead answer = forAsker(head, update.fields(), settings);
+        StoredHead answer = forRequestingClient(head, update.fields(), settings);
         NoStoreReason reason = Storability.ofResponse(request, response, responseTimeMillis, settings);
         return reason == null || reason == NoStoreReason.NO_LIFETIME || reason == NoStoreReason.GUESS_WITHHELD
                 ? new Freshened(head, answer)
@@ -214,7 +215,7 @@ public final class Validation {
      * @param response the received fields of the response
      * @return {@code shared} itself when there are no such fields
      */
-    public static StoredHead forAsker(StoredHead shared, FieldSection response, CacheSettings settings) {
+    public static StoredHead forRequestingClient(StoredHead shared, FieldSection response, CacheSettings settings) {
         FieldSection stored = shared.fields();
         CacheControl control =
                 CacheControl.ofResponse(stored, settings.storing().targets());
@@ -259,9 +260,9 @@ public final class Validation {
     }
 
     /**
-     * Returns the difference that proves another representation; null for none. Two strong tags must match strongly,
-     * others weakly: origins that compress send a weak tag with the content and the strong one with the 304. Dates
-     * count only without tags to compare.
+     * Returns the difference that proves another representation; null for none. Two strong tags must match strongly.
+     * Other pairs must match weakly, because origins that compress send a weak tag with the content and the strong tag
+     * with the 304. A strong tag differs from no stored tag. Dates are compared only if the stored response has no tag.
      */
     private static @Nullable MismatchReason mismatch(StoredHead stored, FieldSection answer, long responseTimeMillis) {
         int line = answer.find(FieldName.ETAG);

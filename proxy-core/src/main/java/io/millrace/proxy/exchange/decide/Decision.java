@@ -17,8 +17,8 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decision about one request, with the objects found while making it. {@link RequestDecider} fills it for both
- * lanes. The fast lane reuses one decision for all requests that it answers.
+ * The decision about one request, with the stored objects that were found. {@link RequestDecider} sets its values, for
+ * the fast lane and for full exchanges. The fast lane reuses one decision for all requests that it answers.
  *
  * <p>Confined to one event loop.
  */
@@ -29,13 +29,13 @@ public final class Decision {
         DENIED,
         /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
-        /** The request may be for the answer to an ACME challenge: look the answer up, then decide again. */
+        /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
         CHALLENGE,
         /** Answer 404: no rule maps the URL. */
         NOT_MAPPED,
         /** Redirect the client to {@link #location} with {@link #redirectStatus}. */
         REDIRECTED,
-        /** Give the answer of a rule, {@link #answer}. */
+        /** Send the answer that a rule defines, {@link #answer}. */
         ANSWERED,
         /** Join the client to the requested host by a tunnel. */
         TUNNEL,
@@ -83,8 +83,8 @@ public final class Decision {
     private @Nullable StoreKey key;
     private @Nullable StoredHead marker;
     private @Nullable StoredObject<StoredHead> object;
-    private @Nullable StoredHead standIn;
-    private boolean validatingAside;
+    private @Nullable StoredHead fallbackHead;
+    private boolean validatingInBackground;
     private boolean readFromDisk;
     private boolean underLoad;
     private boolean pastChallenges;
@@ -124,8 +124,8 @@ public final class Decision {
         key = null;
         marker = null;
         object = null;
-        standIn = null;
-        validatingAside = false;
+        fallbackHead = null;
+        validatingInBackground = false;
         readFromDisk = false;
         underLoad = false;
         pastChallenges = false;
@@ -138,43 +138,43 @@ public final class Decision {
     }
 
     /**
-     * Uses {@code borrowed} to find objects until {@link #hold}. Objects found in this way are valid only as long as
-     * {@code borrowed} guarantees.
+     * Finds objects through {@code borrowed}, without a reference, until {@link #retainBorrowed} is called. Such an
+     * object is valid only until {@link UnretainedReader#end}.
      */
     public void borrowFrom(UnretainedReader borrowed) {
         residents = borrowed;
     }
 
-    /** Retains the found object, if that was not done yet. Nothing is borrowed after this call. */
-    public void hold() {
+    /** Retains the found object if it is borrowed. After this call the decision borrows nothing. */
+    public void retainBorrowed() {
         if (residents != null && object != null) {
             object.retain();
         }
         residents = null;
     }
 
-    /** Returns the object in RAM under the key. Pass it to {@link #serve} or {@link #letGo}. */
+    /** Returns the object in RAM under the key. Pass it to {@link #serve} or {@link #releaseUnused}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
         return residents == null ? store.get(wanted) : residents.find(store, wanted);
     }
 
     /**
-     * Records a stored response that may not answer this request. If the origin fails, the response is kept, since it
+     * Records a stored response that must not answer this request. An error of the origin must not replace it, since it
      * may still serve other requests.
      */
-    void standIn(StoredHead stored) {
-        standIn = stored;
+    void fallbackHead(StoredHead stored) {
+        fallbackHead = stored;
     }
 
     /** The head of the stored response that an error must not replace; null without one. */
     @Nullable
-    StoredHead standIn() {
-        return standIn;
+    StoredHead fallbackHead() {
+        return fallbackHead;
     }
 
     /** Releases a found object that is not usable. */
-    void letGo(StoredObject<StoredHead> found) {
+    void releaseUnused(StoredObject<StoredHead> found) {
         if (residents == null) {
             found.release();
         }
@@ -319,7 +319,7 @@ public final class Decision {
         return this;
     }
 
-    /** Sets the URL to request from the origin instead of the client's. */
+    /** Sets the URL to request from the origin, which replaces the client's URL. */
     Decision originUrl(TargetUri url) {
         originUrl = url;
         return this;
@@ -342,7 +342,7 @@ public final class Decision {
         return this;
     }
 
-    /** Sets the protocols that the client offers for its connection and the rule allows. */
+    /** Sets the offered protocols (Upgrade) that the rule allows. */
     Decision upgrade(String protocols) {
         upgrade = protocols;
         return this;
@@ -373,8 +373,8 @@ public final class Decision {
         return this;
     }
 
-    Decision validatingAside() {
-        validatingAside = true;
+    Decision validatingInBackground() {
+        validatingInBackground = true;
         return this;
     }
 
@@ -383,7 +383,7 @@ public final class Decision {
         return this;
     }
 
-    /** Returns true if the object is served stale for longer than usual because of overload. */
+    /** Returns true if overload is the reason why the object is served stale. */
     public boolean isUnderLoad() {
         return underLoad;
     }
@@ -402,8 +402,8 @@ public final class Decision {
     }
 
     /** Returns true if the served object must be validated in the background (RFC 5861 s3). */
-    public boolean isValidatingAside() {
-        return validatingAside;
+    public boolean isValidatingInBackground() {
+        return validatingInBackground;
     }
 
     public Kind kind() {
@@ -514,7 +514,7 @@ public final class Decision {
         return primaryKey;
     }
 
-    /** The key under which the response is or would be stored, as far as known. */
+    /** The best known store key of the response: the variant's key, or the primary key while no variant is known. */
     public StoreKey key() {
         if (key == null) {
             throw new IllegalStateException("no key: " + kind);
@@ -532,7 +532,7 @@ public final class Decision {
     }
 
     /** Replaces the request by an equal one whose bytes stay valid. Nothing else changes. */
-    public void keep(RequestHead sameRequest) {
+    public void replaceRequest(RequestHead sameRequest) {
         request = sameRequest;
     }
 

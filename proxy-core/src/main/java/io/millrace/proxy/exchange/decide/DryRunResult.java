@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param outcome the action that the proxy would take
  * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
- * @param why a sentence or stable word for a response that the proxy generates; else empty
+ * @param why the reason for a response that the proxy generates, as a sentence or stable word; else empty
  * @param filter log name of the filter that denies the request; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
@@ -72,7 +72,7 @@ public record DryRunResult(
         STALE("stale"),
         /** The stored response is validated by the origin. */
         VALIDATE("validate"),
-        /** A part is stored; the rest is fetched. */
+        /** A part is stored; the missing bytes are fetched. */
         COMPLETE("complete"),
         /** No stored response is usable: the response is fetched. */
         FETCH("fetch"),

@@ -21,7 +21,7 @@ import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan of a fetch: what to request from the origin, and how the response may be used.
+ * The plan of a fetch: the request to the origin, and the permitted use of the response.
  *
  * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object, which the fetch releases
  * once.
@@ -41,7 +41,7 @@ public final class FetchPlan implements StoringTarget {
     private final @Nullable StoreKey collapseKey;
     private final boolean mayStore;
     private final @Nullable String upgrade;
-    private final @Nullable StoredHead standIn;
+    private final @Nullable StoredHead fallbackHead;
     private final @Nullable RuleProgram rules;
     private final int random;
     private final long decidedMillis;
@@ -78,7 +78,7 @@ public final class FetchPlan implements StoringTarget {
         this.random = decision.random();
         this.decidedMillis = decision.decidedMillis();
         this.rewrite = decision.rewrite();
-        this.standIn = stale == null ? decision.standIn() : stale.head();
+        this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
     }
 
     /** Sends the request unchanged, with its conditions and ranges. No other exchange can join. */
@@ -113,7 +113,7 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Fetches the rest of a representation whose first part is stored.
+     * Fetches the bytes after a stored first part of a representation.
      *
      * @param firstPart takes over the caller's reference
      */
@@ -222,9 +222,10 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns true if the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110
-     * s9.3.3). Returns false for URLs that differ from the URL of their cache key, since a POST is sent unchanged, and
-     * for requests that rules change or that bypass the cache: a later GET may not match these rules.
+     * Returns true if this is a POST whose response may be stored for later GETs (RFC 9110 s9.3.3). The response's
+     * fields must permit it too. False if the URL differs from the URL of its cache key, since a POST is sent
+     * unchanged. Also false for requests that bypass the cache or that rules change, since a later GET may not match
+     * these rules.
      */
     public boolean isPost() {
         return request.method() == Method.POST
@@ -249,11 +250,11 @@ public final class FetchPlan implements StoringTarget {
      * The head of the stored response that an error must not replace; null for none. The head stays valid after the
      * object was released.
      */
-    public @Nullable StoredHead standIn() {
-        return standIn;
+    public @Nullable StoredHead fallbackHead() {
+        return fallbackHead;
     }
 
-    /** The stored part whose rest is requested. Borrowed. */
+    /** The stored first part whose following bytes are requested; null for none. Borrowed. */
     public @Nullable StoredObject<StoredHead> firstPart() {
         return range == null ? null : stale;
     }
@@ -271,9 +272,8 @@ public final class FetchPlan implements StoringTarget {
     }
 
     /**
-     * Returns the origin's response head after the changes of the rules that apply to the request. The status in
-     * conditions is that of the whole representation: a 304 has that of the stored response, a part has 200. Fields
-     * in conditions are those of the stored response after a 304.
+     * Returns the origin's response head after the changes by rules. Conditions of rules see the status of the whole
+     * representation: for a 304 the stored status, for a part 200. For a 304, conditions see the updated stored fields.
      */
     public ResponseHead received(ResponseHead head) {
         if (rules == null || !rules.changesOriginResponses()) {
@@ -309,7 +309,7 @@ public final class FetchPlan implements StoringTarget {
         forwardingRules = by;
     }
 
-    /** The access rules by which the request to the origin was composed, even if others are in force now. */
+    /** The access rules by which the request to the origin was composed. A reload may have replaced them since. */
     public AccessRules forwardingRules() {
         if (forwardingRules == null) {
             throw new IllegalStateException("the origin was not asked");
@@ -317,7 +317,9 @@ public final class FetchPlan implements StoringTarget {
         return forwardingRules;
     }
 
-    /** Releases the stored object. The next request of this plan is for the whole, without conditions. */
+    /**
+     * Releases the stored object. The next request of this plan is for the whole representation, without conditions.
+     */
     public void release() {
         range = null;
         StoredObject<StoredHead> object = stale;

@@ -69,8 +69,8 @@ public final class ForwardDecider {
     }
 
     /**
-     * Returns true if the host is an IP address that is denied as a destination. Checked here only for requests to a
-     * parent proxy, which resolves names itself. Otherwise each address is checked when this proxy connects to it.
+     * Returns true if a request to a parent proxy names a denied IP address as its host. Without a parent proxy, each
+     * address is checked when this proxy connects to it.
      */
     static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
         if (forward.origins() == null) {

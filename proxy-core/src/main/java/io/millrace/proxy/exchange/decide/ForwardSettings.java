@@ -10,7 +10,7 @@ import java.net.InetAddress;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of the forward proxy: for requests that no rule maps and whose host the client chooses. Immutable. */
+/** The settings of the forward proxy, which serves requests whose host the client chooses. Immutable. */
 public final class ForwardSettings implements AddressCheck {
     private final ForwardProxyConfig config;
     private final ForwardAccess access;
@@ -43,7 +43,7 @@ public final class ForwardSettings implements AddressCheck {
                 && Objects.equals(config.origins(), other.origins());
     }
 
-    /** Returns true if a request at that time was subject to the destinations in force now. */
+    /** Returns true if the destinations in force now were already in force at that time. */
     boolean holdsSince(long millis) {
         return millis >= sinceMillis;
     }

@@ -63,8 +63,8 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Returns the sites of tags of responses from the URL's host: the sites of the rules, or else the hosts in the
-     * keys.
+     * Returns the tag sites of responses from the URL's host. For each rule the site is the configured one, or else the
+     * host in cache keys. The URL's host is added.
      */
     public static Set<String> sites(TargetUri url, List<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();

@@ -1,9 +1,9 @@
 package io.millrace.proxy.exchange.decide;
 
 /**
- * A cached clock for requests that are answered within one iteration of an event loop. Both clocks are read for the
- * first request. Later requests get the same wall-clock time; their timer value is the one read at the end of the
- * previous request.
+ * A cached clock for requests that are answered within one iteration of an event loop. The first request reads the wall
+ * clock and {@link System#nanoTime}. Later requests get the same wall-clock time, and the timer value that was read at
+ * the end of the previous request.
  *
  * <p>Confined to one event loop.
  */
@@ -23,7 +23,7 @@ public final class LoopTickClock {
     }
 
     /** Sets the timer value that was read at the end of a request. */
-    public void passed(long nanos) {
+    public void advanceTo(long nanos) {
         this.nanos = nanos;
     }
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record RangeRequest(String range, @Nullable String ifRange) {
     /**
      * Ranges are extended to multiples of this many bytes: 1 MiB. A piece consists of one or several whole blocks of
-     * the store, so that all received bytes can be stored. A short response is fetched whole.
+     * the store, so that all received bytes can be stored.
      */
     public static final long PIECE_BYTES = 1L << 20;
 
@@ -29,8 +29,8 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     private static final long ENDLESS = Long.MAX_VALUE;
 
     /**
-     * Returns the range to request when a client's range is not stored. The client's If-Range is kept: both possible
-     * responses, 200 and 206, answer this client and may be stored.
+     * Returns the range to request when a client's range is not stored. The client's If-Range is kept, because both
+     * possible responses, 200 and 206, answer this client and may be stored.
      *
      * @return null to fetch the whole content: the range starts in the first piece and has no end, or the field is not
      *     a single range

@@ -38,8 +38,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the decision about a request head, for both lanes: access, remap, key, lookup and reuse. Never blocks and never
- * reads from disk. If the object is only on disk, the decision is {@code OPEN}, and {@link #afterOpen} continues.
+ * Makes the decision about a request head: access, remap rule, cache key, lookup in RAM, and reuse. The fast lane and
+ * full exchanges share it. Never blocks and never reads from disk. If the object is only on disk, the decision is
+ * {@code OPEN}; after the disk read, {@link #afterOpen} continues.
  *
  * <p>Confined to one event loop.
  */
@@ -208,19 +209,19 @@ public final class RequestDecider {
         TargetUri keyUrl = mapped.keyUrl(request.target());
         decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
         boolean ranged = request.fields().contains(FieldName.RANGE);
-        boolean unasked = ranged && !decision.fillConfig().rangeLookup();
-        if (contentLength != 0 || unasked || isDynamic(request, decision.cacheSettings())) {
+        boolean isUncachedRange = ranged && !decision.fillConfig().rangeLookup();
+        if (contentLength != 0 || isUncachedRange || isDynamic(request, decision.cacheSettings())) {
             return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
         }
         StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
         decision.primaryKey(key);
-        return resident(decision, decision.find(shared.store(), key), nowMillis);
+        return decideInRam(decision, decision.find(shared.store(), key), nowMillis);
     }
 
     /**
-     * Returns true if a rule maps an https URL that was received without TLS (RFC 9110 s7.4). The response would count
-     * as authentic for https and be stored for clients with TLS. Forward-proxy requests are exempt: they are sent to
-     * the URL's own host over TLS, under keys of their own.
+     * Returns true if a rule maps an https URL that was received without TLS (RFC 9110 s7.4). Its response would count
+     * as authentic for https, and clients with TLS would get it from the store. Forward-proxy requests are exempt,
+     * because they go to the URL's own host over TLS and have separate cache keys.
      */
     private static boolean isMisdirected(
             RemapResult found, RequestHead request, ClientConnection client, AccessRules access) {
@@ -262,10 +263,10 @@ public final class RequestDecider {
             int status = redirected.status(request.minorVersion());
             return decision.redirected(status, redirected.location(request.target()), redirected.reason());
         }
-        String instead = settings.noHostUrlRedirect();
-        if (instead != null && request.target().hostBytes().length == 0) {
+        String redirectTarget = settings.noHostUrlRedirect();
+        if (redirectTarget != null && request.target().hostBytes().length == 0) {
             counters.increment(Counter.REDIRECTS_NO_HOST);
-            return decision.redirected(302, instead, "no-host");
+            return decision.redirected(302, redirectTarget, "no-host");
         }
         counters.increment(Counter.DENIED_NOT_MAPPED);
         return decision.notMapped("no remap rule maps this URL");
@@ -295,7 +296,7 @@ public final class RequestDecider {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
             // The missing blocks cannot be verified as parts of the same representation.
-            decision.letGo(object);
+            decision.releaseUnused(object);
             object = null;
         }
         if (object == null) {
@@ -304,28 +305,26 @@ public final class RequestDecider {
         }
         if (object.head().isVaryMarker()) {
             if (decision.marker() == null) {
-                return resident(
-                        decision,
-                        throughMarker(decision, object),
-                        shared.clock().millis());
+                return decideInRam(
+                        decision, followMarker(decision, object), shared.clock().millis());
             }
-            // The record is a Vary marker instead of a variant. Following it would read the same record again.
-            decision.letGo(object);
+            // The record under the variant's key is a Vary marker. Following it would read the same record again.
+            decision.releaseUnused(object);
             counters.increment(Counter.LOOKUPS_ABSENT);
             return miss(decision, ForwardReason.VARY_MISS);
         }
         counters.increment(Counter.LOOKUPS_DISK);
-        return judge(decision.readFromDisk(), object, shared.clock().millis());
+        return decideReuse(decision.readFromDisk(), object, shared.clock().millis());
     }
 
-    private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
+    private Decision decideInRam(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
         StoredObject<StoredHead> object = found;
         if (object != null && object.head().isVaryMarker()) {
-            object = throughMarker(decision, object);
+            object = followMarker(decision, object);
         }
         if (object != null) {
             counters.increment(Counter.LOOKUPS_RAM);
-            return judge(decision, object, nowMillis);
+            return decideReuse(decision, object, nowMillis);
         }
         ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
         if (shared.store().contains(decision.key())) {
@@ -336,9 +335,9 @@ public final class RequestDecider {
     }
 
     /** Follows the Vary marker under the primary key to the variant that the request selects, if that is in RAM. */
-    private @Nullable StoredObject<StoredHead> throughMarker(Decision decision, StoredObject<StoredHead> object) {
+    private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
-        decision.letGo(object);
+        decision.releaseUnused(object);
         if (decision.marker() != null) {
             return null;
         }
@@ -350,14 +349,14 @@ public final class RequestDecider {
         return decision.find(shared.store(), decision.key());
     }
 
-    private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
+    private Decision decideReuse(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
         Reuse reuse;
         try {
             StoredHead head = object.head();
             Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head, object.length());
             reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
-            decision.letGo(object);
+            decision.releaseUnused(object);
             throw e;
         }
         if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
@@ -370,7 +369,7 @@ public final class RequestDecider {
             return available(decision, object, Decision.Kind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
-            decision.validatingAside();
+            decision.validatingInBackground();
             return available(decision, object, Decision.Kind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleUnderLoad) {
@@ -385,24 +384,24 @@ public final class RequestDecider {
             if (invalidated.by().isSoft()) {
                 return validate(decision, object, ForwardReason.STALE);
             }
-            decision.letGo(object);
+            decision.releaseUnused(object);
             return miss(decision, ForwardReason.URI_MISS);
         }
         if (reuse instanceof Reuse.NotUsable no) {
             if (no.reason() != Reuse.NotUsableReason.VARY) {
-                decision.standIn(object.head());
+                decision.fallbackHead(object.head());
             }
-            decision.letGo(object);
+            decision.releaseUnused(object);
             return miss(decision, reasonOf(no.reason()));
         }
-        decision.letGo(object);
+        decision.releaseUnused(object);
         return miss(decision, ForwardReason.MISS);
     }
 
     /**
-     * Returns true if the stored response is not from a destination that is denied by now. Its origin address is not
-     * stored, so responses from before the last change of the destinations are validated; the check then happens at the
-     * connection.
+     * Returns false if the stored response of a forward-proxy request may come from a destination that is denied now.
+     * The address of its origin is not stored. Therefore responses from before the last change of the destinations are
+     * validated, and the new connection is checked.
      */
     private boolean mayStillBeServed(Decision decision, StoredHead head) {
         return !decision.mapped().rule().isForwarding()
@@ -428,9 +427,8 @@ public final class RequestDecider {
     }
 
     /**
-     * Serves a reusable response if the requested bytes are stored. A cache must not evaluate If-Match and
-     * If-Unmodified-Since to refuse (RFC 9111 s4.3.2): if they are false for the stored response, the request is sent
-     * to the origin.
+     * Serves a reusable response if the requested bytes are stored. If If-Match or If-Unmodified-Since is false for the
+     * stored response, the request is sent to the origin: a cache must not refuse by these fields (RFC 9111 s4.3.2).
      */
     private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
         StoredParts parts = StoredParts.of(decision.request(), object);
@@ -442,7 +440,7 @@ public final class RequestDecider {
             return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
                     .serve(Decision.Kind.COMPLETE, object);
         }
-        decision.letGo(object);
+        decision.releaseUnused(object);
         return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
                 ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
                 : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
@@ -457,13 +455,13 @@ public final class RequestDecider {
 
     private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
         if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
-            decision.letGo(object);
+            decision.releaseUnused(object);
             return miss(decision, reason);
         }
         if (decision.request().method() == Method.HEAD) {
             return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
         }
-        decision.standIn(object.head());
+        decision.fallbackHead(object.head());
         return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
     }
 

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path and query that a rule sets for the origin. Immutable.
+ * The path and query that rules set in the request to the origin. Immutable.
  *
  * @param path the path, which begins with a slash; null to keep the mapped one
  * @param query the query without its question mark, empty for none; null to keep the client's

@@ -53,7 +53,7 @@ final class RuleDecider {
     }
 
     /**
-     * Sets the rules of the remap rule, and evaluates those that act before the lookup.
+     * Sets the rules that belong to the remap rule, and evaluates those that act before the lookup.
      *
      * @param ruled the settings after the cache rules
      * @return the settings after the lifetimes of rules

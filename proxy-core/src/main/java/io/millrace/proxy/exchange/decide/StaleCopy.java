@@ -49,7 +49,7 @@ public final class StaleCopy {
     }
 
     /** Returns true if a hard purge has outdated the response since it was found. */
-    public boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
+    public boolean isHardInvalidated(Invalidations invalidations, TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
         Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head(), copy.length());
         return outdated != null && !outdated.isSoft();

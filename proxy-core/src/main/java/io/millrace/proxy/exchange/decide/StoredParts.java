@@ -12,8 +12,8 @@ import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 
 /**
- * The availability of the requested bytes of a stored response. A response is stored whole, in blocks of which some may
- * be missing, or as a single part, whose head has status 206.
+ * The availability of the requested bytes of a stored response. A response is stored in one of three forms: whole; in
+ * blocks, of which some may be missing; or as a single part, whose head has status 206.
  */
 public enum StoredParts {
     /** All wanted bytes are stored, or the request wants none. */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads objects in RAM for one event loop without a reference count, by epoch-based reclamation. The epoch lasts from
- * the first lookup of a request to {@link #end}. Begin it as late as possible: meanwhile the memory of all evicted
- * objects stays allocated. Access and remap decisions need no epoch.
+ * the first lookup of a request to {@link #end}. During an epoch, the memory of all evicted objects stays allocated, so
+ * epochs must be short.
  *
  * <p>Confined to one event loop.
  */

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Determines the store key of a response: the URL's primary key, or, if the response varies, a variant's key. For
- * variants a Vary marker is stored under the primary key.
+ * Determines the store key of a response. It is the URL's primary key, or a variant's key if the response varies. For
+ * variants, this class stores a Vary marker under the primary key.
  *
  * <p>Confined to one event loop.
  */
@@ -103,7 +103,8 @@ public final class Variants {
     }
 
     /**
-     * Removes the marker, because the URL was purged while the marker was written: it must not lead to purged variants.
+     * Removes the marker, because the URL was purged while the marker was written. The marker must not lead to purged
+     * variants.
      */
     public void removeMarker(StoringTarget plan) {
         StoreKey primary = plan.primaryKey();
@@ -115,8 +116,8 @@ public final class Variants {
     }
 
     /**
-     * Returns the marker with a pin that is longer than the variant's by one pin period. So it need not be written
-     * again with every variant.
+     * Returns the marker with a pin that ends one pin period after the variant's pin. So the marker need not be written
+     * again for every variant.
      */
     private static StoredHead pinned(StoredHead marker, StoringTarget plan, StoredHead variant) {
         long until = variant.pinnedUntilSeconds();

@@ -1,4 +1,7 @@
-/** The decision about a request, shared by all lanes, and its inputs: settings, stored objects, time. */
+/**
+ * The decision about a request, and its inputs: settings, stored objects, time. The fast lane and full exchanges share
+ * it.
+ */
 @NullMarked
 package io.millrace.proxy.exchange.decide;
 

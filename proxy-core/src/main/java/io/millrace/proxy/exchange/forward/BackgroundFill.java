@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether and for how long a fill continues after its last client has left.
+ * Decides whether and how long a response is still stored after its last client has left.
  *
  * <p>Confined to one event loop.
  */
@@ -23,7 +23,8 @@ public final class BackgroundFill {
     }
 
     /**
-     * Returns true if enough bytes have arrived to fetch the rest. A body of unknown length is always worthwhile.
+     * Returns true if enough bytes have arrived to justify fetching all others. A body of unknown length is always
+     * worthwhile.
      *
      * @param length bytes of the body, -1 when unknown
      */
@@ -31,13 +32,13 @@ public final class BackgroundFill {
         return length <= 0 || received >= config.completedThreshold() * length;
     }
 
-    /** Limits the time that the fill continues without clients. Runs {@code late} after it. */
-    public void bound(Runnable late) {
+    /** Limits the time for which the fill continues without clients. Runs {@code onTimeout} at the end of this time. */
+    public void limitTime(Runnable onTimeout) {
         if (config.activeTimeoutNanos() > 0 && timeout == null) {
             timeout = loop.schedule(
                     () -> {
                         timeout = null;
-                        late.run();
+                        onTimeout.run();
                     },
                     config.activeTimeoutNanos(),
                     TimeUnit.NANOSECONDS);

@@ -10,8 +10,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends content from a source to the client at the client's pace: pulls a piece, writes it, and pulls the next while
- * the stream is writable. A source that delivers synchronously is pulled in a loop, not recursively.
+ * Sends content from a source to the client, at the client's pace. Pulls a piece, writes it, and pulls the next piece
+ * while the stream is writable. A source that delivers synchronously is pulled in a loop, not recursively.
  *
  * <p>Confined to the stream's event loop.
  */
@@ -25,7 +25,7 @@ public final class BodySender implements ContentSink {
          */
         void onBodyEnd(@Nullable FieldSection trailers);
 
-        /** Called when the content broke off. */
+        /** Called when the source failed before the end of the content. */
         void onBodyFailure(ContentFailure failure);
 
         /** Called when the processing of a piece threw an exception. */
@@ -38,10 +38,11 @@ public final class BodySender implements ContentSink {
     private final @Nullable IntConsumer copies;
 
     private @Nullable ContentSource source;
+    /** True from a pull until its piece arrives. */
     private boolean outstanding;
-    private boolean over;
+    private boolean ended;
     private boolean sending;
-    private boolean again;
+    private boolean sendAgain;
     private long bytes;
 
     BodySender(ClientStream stream, End end) {
@@ -63,7 +64,7 @@ public final class BodySender implements ContentSink {
 
     /** Continues with another source after a failure. */
     public void resume(ContentSource contentSource) {
-        over = false;
+        ended = false;
         outstanding = false;
         start(contentSource);
     }
@@ -71,14 +72,14 @@ public final class BodySender implements ContentSink {
     /** Called when the stream may have become writable. */
     public void send() {
         if (sending) {
-            again = true;
+            sendAgain = true;
             return;
         }
         sending = true;
         do {
-            again = false;
+            sendAgain = false;
             ContentSource current = source;
-            if (current == null || outstanding || over) {
+            if (current == null || outstanding || ended) {
                 break;
             }
             if (!stream.isWritable()) {
@@ -87,13 +88,13 @@ public final class BodySender implements ContentSink {
             }
             outstanding = true;
             current.pull();
-        } while (again);
+        } while (sendAgain);
         sending = false;
     }
 
     /** Stops sending and closes the source. */
     public void close() {
-        over = true;
+        ended = true;
         ContentSource current = source;
         source = null;
         if (current != null) {
@@ -113,7 +114,7 @@ public final class BodySender implements ContentSink {
 
     @Override
     public void onContent(ByteBuf content) {
-        if (over) {
+        if (ended) {
             content.release();
             return;
         }
@@ -138,7 +139,7 @@ public final class BodySender implements ContentSink {
 
     @Override
     public void onEnd(@Nullable FieldSection trailers) {
-        if (!over) {
+        if (!ended) {
             close();
             try {
                 end.onBodyEnd(trailers);
@@ -150,7 +151,7 @@ public final class BodySender implements ContentSink {
 
     @Override
     public void onFailure(ContentFailure failure) {
-        if (!over) {
+        if (!ended) {
             close();
             end.onBodyFailure(failure);
         }

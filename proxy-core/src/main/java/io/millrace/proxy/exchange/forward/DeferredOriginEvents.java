@@ -9,8 +9,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of origin events that must wait for another operation. Its content is at most one receive buffer, since
- * reading is paused meanwhile.
+ * A queue of origin events that must wait for another operation, such as a durable invalidation. It holds at most one
+ * receive buffer of content, because reading from the origin is paused.
  *
  * <p>Confined to one event loop.
  */

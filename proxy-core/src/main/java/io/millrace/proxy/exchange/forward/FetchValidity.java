@@ -8,10 +8,10 @@ import io.millrace.proxy.exchange.decide.FetchPlan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The invalidations that outdate the response of a fetch in progress: those that began after the fetch. Cache groups
- * and tags are considered once the response head is known.
+ * Tells whether an invalidation has outdated the response of a fetch in progress. Only invalidations that began after
+ * the fetch count. Cache groups and tags are considered once the response head is known.
  *
- * <p>Thread-safe, except {@link #learn}.
+ * <p>Thread-safe, except {@link #readLabels}.
  */
 public final class FetchValidity {
     private final Invalidations invalidations;
@@ -33,17 +33,17 @@ public final class FetchValidity {
         return outdated() != null;
     }
 
-    /** Returns true if the response must not be used even as a stale one. */
-    public boolean isGone() {
+    /** Returns true if a hard invalidation outdates the response, so that it must not be used even stale. */
+    public boolean isHardInvalidated() {
         Outdated by = outdated();
         return by != null && !by.isSoft();
     }
 
     /**
-     * Reads the cache groups and tags of the response. Needed only if the response is stored or shared, since purges of
-     * them outdate it.
+     * Reads the cache groups and tags of the response, so that their purges outdate it. Needed only if the response is
+     * stored or shared.
      */
-    public void learn(@Nullable FetchedResponse response) {
+    public void readLabels(@Nullable FetchedResponse response) {
         StoredHead head = response == null ? null : response.selectable();
         labels = head == null ? Labels.NONE : head.labels();
     }

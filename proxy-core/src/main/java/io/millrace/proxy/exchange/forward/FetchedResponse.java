@@ -7,18 +7,18 @@ import io.millrace.store.StoreKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of an origin's response, as the exchanges that share the fetch see it.
+ * The head and properties of an origin's response, for the exchanges that share the fetch.
  *
  * <p>Immutable.
  *
  * @param originStatus the status code that the origin sent
- * @param head the received head; a 206 that contains the whole has the head of a 200 here
- * @param representation the head of the whole representation, used by the rules of sharing
+ * @param head the received head; for a 206 with the whole representation, the equivalent head of a 200
+ * @param representation the head of the whole representation, by which followers are matched
  * @param selection the head that evaluates a client's conditions and range; null when the response is passed on
  *     unchanged
- * @param part the part of the representation that the content is; null when it is the whole
+ * @param part the range of the representation that the content covers; null for the whole representation
  * @param stored whether the response is being stored
- * @param keptUnder store key of the received part if the origin breaks off; null when it is not kept
+ * @param keptUnder store key under which the received part is kept if the origin fails; null when it is not kept
  * @param contentLength bytes of content to come, -1 when unknown
  * @param responseMillis time of receipt of the head, in epoch milliseconds
  */

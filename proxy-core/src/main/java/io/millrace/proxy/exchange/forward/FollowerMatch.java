@@ -27,8 +27,8 @@ public final class FollowerMatch {
     }
 
     /**
-     * Returns true if a response that was validated for another client may answer the request. It may not if it has
-     * that client's cookie, nor if every use needs a validation of its own (RFC 9111 s4).
+     * Returns true if a response that was validated for another client may answer the request. False if it has that
+     * client's cookie, or if every use needs a separate validation (RFC 9111 s4).
      */
     public static boolean fitsValidated(
             FetchPlan plan, RequestHead request, StoredHead shared, ResponseHead notModified, long nowMillis) {

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The beginning of a request's content, held until enough has arrived to take an origin connection.
+ * The beginning of a request's content. It is held until enough has arrived to justify occupying an origin connection.
  *
  * <p>Pieces are copied into one buffer, because each piece would keep the whole buffer of its read. Owns that buffer
  * until it is {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
@@ -37,9 +37,10 @@ public final class HeldContent {
     private final Budget budget;
     private final int bytesMax;
     private @Nullable ByteBuf buffer;
+    /** Capacity of the buffer, as counted in the budget. */
     private int capacity;
 
-    /** @param bytesMax number of bytes that is enough */
+    /** @param bytesMax number of bytes from which the request is started */
     public HeldContent(ByteBufAllocator allocator, Budget budget, int bytesMax) {
         this.allocator = allocator;
         this.budget = budget;
@@ -49,7 +50,7 @@ public final class HeldContent {
     /**
      * Adds a piece; takes ownership.
      *
-     * @return false when no more should be held: there is enough, or the budget is spent
+     * @return false if the request should start now: enough bytes are held, or the budget is spent
      */
     public boolean add(ByteBuf piece) {
         try {

@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head with which an origin's response would be stored. It evaluates a client's conditions and range, and it
- * answers followers. Most responses that are not stored go to one client, which needs only their age: their head is
- * built on first use.
+ * The stored head of an origin's response, built on first use. The stored head evaluates a client's conditions and
+ * range, and answers followers. A response that is not stored usually needs only its age, so building the head at once
+ * would be waste.
  *
  * <p>Thread-safe: threads that race at the first use build equal heads.
  */

@@ -41,15 +41,17 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Composes requests to origins: the client's end-to-end fields with this proxy's Host, Via and fields about the client.
- * A fetch for the store requests the whole representation or a range that the proxy chooses. It omits the client's
- * Range and conditions, and has the validators of the stored response instead (RFC 9111 s4.3.1).
+ * Composes requests to origins: the client's end-to-end fields, with this proxy's Host, Via and fields about the
+ * client. A fetch for the store requests the whole representation, or a range that the proxy chooses. Such a fetch
+ * replaces the client's Range and conditions by the validators of the stored response (RFC 9111 s4.3.1).
  *
  * <p>Thread-safe: no state.
  */
 public final class OriginRequests {
-    /** Conditions and ranges refer to one client's copy, but a stored response is for all clients. */
-    private static final FieldNames OF_ONE_CLIENT = FieldNames.of(
+    /**
+     * The client's conditions and ranges. A fetch for the store omits them, because they refer to one client's copy.
+     */
+    private static final FieldNames CLIENT_CONDITIONS = FieldNames.of(
             FieldName.RANGE,
             FieldName.IF_RANGE,
             FieldName.IF_MATCH,
@@ -58,7 +60,7 @@ public final class OriginRequests {
             FieldName.IF_UNMODIFIED_SINCE);
 
     /** Fields that are addressed to this proxy, or that it writes itself. */
-    private static final FieldNames MADE_ANEW = FieldNames.of(
+    private static final FieldNames REPLACED = FieldNames.of(
             FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
 
     private OriginRequests() {}
@@ -123,7 +125,7 @@ public final class OriginRequests {
         boolean otherHost = otherUrl
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
         copy(plan, access, trusted, otherUrl, otherHost, fields);
-        forwards(request, fields);
+        addMaxForwards(request, fields);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null) {
             Validation.replaceConditions(stale.head(), fields);
@@ -184,7 +186,7 @@ public final class OriginRequests {
         if (socket != null) {
             return origin.onSocket(socket.toString());
         }
-        // A forward-proxy request goes to the host that the client named, without DNS SRV records.
+        // DNS SRV records may determine host and port, unless the rule names a port or the client named the host.
         return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
@@ -199,8 +201,8 @@ public final class OriginRequests {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                    || MADE_ANEW.contains(from, line)
-                    || (!plan.isPass() && OF_ONE_CLIENT.contains(from, line))) {
+                    || REPLACED.contains(from, line)
+                    || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
             }
             to.addLine(from, line);
@@ -243,8 +245,8 @@ public final class OriginRequests {
         return false;
     }
 
-    /** Decrements Max-Forwards for OPTIONS and TRACE, and copies it for all other methods (RFC 9110 s7.6.2). */
-    private static void forwards(RequestHead request, FieldSection.Builder to) {
+    /** Adds Max-Forwards: decremented for OPTIONS and TRACE, unchanged for all other methods (RFC 9110 s7.6.2). */
+    private static void addMaxForwards(RequestHead request, FieldSection.Builder to) {
         FieldSection from = request.fields();
         boolean counts = request.method() == Method.OPTIONS || request.method() == Method.TRACE;
         for (int line = from.find(FieldName.MAX_FORWARDS); line >= 0; line = from.next(FieldName.MAX_FORWARDS, line)) {

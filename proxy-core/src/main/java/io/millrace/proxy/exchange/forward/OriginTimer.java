@@ -7,7 +7,7 @@ import io.millrace.proxy.overload.OverloadGauge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response time of the origin for one fetch, reported to the counters and to the overload gauge of the rule.
+ * Measures the origin's response time for one fetch, for the counters and the rule's overload gauge.
  *
  * <p>Confined to the event loop of the fetch.
  */

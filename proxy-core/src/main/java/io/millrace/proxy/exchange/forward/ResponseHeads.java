@@ -11,14 +11,14 @@ import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds response heads for clients from an origin's: end-to-end fields only, with a Date if the origin sent none
- * (RFC 9110 s6.6.1, s7.6.1).
+ * Builds response heads for clients from an origin's head. Copies end-to-end fields only, and adds a Date if the origin
+ * sent none (RFC 9110 s6.6.1, s7.6.1).
  *
  * <p>Thread-safe: no state.
  */
 public final class ResponseHeads {
     private static final int EARLY_HINTS = 103;
-    private static final FieldNames MADE_ANEW = FieldNames.of(FieldName.CONTENT_LENGTH, FieldName.AGE);
+    private static final FieldNames REPLACED = FieldNames.of(FieldName.CONTENT_LENGTH, FieldName.AGE);
 
     private ResponseHeads() {}
 
@@ -31,10 +31,10 @@ public final class ResponseHeads {
     }
 
     /**
-     * The Link fields of Early Hints (RFC 8297), for clients that wait but did not cause the response. Other fields may be
-     * meant for the client whose request was sent.
+     * Returns the Link fields of Early Hints (RFC 8297), for followers. Other fields may be meant for the client whose
+     * request was sent.
      *
-     * @return null for nothing
+     * @return null if the response is not 103 or has no Link field
      */
     public static @Nullable ResponseHead hints(ResponseHead interim) {
         FieldSection fields = interim.fields();
@@ -59,10 +59,11 @@ public final class ResponseHeads {
     /**
      * Builds the head of a final response.
      *
-     * @param from its head as the client is to see it
-     * @param nowMillis the wall-clock time; a follower's response is older than its receipt
+     * @param from the origin's head, after changes for the client such as the reverse map
+     * @param nowMillis the wall-clock time, in epoch milliseconds; determines the age of a response that a follower
+     *     joined later
      * @param tags determines the tag fields that the client does not get; null to pass all on
-     * @param answersHead whether the request was HEAD: Content-Length is then that of a response to GET
+     * @param answersHead whether the request was HEAD: the head then has the Content-Length of a response to GET
      */
     public static OutboundHead fetched(
             OutboundHead head,
@@ -110,7 +111,7 @@ public final class ResponseHeads {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (!hopByHop.contains(from, line)
-                    && !MADE_ANEW.contains(from, line)
+                    && !REPLACED.contains(from, line)
                     && (tags == null || !tags.isRemoved(from, line))) {
                 fields.addLine(from, line);
             }

@@ -10,7 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * Feeds a stored first part into a tee, before the rest from the origin, at the tee's pace.
+ * Feeds a stored first part into a {@link ResponseTee}, at the tee's pace. The origin's content follows.
  *
  * <p>Confined to one event loop.
  */
@@ -27,10 +27,11 @@ public final class StoredPrefix implements ContentSink {
     private final StoredBody body;
 
     private boolean open = true;
+    /** True from a pull until its piece arrives. */
     private boolean outstanding;
     private boolean pumping;
-    private boolean again;
-    private boolean over;
+    private boolean pumpAgain;
+    private boolean ended;
 
     /** Takes over the reference. */
     public StoredPrefix(StoredObject<StoredHead> firstPart, EventExecutor loop, ResponseTee tee, End end) {
@@ -47,28 +48,28 @@ public final class StoredPrefix implements ContentSink {
 
     public void pump() {
         if (pumping) {
-            again = true;
+            pumpAgain = true;
             return;
         }
         pumping = true;
         do {
-            again = false;
-            if (!over && open && !outstanding) {
+            pumpAgain = false;
+            if (!ended && open && !outstanding) {
                 outstanding = true;
                 body.pull();
             }
-        } while (again);
+        } while (pumpAgain);
         pumping = false;
     }
 
     public void close() {
-        if (!over) {
-            over = true;
+        if (!ended) {
+            ended = true;
             body.close();
         }
     }
 
-    /** The tee's window is sized for pieces as an origin sends them, not for shared pieces of 1 MiB. */
+    /** Returns true, to get small pieces: the tee's window has no room for shared pieces of 1 MiB. */
     @Override
     public boolean keepsCopies() {
         return true;
@@ -77,7 +78,7 @@ public final class StoredPrefix implements ContentSink {
     @Override
     public void onContent(ByteBuf content) {
         outstanding = false;
-        if (over) {
+        if (ended) {
             content.release();
             return;
         }
@@ -87,7 +88,7 @@ public final class StoredPrefix implements ContentSink {
 
     @Override
     public void onEnd() {
-        if (!over) {
+        if (!ended) {
             close();
             end.onPrefixEnd();
         }
@@ -95,7 +96,7 @@ public final class StoredPrefix implements ContentSink {
 
     @Override
     public void onFailure(ContentFailure failure) {
-        if (!over) {
+        if (!ended) {
             close();
             end.onPrefixFailure(failure);
         }

@@ -1,6 +1,6 @@
 /**
- * Components of a fetch and its response that do not depend on the exchange's event loop: requests to origins, deferred
- * events, heads, senders of bodies, the match of a response with its followers.
+ * Components of fetches and responses that do not need {@code ExchangeLoop}. They compose requests to origins, defer
+ * events, build response heads, send bodies, and match responses with followers.
  */
 @NullMarked
 package io.millrace.proxy.exchange.forward;

@@ -7,6 +7,7 @@ import io.millrace.proxy.observe.ForwardReason;
 public final class CacheResults {
     private CacheResults() {}
 
+    /** Returns the cache result of a request that is forwarded for this reason. */
     public static CacheResult of(ForwardReason reason) {
         return switch (reason) {
             case BYPASS -> CacheResult.BYPASS;

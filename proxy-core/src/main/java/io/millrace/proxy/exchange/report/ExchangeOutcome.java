@@ -1,15 +1,15 @@
 package io.millrace.proxy.exchange.report;
 
 /**
- * The outcome of an exchange, as one value for log, metric and error page: success or failure, the responsible side,
- * and the reason.
+ * The outcome of an exchange, as one value for log, metric and error page. It contains success or failure, the
+ * responsible side, and the reason.
  */
 public enum ExchangeOutcome {
     /** A fresh stored response answered. */
     HIT(Group.SUCCESS, Side.LOCAL, "hit"),
     /** A stored response answered after the origin confirmed it. */
     REVALIDATED(Group.SUCCESS, Side.LOCAL, "revalidated"),
-    /** A stale stored response answered because the origin could not. */
+    /** A stale stored response answered because the origin failed. */
     STALE(Group.SUCCESS, Side.ORIGIN, "stale"),
     /** The origin's response answered. */
     FETCHED(Group.SUCCESS, Side.ORIGIN, "fetched"),
@@ -35,11 +35,11 @@ public enum ExchangeOutcome {
     ORIGIN_FAILED(Group.FAILURE, Side.ORIGIN, "origin-failed"),
     /** The origin did not respond in time. */
     ORIGIN_TIMEOUT(Group.FAILURE, Side.ORIGIN, "origin-timeout"),
-    /** The request took longer in all than permitted. */
+    /** The total time of the request exceeded the limit. */
     TRANSACTION_TIMEOUT(Group.FAILURE, Side.LOCAL, "transaction-timeout"),
-    /** The response broke off after its head, because the origin's response broke off. */
+    /** The response was aborted after its head, because the origin's response ended early. */
     TRUNCATED(Group.FAILURE, Side.ORIGIN, "truncated"),
-    /** The response broke off after its head, because the store could not read it. */
+    /** The response was aborted after its head, because the store could not read it. */
     STORE_READ(Group.FAILURE, Side.LOCAL, "store-read"),
     /** Data that must be durable could not be written to the storage. */
     STORE_WRITE(Group.FAILURE, Side.LOCAL, "store-write"),
@@ -50,7 +50,7 @@ public enum ExchangeOutcome {
     public enum Group {
         /** The client received a valid response to its request. */
         SUCCESS,
-        /** The client did not receive one. */
+        /** The client did not receive a valid response. */
         FAILURE
     }
 

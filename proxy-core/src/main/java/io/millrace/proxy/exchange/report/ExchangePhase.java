@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The phases of an exchange, from the request's head to the last byte. The table below contains all transitions;
- * {@code docs/reference/exchange-phases.md} is generated from it.
+ * The phases of an exchange, from the request's head to the last byte. {@link #next} lists the permitted transitions.
+ * {@code docs/reference/exchange-phases.md} is generated from this enum.
  */
 public enum ExchangePhase {
     /** The request's head was read; nothing is decided yet. */

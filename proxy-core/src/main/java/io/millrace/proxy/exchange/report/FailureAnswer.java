@@ -10,8 +10,8 @@ public final class FailureAnswer {
     private FailureAnswer() {}
 
     /**
-     * Returns 403 for a denied destination, 503 when a limit of this proxy is reached or no host is up, 504 for a
-     * timeout, otherwise 502.
+     * Returns the status of the response to the client. It is 403 for a denied destination, 503 when a limit of this
+     * proxy is reached or no host is up, 504 for a timeout, otherwise 502.
      */
     public static int status(OriginFailure.Reason reason) {
         if (reason == OriginFailure.Reason.DESTINATION) {
@@ -20,6 +20,7 @@ public final class FailureAnswer {
         return reason.isUnavailable() ? 503 : reason.isTimeout() ? 504 : 502;
     }
 
+    /** Returns the outcome of the exchange. */
     public static ExchangeOutcome outcome(OriginFailure.Reason reason) {
         if (reason == OriginFailure.Reason.DESTINATION) {
             return ExchangeOutcome.DENIED;

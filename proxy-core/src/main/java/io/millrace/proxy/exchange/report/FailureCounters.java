@@ -9,6 +9,7 @@ import io.millrace.proxy.observe.log.LogOutcome;
 public final class FailureCounters {
     private FailureCounters() {}
 
+    /** Returns the counter of a failed request to an origin. */
     public static Counter of(OriginFailure.Reason reason) {
         return switch (reason) {
             case DNS -> Counter.ORIGIN_FAILURES_DNS;
@@ -27,6 +28,7 @@ public final class FailureCounters {
         };
     }
 
+    /** Returns the log outcome of a failed request to an origin. */
     public static LogOutcome outcomeOf(OriginFailure.Reason reason) {
         return switch (reason) {
             case DNS -> LogOutcome.DNS_FAILED;
@@ -39,6 +41,7 @@ public final class FailureCounters {
         };
     }
 
+    /** Returns the counter of a request that the client sent badly. */
     public static Counter of(BadRequest reason) {
         return switch (reason) {
             case SYNTAX, FRAMING, TRANSFER_CODING, HOST, TARGET, MISDIRECTED, TUNNEL, VERSION ->
@@ -52,6 +55,7 @@ public final class FailureCounters {
         };
     }
 
+    /** Returns the log outcome of a request that the client sent badly. */
     public static LogOutcome outcomeOf(BadRequest reason) {
         return switch (reason) {
             case SYNTAX, FRAMING, LINE_TOO_LONG, HEADER_TOO_LARGE -> LogOutcome.INVALID_REQUEST;

@@ -63,7 +63,7 @@ public final class LoggedFields {
 
     private LoggedFields() {}
 
-    /** Returns true if the value of the field is logged only on request, because it comes from TLS. */
+    /** Returns true if the field comes from TLS. The log records TLS values only if a format or filter uses them. */
     public static boolean isOfTls(Field<LoggedFacts> field) {
         return field == TLS || field == SERVER_NAME;
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts about one request, and about its response once that is known, which conditions of rules read.
+ * The values of expression fields for one request and its response. Conditions of rules read them.
  *
  * <p>Confined to the thread that evaluates the condition.
  */

@@ -6,7 +6,7 @@ import io.millrace.proxy.expression.Schema;
 import java.util.List;
 import java.util.Set;
 
-/** The fields of conditions of rules. */
+/** The fields that conditions of rules may name. */
 public final class RequestFields {
     private static final Set<String> OF_RESPONSE = Set.of("status", "cache", "response_header");
     private static final Set<String> OF_CLIENT =

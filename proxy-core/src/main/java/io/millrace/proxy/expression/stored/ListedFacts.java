@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param summary the summary of the stored head
  * @param object the entry of the inventory
  * @param nowMillis the present time, for the age
- * @param inRam whether the object is also in RAM; called only if an expression names the tier
+ * @param inRam returns whether the object is also in RAM; called only if an expression names the tier
  */
 public record ListedFacts(
         StoredUrl url, StoredSummary summary, ListedObject object, long nowMillis, BooleanSupplier inRam)

@@ -13,7 +13,10 @@ import java.nio.charset.StandardCharsets;
  * @param queryStart position of the question mark before the query; the length of the text if there is no query
  */
 public record StoredUrl(String text, int hostStart, int pathStart, int queryStart) {
-    /** Returns the URL of a key. In a key, a space separates the additions of a rule, and a NUL those of a variant. */
+    /**
+     * Returns the URL of a cache key. In a key, a space precedes additions of a rule, and a NUL precedes a variant's
+     * values.
+     */
     public static StoredUrl ofKey(byte[] key) {
         int length = 0;
         while (length < key.length && key[length] != 0 && key[length] != ' ') {

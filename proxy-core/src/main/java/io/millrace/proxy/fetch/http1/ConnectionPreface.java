@@ -4,14 +4,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * Writes the first bytes of a connection, before TLS. They are sent with the first flush.
+ * A handler that writes the first bytes of a connection, before TLS: a PROXY protocol header. The first flush sends
+ * them.
  *
  * <p>Confined to one event loop.
  */
 public final class ConnectionPreface extends ChannelInboundHandlerAdapter {
     private final byte[] bytes;
 
-    /** Borrows the bytes. */
+    /** Creates the handler. Borrows the bytes. */
     public ConnectionPreface(byte[] bytes) {
         this.bytes = bytes;
     }

@@ -7,11 +7,11 @@ import io.millrace.proxy.http.ListCursor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The idle timeout that an origin announces for its connections: {@code Keep-Alive: timeout=5, max=100}
- * (RFC 2068 s19.7.1.1).
+ * Reads the idle timeout that an origin announces for its connections: {@code Keep-Alive: timeout=5, max=100} (RFC 2068
+ * s19.7.1.1).
  *
  * <p>This proxy closes the connection one second before the origin does. So no request is sent on a connection that the
- * origin is closing; a request that is not idempotent could not be retried.
+ * origin is closing, where a non-idempotent request would fail without a retry.
  *
  * <p>Thread-safe: no state.
  */

@@ -14,14 +14,15 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes the frames of an origin: heads, content, windows and settings.
+ * Processes the HTTP/2 frames that an origin sends: heads, content, windows and settings.
  *
  * <p>Confined to one event loop.
  */
 final class ClientFrames implements FrameReader.Receiver {
     /**
-     * Limit of frames from an origin without a head or content between them. Each may need a frame in reply, so that a
-     * flood of them costs memory. Well-behaved origins send a few per frame of content in either direction.
+     * Limit of consecutive control frames from an origin, without a head or content between them. Each may need a
+     * reply, so a flood of control frames costs memory. Well-behaved origins send a few per frame of content in either
+     * direction.
      */
     private static final int CONTROL_FRAMES_MAX = 10_000;
 
@@ -31,8 +32,10 @@ final class ClientFrames implements FrameReader.Receiver {
     private final HpackDecoder decoder = new HpackDecoder();
     private final int windowBytes;
     private int receiveWindow;
+    /** Received bytes that no WINDOW_UPDATE has returned to the origin yet. */
     private int unacknowledged;
     private int controlFrames;
+    /** True if the origin has announced its limit of streams. */
     private boolean streamsSet;
 
     ClientFrames(Http2ClientConnection connection, ResponseFields fields, int headerListMax, int windowBytes) {
@@ -101,7 +104,7 @@ final class ClientFrames implements FrameReader.Receiver {
         Http2ClientStream stream = connection.stream(streamId);
         boolean trailers = stream != null && stream.isHeadReceived();
         fields.begin(headerListMax, trailers);
-        // Decodes blocks of ended streams too, because the dynamic tables of both sides must agree.
+        // Decodes the blocks of ended streams too, because the HPACK tables of both sides must agree.
         decoder.decode(block, 0, length, fields);
         if (stream == null) {
             return;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch.http2;
 
 /**
- * Receives the events of one connection.
+ * Receives the events of one HTTP/2 connection to an origin.
  *
  * <p>Confined to one event loop.
  */

@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * An HTTP/2 connection to an origin, as the last handler of its channel (RFC 9113).
  *
  * <p>Field blocks are sent without the dynamic table. Streams share the connection by round robin, one frame each. The
- * connection's receive window is large and reopens when bytes arrive, so that a slow reader delays only its own stream.
+ * connection's receive window is large, and reopens when bytes arrive and not when readers consume them. So a slow
+ * reader delays only its own stream.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -42,12 +43,12 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     /** Receive window of the connection: the sum of 64 stream windows of the default size. */
     private static final int RECEIVE_WINDOW = 16 << 20;
-    /** Limit of streams until the origin has announced its own. */
-    private static final int STREAMS_AT_FIRST = 100;
+    /** Limit of streams until the origin has announced its limit. */
+    private static final int STREAMS_INITIAL = 100;
     /** Limit of stream ids. Beyond it no stream begins on the connection. */
     private static final int STREAM_ID_MAX = 1 << 30;
 
-    private final Http2ClientLoop loop;
+    private final Http2ClientBuffers buffers;
     private final Http2ClientSettings settings;
     private final ConnectionListener listener;
     private final ClientFrames frames;
@@ -56,27 +57,30 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private final ArrayDeque<Http2ClientStream> sendable = new ArrayDeque<>(4);
     private ChannelHandlerContext ctx;
     private FrameOutput output;
+    /** Received bytes of an incomplete frame; owned. Null for none. */
     private @Nullable ByteBuf rest;
     private boolean settingsSeen;
     private int nextId = 1;
-    private int streamsMax = STREAMS_AT_FIRST;
-    /** Limit of streams that the last refusal by the origin has set. Rises by one with each complete response. */
+    private int streamsMax = STREAMS_INITIAL;
+    /** Limit of streams since the origin last refused a stream. Rises by one with each complete response. */
     private int refusalLimit = Integer.MAX_VALUE;
 
     private long sendWindow = Frames.WINDOW_DEFAULT;
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
+    /** True if the next field block must set the size of the dynamic table to 0. */
     private boolean tableUpdateDue;
     private boolean sending;
     private boolean draining;
     private boolean closed;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
-    public Http2ClientConnection(Http2ClientLoop loop, Http2ClientSettings settings, ConnectionListener listener) {
-        this.loop = loop;
+    public Http2ClientConnection(
+            Http2ClientBuffers buffers, Http2ClientSettings settings, ConnectionListener listener) {
+        this.buffers = buffers;
         this.settings = settings;
         this.listener = listener;
-        frames = new ClientFrames(this, loop.fields(), settings.headerListMax(), RECEIVE_WINDOW);
-        reader = new FrameReader(frames, loop.block());
+        frames = new ClientFrames(this, buffers.fields(), settings.headerListMax(), RECEIVE_WINDOW);
+        reader = new FrameReader(frames, buffers.block());
     }
 
     @Override
@@ -114,7 +118,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         nextId += 2;
         Http2ClientStream stream = new Http2ClientStream(this, id, receiver, settings.windowBytes(), initialSendWindow);
         streams.put(id, stream);
-        HeadEncoder encoder = loop.encoder();
+        HeadEncoder encoder = buffers.encoder();
         encoder.encodeRequest(
                 request.method(),
                 request.secure(),
@@ -210,7 +214,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    /** Sends the content of a stream, in round robin with the others. */
+    /** Schedules the content of a stream for sending, in round robin with other streams. */
     void schedule(Http2ClientStream stream) {
         enqueue(stream);
         send();
@@ -332,7 +336,8 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         output.beginRead();
         try {
             if (isHttp1(in)) {
-                die(Kind.BAD_RESPONSE, "the origin answered in HTTP/1 and does not support HTTP/2 at this address");
+                failConnection(
+                        Kind.BAD_RESPONSE, "the origin answered in HTTP/1 and does not support HTTP/2 at this address");
             }
             int blockBytesMax = 2 * settings.headerListMax();
             while (!closed && reader.next(in, blockBytesMax)) {
@@ -380,22 +385,22 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        die(Kind.RESET, "the connection was closed");
+        failConnection(Kind.RESET, "the connection was closed");
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         Throwable root = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
         if (root instanceof SSLException) {
-            die(Kind.TLS, text(root));
+            failConnection(Kind.TLS, text(root));
         } else if (root instanceof IOException) {
-            die(Kind.RESET, text(root));
+            failConnection(Kind.RESET, text(root));
         } else if (root instanceof OutOfMemoryError) {
             // The failed allocation was already counted and logged.
-            die(Kind.MEMORY, "no memory to receive the response");
+            failConnection(Kind.MEMORY, "no memory to receive the response");
         } else {
             LOG.warn("{}: the HTTP/2 connection was closed after an internal error", context.channel(), root);
-            die(Kind.INTERNAL, root.toString());
+            failConnection(Kind.INTERNAL, root.toString());
         }
     }
 
@@ -428,7 +433,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, e.code());
             output.flushNow();
         }
-        die(Kind.BAD_RESPONSE, "HTTP/2: " + e.getMessage());
+        failConnection(Kind.BAD_RESPONSE, "HTTP/2: " + e.getMessage());
     }
 
     /** Closes the connection. Call when it has no streams in use. */
@@ -436,12 +441,12 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         if (!closed) {
             Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, ErrorCode.NO_ERROR);
             output.flushNow();
-            die(Kind.RESET, "the connection was closed");
+            failConnection(Kind.RESET, "the connection was closed");
         }
     }
 
     /** Fails the connection and all its streams. */
-    public void die(Kind kind, String problem) {
+    public void failConnection(Kind kind, String problem) {
         if (closed) {
             return;
         }

@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch.http2;
 
 /**
- * The limits of one connection to an origin. Immutable.
+ * The limits of one HTTP/2 connection to an origin. Immutable.
  *
  * @param streamsMax limit of concurrent requests, in addition to the origin's limit
  * @param windowBytes receive window of one response, in bytes

@@ -12,13 +12,13 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to an origin and its response, on one stream of a connection.
+ * One request to an origin and its response, on one stream of an HTTP/2 connection.
  *
  * <p>Owns request content until it is written in a frame, and response content while its reader is paused. Confined to
  * the event loop of its connection.
  */
 public final class Http2ClientStream {
-    /** No more content should be written while this many bytes are unsent. */
+    /** High-water mark of unsent request content in bytes. From it on, {@link #isWritable} is false. */
     private static final int QUEUED_BYTES_MAX = 64 << 10;
     /** Limit of interim responses before the final one, as in HTTP/1.1. */
     private static final int INTERIM_MAX = 32;
@@ -35,19 +35,22 @@ public final class Http2ClientStream {
     private boolean requestEnded;
     private boolean endSent;
     private boolean scheduled;
+    /** True from the high-water mark until {@link StreamListener#onWritable} is called. */
     private boolean wasFull;
 
-    private final UnreadContent held = new UnreadContent();
+    private final UnreadContent unread = new UnreadContent();
     private final Runnable delivering = this::deliver;
     private boolean deliveryQueued;
     private int receiveWindow;
+    /** Consumed bytes that no WINDOW_UPDATE has returned to the origin yet. */
     private int unacknowledged;
+    /** Bytes of the current DATA frame that are not content yet. */
     private int framePadding;
     private int interimCount;
     private boolean headReceived;
     private boolean responseEnded;
     private boolean paused;
-    private boolean over;
+    private boolean ended;
     private @Nullable FieldSection trailers;
 
     Http2ClientStream(
@@ -68,7 +71,7 @@ public final class Http2ClientStream {
 
     /** Queues request content. Takes ownership; releases the content if the stream has ended. */
     public void write(ByteBuf content) {
-        if (over || requestEnded || responseEnded) {
+        if (ended || requestEnded || responseEnded) {
             content.release();
             return;
         }
@@ -80,7 +83,7 @@ public final class Http2ClientStream {
 
     /** Ends the request. */
     public void finish() {
-        if (over || requestEnded || responseEnded) {
+        if (ended || requestEnded || responseEnded) {
             return;
         }
         requestEnded = true;
@@ -92,7 +95,7 @@ public final class Http2ClientStream {
      * true again.
      */
     public boolean isWritable() {
-        return !over && queuedBytes < QUEUED_BYTES_MAX;
+        return !ended && queuedBytes < QUEUED_BYTES_MAX;
     }
 
     /** Returns true if request content waits to be sent. */
@@ -130,8 +133,8 @@ public final class Http2ClientStream {
             connection.output().data(id, connection.noContent(), true);
             return;
         }
-        long most = Math.min(Math.min(sendWindow, connection.sendWindow()), Frames.PAYLOAD_BYTES_MAX);
-        int length = (int) Math.min(most, first.readableBytes());
+        long lengthMax = Math.min(Math.min(sendWindow, connection.sendWindow()), Frames.PAYLOAD_BYTES_MAX);
+        int length = (int) Math.min(lengthMax, first.readableBytes());
         ByteBuf piece = length == first.readableBytes() ? queue.removeFirst() : first.readRetainedSlice(length);
         queuedBytes -= length;
         sendWindow -= length;
@@ -146,8 +149,8 @@ public final class Http2ClientStream {
     }
 
     /**
-     * Enlarges the send window, or shrinks it after a change of the origin's settings. Returns false if it exceeds the
-     * limit.
+     * Enlarges the send window; {@code by} is negative if the origin reduced its initial window. Returns false if the
+     * window exceeds the limit.
      */
     boolean enlargeSendWindow(long by) {
         sendWindow += by;
@@ -193,8 +196,8 @@ public final class Http2ClientStream {
     /** Receives content. The buffer is borrowed. */
     void onContent(ByteBuf in, int index, int length) {
         framePadding -= length;
-        if (paused || !held.isEmpty()) {
-            held.add(in, index, length, connection.alloc());
+        if (paused || !unread.isEmpty()) {
+            unread.add(in, index, length, connection.alloc());
         } else {
             consumed(length);
             listener.onContent(in.retainedSlice(index, length));
@@ -209,7 +212,7 @@ public final class Http2ClientStream {
     }
 
     void responseEnded(@Nullable FieldSection received) {
-        if (over) {
+        if (ended) {
             return;
         }
         responseEnded = true;
@@ -222,8 +225,8 @@ public final class Http2ClientStream {
         } else {
             connection.remove(this);
         }
-        if (held.isEmpty()) {
-            over = true;
+        if (unread.isEmpty()) {
+            ended = true;
             listener.onEnd(received);
         }
     }
@@ -236,7 +239,7 @@ public final class Http2ClientStream {
     /** Resumes the delivery of content, but not within this call. */
     public void resume() {
         paused = false;
-        if (!held.isEmpty() && !deliveryQueued) {
+        if (!unread.isEmpty() && !deliveryQueued) {
             deliveryQueued = true;
             connection.eventLoop().execute(delivering);
         }
@@ -244,13 +247,13 @@ public final class Http2ClientStream {
 
     private void deliver() {
         deliveryQueued = false;
-        while (!over && !paused && !held.isEmpty()) {
-            ByteBuf piece = held.take();
+        while (!ended && !paused && !unread.isEmpty()) {
+            ByteBuf piece = unread.take();
             consumed(piece.readableBytes());
             listener.onContent(piece);
         }
-        if (!over && responseEnded && held.isEmpty()) {
-            over = true;
+        if (!ended && responseEnded && unread.isEmpty()) {
+            ended = true;
             listener.onEnd(trailers);
         }
     }
@@ -258,7 +261,7 @@ public final class Http2ClientStream {
     /** Reopens the window after the reader has accepted content. */
     private void consumed(int bytes) {
         unacknowledged += bytes;
-        if (!over && !responseEnded && unacknowledged >= windowBytes / 2) {
+        if (!ended && !responseEnded && unacknowledged >= windowBytes / 2) {
             receiveWindow += unacknowledged;
             connection.windowUpdate(id, unacknowledged);
             unacknowledged = 0;
@@ -269,10 +272,10 @@ public final class Http2ClientStream {
 
     /** Cancels the stream. The listener receives no more events. */
     public void cancel() {
-        if (over) {
+        if (ended) {
             return;
         }
-        over = true;
+        ended = true;
         drop();
         if (!responseEnded) {
             connection.reset(this, ErrorCode.CANCEL);
@@ -287,17 +290,17 @@ public final class Http2ClientStream {
 
     /** Reports the failure of the stream, which the connection has already removed. */
     void fail(Kind kind, String problem) {
-        if (over) {
+        if (ended) {
             return;
         }
-        over = true;
+        ended = true;
         drop();
         listener.onFailure(new StreamFailure(kind, problem));
     }
 
     private void drop() {
         dropQueue();
-        held.release();
+        unread.release();
     }
 
     private void dropQueue() {

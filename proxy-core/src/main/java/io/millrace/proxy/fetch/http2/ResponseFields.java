@@ -9,18 +9,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts the fields of one field block to a response head or trailers, under the rules of RFC 9113 s8.1 to s8.3.
+ * Converts an HTTP/2 field block to a response head or trailers (RFC 9113 s8.1 to s8.3).
  *
  * <p>Fields are stored as HTTP/1.1 field lines. Like the HTTP/1.1 parser, this class refuses values with control bytes
- * and a status outside 100 to 599. One instance per event loop.
+ * and a status outside 100 to 599. One instance per event loop, reused for each block.
  *
  * <p>Confined to one event loop.
  */
 final class ResponseFields implements HpackDecoder.Receiver {
-    /** Octets counted for each field in addition to its name and value (RFC 9113 s10.5.1). */
+    /** Bytes counted for each field in addition to its name and value (RFC 9113 s10.5.1). */
     private static final int FIELD_OVERHEAD = 32;
 
-    private static final FieldName[] OF_CONNECTIONS = {
+    private static final FieldName[] CONNECTION_SPECIFIC = {
         FieldName.CONNECTION,
         FieldName.PROXY_CONNECTION,
         FieldName.KEEP_ALIVE,
@@ -158,7 +158,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
         if (problem == null && !trailers && status == 0) {
             problem = "malformed response head: no :status";
         }
-        for (FieldName name : OF_CONNECTIONS) {
+        for (FieldName name : CONNECTION_SPECIFIC) {
             if (problem == null && fields.contains(name)) {
                 problem = "malformed response head: " + name.text() + ", which HTTP/2 does not have";
             }

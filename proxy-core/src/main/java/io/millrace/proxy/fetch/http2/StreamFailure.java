@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch.http2;
 
 /**
- * The reason why a stream ended before its response was complete. Immutable.
+ * The reason why an HTTP/2 stream ended before its response was complete. Immutable.
  *
  * @param kind the kind of failure
  * @param problem description for the operator

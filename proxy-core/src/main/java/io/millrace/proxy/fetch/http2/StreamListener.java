@@ -6,7 +6,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the events of one stream. The last one is {@link #onEnd} or {@link #onFailure}.
+ * Receives the events of one HTTP/2 stream. The last event is {@link #onEnd} or {@link #onFailure}.
  *
  * <p>Confined to one event loop.
  */

@@ -3,7 +3,7 @@ package io.millrace.proxy.fetch.http2;
 import io.millrace.proxy.http.FieldSection;
 
 /**
- * The head of a request to be sent on a stream. Immutable; borrows its arrays.
+ * The head of a request to be sent on an HTTP/2 stream. Immutable; borrows its arrays.
  *
  * @param secure whether the scheme is https
  * @param authority the value of Host

@@ -6,10 +6,10 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of response content that waits while its reader is paused.
+ * A queue of response content that arrived while its reader was paused.
  *
- * <p>Small pieces are copied into one buffer, because each slice would retain its whole receive buffer. The stream's
- * window limits the size. Owns the content. Confined to one event loop.
+ * <p>Small pieces are copied into one buffer, because a slice would keep its whole receive buffer allocated. The
+ * stream's receive window limits the queue. Owns the content. Confined to one event loop.
  */
 final class UnreadContent {
     /** Longer pieces are kept without copying. */

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The framing of a response's content, or the reason why it is ambiguous (RFC 9112 s6.3, s6.1, s9.3).
  *
- * <p>Where the RFC permits a recipient to repair or to refuse, this class refuses: a response that another parser might
- * split differently can be used for response smuggling.
+ * <p>Where the RFC permits a recipient either to repair a response or to refuse it, this class refuses. If another
+ * parser splits a response differently, attackers can use the response for response smuggling.
  *
  * <p>Immutable.
  */
 public sealed interface FramingDecision {
 
-    /** The content ends as {@code framing} describes; {@code reusable}: the connection persists after it. */
+    /** The framing is unambiguous. {@code reusable} is true if the connection persists after the response. */
     record Framed(ResponseFraming framing, boolean reusable) implements FramingDecision {}
 
     /** The framing is ambiguous or invalid. */
@@ -55,7 +55,7 @@ public sealed interface FramingDecision {
         }
         boolean persists = persists(head);
         if (toHeadRequest || head.isInterim() || head.status() == 204 || head.status() == 304) {
-            // An origin that announces content in a 204 may actually send it: later bytes are not trusted.
+            // An origin that announces content in a 204 may actually send it, so the connection is not reused.
             boolean doubtful = head.status() == 204 && length > 0;
             return new Framed(ResponseFraming.NO_CONTENT, persists && !doubtful);
         }

@@ -19,26 +19,26 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A strict decoder of response heads and framing, which uses Netty's decoder for chunks.
+ * A strict decoder of HTTP/1.1 responses from origins, which uses Netty's decoder for chunks.
  *
  * <p>A head is buffered until it is complete. Then {@link ResponseGrammar} and {@link FramingDecision} check its bytes
- * and determine the framing. Content with a length, and content up to the connection's end, is split here. Chunked
- * content goes to Netty's decoder behind a generated minimal head. So no response passes that two parsers could frame
- * differently: Netty joins folded lines, ignores white space before a colon and prefers Transfer-Encoding to
- * Content-Length. Such responses are refused here. The output per response is
+ * and determine the framing. This class itself splits content with a length, and content up to the connection's end.
+ * Chunked content goes to Netty's decoder after a generated minimal head. Netty joins folded lines, ignores white space
+ * before a colon, and prefers Transfer-Encoding to Content-Length. Such responses are refused here, because two parsers
+ * could frame them differently. The output per response is
  *
  * <pre>
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
  * </pre>
  *
- * and a {@link BadResponse} for bytes without a request. After a 101 no bytes are parsed: they belong to another
- * protocol, and are passed on when this handler is removed from the pipeline.
+ * Bytes without a request also give a {@link BadResponse}. After a 101 no bytes are parsed, because they belong to
+ * another protocol. They are passed on when this handler is removed from the pipeline.
  *
  * <p>Confined to one event loop.
  */
 public final class OriginResponseDecoder extends HttpResponseDecoder {
 
-    /** An accepted head. {@code reusable}: the connection may carry another request after this response. */
+    /** An accepted head. {@code reusable} is true if the connection may carry another request after this response. */
     public record ReceivedHead(ResponseHead head, ResponseFraming framing, boolean reusable) {}
 
     /** The received bytes are unusable; the connection must be closed. */
@@ -54,7 +54,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     private static final int NETTY_BYTES_MAX = 1 << 20;
 
     /**
-     * Largest piece of content passed on at once: the largest receive buffer, so that no buffer is split needlessly.
+     * Largest piece of content passed on at once: the size of the largest receive buffer, so that no buffer is split.
      */
     private static final int CONTENT_PIECE_MAX = 64 << 10;
 
@@ -69,7 +69,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         CLOSE,
         /** The connection uses another protocol. */
         SWITCHED,
-        /** The framing is lost. */
+        /** The received bytes are unusable: all later bytes are discarded. */
         BROKEN
     }
 

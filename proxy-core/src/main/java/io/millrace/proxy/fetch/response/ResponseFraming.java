@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch.response;
 
 /**
- * How a recipient detects the end of a response's content (RFC 9112 s6.3).
+ * The framing of a response: how a recipient detects the end of its content (RFC 9112 s6.3).
  *
  * <p>Immutable.
  *

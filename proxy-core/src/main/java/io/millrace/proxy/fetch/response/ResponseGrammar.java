@@ -35,7 +35,7 @@ final class ResponseGrammar {
             return null;
         }
         FieldSection fields = FieldSection.parse(bytes, lineEnd + 2, end);
-        if (fields == null || !hasCleanValues(fields)) {
+        if (fields == null || !hasOnlyTextInValues(fields)) {
             return null;
         }
         String reason = lineEnd > REASON_AT + 1
@@ -116,9 +116,10 @@ final class ResponseGrammar {
     }
 
     /**
-     * Control bytes except tab are invalid in a value (RFC 9110 s5.5), including those that the field section accepts.
+     * Returns true if no value has a control byte except tab (RFC 9110 s5.5). {@link FieldSection#parse} accepts some
+     * of them.
      */
-    private static boolean hasCleanValues(FieldSection fields) {
+    private static boolean hasOnlyTextInValues(FieldSection fields) {
         byte[] bytes = fields.bytes();
         for (int line = 0; line < fields.size(); line++) {
             for (int i = fields.valueStart(line), end = fields.valueEnd(line); i < end; i++) {
@@ -135,7 +136,7 @@ final class ResponseGrammar {
     }
 
     /**
-     * Returns the position of the first CR LF at or after {@code from}; -1 if there is none, or if an LF without CR
+     * Returns the position of the first CR LF from {@code from} on; -1 if there is none. Also -1 if an LF without CR
      * comes first.
      */
     private static int lineEnd(byte[] bytes, int from) {

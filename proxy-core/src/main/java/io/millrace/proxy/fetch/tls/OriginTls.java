@@ -21,7 +21,7 @@ import java.security.GeneralSecurityException;
 import javax.net.ssl.SSLException;
 
 /**
- * Creates TLS contexts for connections to origins: with OpenSSL if its library is available, else with the JDK.
+ * Creates TLS contexts for connections to origins. Uses OpenSSL if its library is available, else the JDK.
  *
  * <p>Thread-safe: no state. Create a context once and share it among the clients of all event loops.
  */
@@ -35,8 +35,8 @@ public final class OriginTls {
     private OriginTls() {}
 
     /**
-     * Returns a context that accepts a certificate if the system's trust store contains its issuer and its name matches
-     * the host (RFC 9110 s4.3.4).
+     * Returns a context that verifies the certificate's issuer and name (RFC 9110 s4.3.4). The issuer must be in the
+     * system's trust store, and the name must match the host.
      */
     public static SslContext verifying() {
         return Shared.CONTEXT;

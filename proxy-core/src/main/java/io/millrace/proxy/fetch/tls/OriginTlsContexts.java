@@ -28,18 +28,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The TLS contexts for origins, one for each distinct setting, rebuilt when one of its files changes.
+ * The TLS contexts for connections to origins: one for each distinct setting, rebuilt when a file changes.
  *
- * <p>All event loops share them, including their sessions for resumption. If a changed file is faulty, the previous
- * context stays in use. A setting without any valid context has no connections. Thread-safe.
+ * <p>All event loops share the contexts, including their sessions for resumption. If a changed file is faulty, the
+ * previous context stays in use. Connections fail if their setting never had a valid context. Thread-safe.
  */
 public final class OriginTlsContexts implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(OriginTlsContexts.class);
 
     private final Map<Context, Entry> entries = new ConcurrentHashMap<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable ScheduledExecutorService checking;
-    private @Nullable Future<?> check;
+    private @Nullable ScheduledExecutorService checker;
+    private @Nullable Future<?> checkTask;
     private long checkNanos;
 
     /** One setting with its contexts. Written under the lock; event loops read the volatile fields. */
@@ -49,7 +49,7 @@ public final class OriginTlsContexts implements AutoCloseable {
         /** The HTTP/2 modes for which contexts were requested. Guarded by the lock. */
         final Set<Http2> modes = EnumSet.of(Http2.OFF);
 
-        volatile Map<Http2, SslContext> made = Map.of();
+        volatile Map<Http2, SslContext> contexts = Map.of();
         volatile @Nullable String fault;
 
         Entry(Context config) {
@@ -66,17 +66,17 @@ public final class OriginTlsContexts implements AutoCloseable {
             used.forEach(this::prepare);
             boolean watches = used.keySet().stream().anyMatch(Context::hasFiles);
             long nanos = config.tls().checkNanos();
-            if (check != null && (!watches || nanos != checkNanos)) {
-                check.cancel(false);
-                check = null;
+            if (checkTask != null && (!watches || nanos != checkNanos)) {
+                checkTask.cancel(false);
+                checkTask = null;
             }
-            if (watches && check == null) {
+            if (watches && checkTask == null) {
                 checkNanos = nanos;
-                if (checking == null) {
-                    checking = Executors.newSingleThreadScheduledExecutor(
+                if (checker == null) {
+                    checker = Executors.newSingleThreadScheduledExecutor(
                             new DefaultThreadFactory("millrace-origin-tls", true));
                 }
-                check = checking.scheduleWithFixedDelay(this::checkFiles, nanos, nanos, TimeUnit.NANOSECONDS);
+                checkTask = checker.scheduleWithFixedDelay(this::checkFiles, nanos, nanos, TimeUnit.NANOSECONDS);
             }
         } finally {
             lock.unlock();
@@ -117,7 +117,7 @@ public final class OriginTlsContexts implements AutoCloseable {
 
     private Entry prepare(Context config, Set<Http2> modes) {
         Entry entry = entries.computeIfAbsent(config, Entry::new);
-        if (entry.modes.addAll(modes) || entry.made.isEmpty()) {
+        if (entry.modes.addAll(modes) || entry.contexts.isEmpty()) {
             make(entry);
         }
         return entry;
@@ -144,14 +144,14 @@ public final class OriginTlsContexts implements AutoCloseable {
     private static void make(Entry entry) {
         // The stamps are read before the content, so that the next check detects a change in between.
         List<FileStamp> stamps = stamps(entry.config);
-        boolean again = !entry.made.isEmpty();
+        boolean isReload = !entry.contexts.isEmpty();
         try {
-            Map<Http2, SslContext> made = new EnumMap<>(Http2.class);
+            Map<Http2, SslContext> contexts = new EnumMap<>(Http2.class);
             for (Http2 mode : entry.modes) {
-                made.put(mode, OriginTls.of(entry.config, mode));
+                contexts.put(mode, OriginTls.of(entry.config, mode));
             }
-            boolean changed = again && !stamps.equals(entry.stamps);
-            entry.made = made;
+            boolean changed = isReload && !stamps.equals(entry.stamps);
+            entry.contexts = contexts;
             if (changed || entry.fault != null) {
                 log.info("TLS to origins: loaded {}", files(entry.config).toList());
             }
@@ -162,7 +162,7 @@ public final class OriginTlsContexts implements AutoCloseable {
                 log.error(
                         "TLS to origins: {}; {}",
                         fault,
-                        again ? "the version loaded before stays in use" : "connections that need it fail");
+                        isReload ? "the version loaded before stays in use" : "connections that need it fail");
             }
             entry.fault = fault;
         }
@@ -185,8 +185,9 @@ public final class OriginTlsContexts implements AutoCloseable {
      */
     public SslContext context(Context config, Http2 http2) throws SSLException {
         Entry entry = entries.get(config);
-        if (entry == null || (!entry.made.containsKey(http2) && entry.fault == null)) {
-            // The settings of a request that is older than a reload, or of an origin that only a client named.
+        if (entry == null || (!entry.contexts.containsKey(http2) && entry.fault == null)) {
+            // No context was prepared for these settings: the request is older than a reload, or only a client named
+            // the origin.
             lock.lock();
             try {
                 entry = prepare(config, Set.of(http2));
@@ -194,11 +195,11 @@ public final class OriginTlsContexts implements AutoCloseable {
                 lock.unlock();
             }
         }
-        SslContext made = entry.made.get(http2);
-        if (made == null) {
+        SslContext contexts = entry.contexts.get(http2);
+        if (contexts == null) {
             throw new SSLException(String.valueOf(entry.fault));
         }
-        return made;
+        return contexts;
     }
 
     /** Ends the checks. Contexts stay usable. */
@@ -206,8 +207,8 @@ public final class OriginTlsContexts implements AutoCloseable {
     public void close() {
         lock.lock();
         try {
-            if (checking != null) {
-                checking.shutdownNow();
+            if (checker != null) {
+                checker.shutdownNow();
             }
         } finally {
             lock.unlock();

@@ -23,7 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Verifies certificates of origins: chain and name, the name alone, or with failures that are only logged.
+ * A trust manager for certificates of origins, for the settings that verify less than chain and name. It checks the
+ * name alone, or checks both and only logs failures.
  *
  * <p>Immutable. The TLS library calls it at full handshakes, on event loops.
  */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Selects the trailer fields that a proxy forwards (RFC 9110 s6.5).
  *
  * <p>A trailer section must not change framing, routing, caching or authentication, which recipients have already
- * decided from the head (s6.5.1). Therefore fields that this proxy uses are dropped, and so are connection-specific
- * fields. ETag is kept, because its definition allows it in trailers (s8.8.3).
+ * decided from the head (s6.5.1). Therefore all fields that this proxy knows ({@link FieldName}) are dropped. ETag is
+ * kept, because its definition allows it in trailers (s8.8.3).
  */
 public final class TrailerFields {
     private TrailerFields() {}

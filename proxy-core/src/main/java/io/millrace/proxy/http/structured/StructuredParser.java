@@ -14,7 +14,7 @@ import java.util.Map;
 /** A parser of one structured field value, with one method per rule of RFC 9651 s4.2. Confined to one thread. */
 final class StructuredParser {
 
-    /** The text violates the grammar. Has neither message nor stack trace, because callers need only the fact. */
+    /** Thrown if the text violates the grammar. Has no details and no stack trace, because callers use neither. */
     static final class Malformed extends Exception {
         private Malformed() {
             super("malformed", null, false, false);

@@ -26,7 +26,7 @@ class LoopTickClockTest {
     @Test
     void theNextRequestBeginsWhereTheOneBeforeEnded() {
         long began = time.nanos();
-        time.passed(began + 7_999_999);
+        time.advanceTo(began + 7_999_999);
         assertEquals(began + 7_999_999, time.nanos());
         assertEquals(1_000_000, time.millis());
         assertEquals(1, reads);
@@ -35,7 +35,7 @@ class LoopTickClockTest {
     @Test
     void anotherTurnReadsThemAnew() {
         long began = time.nanos();
-        time.passed(began + 1);
+        time.advanceTo(began + 1);
         clockMillis += 5000;
         time.forget();
         assertTrue(time.nanos() - began >= 0);

@@ -18,27 +18,27 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of parsing a request head: the head with its framing, or the reason for the refusal. The grammar is that
- * of RFC 9112 without the optional leniency: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
+ * A parsed request head: the head with its framing, or the reason for the refusal. The parser is strict where RFC 9112
+ * permits leniency: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
  *
  * <p>Immutable.
  *
  * @param head null when refused
  * @param problem null when accepted
- * @param contentLength bytes of content, 0 for none, {@link RequestReceiver#CHUNKED}
+ * @param contentLength bytes of content; 0 for none; {@link RequestReceiver#CHUNKED} for chunked content
  * @param minorVersion minor version of HTTP/1
  * @param isPersistent whether the client permits a persistent connection (RFC 9112 s9.3)
  */
-record RequestReading(
+record ParsedRequest(
         @Nullable RequestHead head,
         @Nullable BadRequest problem,
         long contentLength,
         int minorVersion,
         boolean isPersistent) {
-    private static final RequestReading NONE = new RequestReading(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
+    private static final ParsedRequest NONE = new ParsedRequest(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Returns true if another protocol may follow, since the request is for a tunnel or an upgrade (RFC 9110 s7.8,
+     * Returns true if another protocol may follow the request: it is CONNECT or requests an upgrade (RFC 9110 s7.8,
      * s9.3.6). Later bytes are not parsed before the response is known.
      */
     boolean isLeavingHttp() {
@@ -58,13 +58,13 @@ record RequestReading(
     }
 
     /** Returns the result for a request whose head never became complete. */
-    static RequestReading none() {
+    static ParsedRequest none() {
         return NONE;
     }
 
     /** Returns the result for bytes that are refused without parsing. */
-    static RequestReading refused(BadRequest problem) {
-        return new RequestReading(null, problem, 0, 1, false);
+    static ParsedRequest refused(BadRequest problem) {
+        return new ParsedRequest(null, problem, 0, 1, false);
     }
 
     /**
@@ -73,7 +73,7 @@ record RequestReading(
      * @param bytes request line, field lines and the empty line; kept
      * @param lineLength length of the request line with its end
      */
-    static RequestReading of(byte[] bytes, int lineLength, ClientConnection connection) {
+    static ParsedRequest of(byte[] bytes, int lineLength, ClientConnection connection) {
         int end = lineLength - 2;
         int methodEnd = indexOf(bytes, ' ', 0, end);
         int targetEnd = methodEnd < 0 ? -1 : indexOf(bytes, ' ', methodEnd + 1, end);
@@ -101,21 +101,21 @@ record RequestReading(
             return refused(contentLength == REFUSED ? BadRequest.FRAMING : BadRequest.TRANSFER_CODING);
         }
         RequestHead head = RequestHead.of(methodName, uri, minorVersion, fields);
-        return new RequestReading(head, null, contentLength, minorVersion, isPersistent(fields, minorVersion));
+        return new ParsedRequest(head, null, contentLength, minorVersion, isPersistent(fields, minorVersion));
     }
 
     /**
-     * Returns the result for a plain request that is a view of temporary bytes.
+     * Returns the result for a plain request. The given head is a view of temporary bytes.
      *
      * @param head the view; its target stays valid and is shared with the result
      * @param start start of the request in the bytes of the view
      * @param bytes a copy of the request; kept
      * @param lineLength length of the request line with its end
      */
-    static RequestReading ofPlain(RequestHead head, int start, boolean persistent, byte[] bytes, int lineLength) {
+    static ParsedRequest ofPlain(RequestHead head, int start, boolean persistent, byte[] bytes, int lineLength) {
         FieldSection fields = head.fields().over(bytes, -start, lineLength, bytes.length - 2);
         RequestHead owned = RequestHead.of(head.method(), head.target(), head.minorVersion(), fields);
-        return new RequestReading(owned, null, 0, head.minorVersion(), persistent);
+        return new ParsedRequest(owned, null, 0, head.minorVersion(), persistent);
     }
 
     private static final int OTHER_MAJOR = -2;
@@ -149,8 +149,8 @@ record RequestReading(
     private static final long UNKNOWN_CODING = -3;
 
     private static long contentLength(FieldSection fields, int minorVersion) {
-        // The first draft of WebSocket sent 8 bytes after such a head, and Netty's decoder still treats them as
-        // content.
+        // The first draft of WebSocket sent 8 bytes after a head with these fields. Netty's decoder still treats these
+        // bytes as content.
         if (fields.contains(FieldName.SEC_WEBSOCKET_KEY1) && fields.contains(FieldName.SEC_WEBSOCKET_KEY2)) {
             return REFUSED;
         }

@@ -4,11 +4,11 @@ import io.millrace.proxy.http2.HeadEncoder;
 import io.millrace.proxy.http2.frame.FrameReader;
 
 /**
- * The buffers for field blocks, shared by all connections of one event loop.
+ * The buffers for field blocks that all HTTP/2 origin connections of one event loop share.
  *
  * <p>Confined to one event loop.
  */
-public final class Http2ClientLoop {
+public final class Http2ClientBuffers {
     private final FrameReader.BlockBuffer block = new FrameReader.BlockBuffer();
     private final HeadEncoder encoder = new HeadEncoder();
     private final ResponseFields fields = new ResponseFields();
