@@ -63,7 +63,7 @@ public final class PurgeAccess {
             }
         }
         boolean forwarded = fields.contains(FieldName.VIA) || fields.contains(FieldName.FORWARDED);
-        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For says for whom" : null;
+        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For names the client" : null;
     }
 
     private static boolean contains(List<AddressRange> ranges, byte[] address) {

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is refused because of its size, before any other decision. Immutable.
+ * The refusal of a dry-run request that exceeds a size limit. It precedes all other decisions. Immutable.
  *
  * @param problem the kind of the refusal
  * @param text the part that is too long, and the limit
@@ -28,8 +28,8 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
     private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
     /**
-     * Returns null if the request is within the limits. Only the fields in the question are counted; a client may send
-     * more.
+     * Returns the refusal of a request; null if the request is within the limits. Only the fields given for the dry run
+     * are counted; a real client may send more.
      */
     public static @Nullable OversizedRequest of(
             ProxyConfig config, Question question, RequestHead request, long contentLength) {
