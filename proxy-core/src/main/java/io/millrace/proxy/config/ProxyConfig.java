@@ -45,9 +45,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The complete proxy configuration: valid in all checks, with one record per section. {@code ConfigLoader} creates it
- * from a file, a {@link Builder} in code. Immutable. Two configurations are equal if the same keys were set to the same
- * values.
+ * The complete and validated configuration of the proxy, with one record per section. {@code ConfigLoader} creates it
+ * from a file, and a {@link Builder} creates it in code. Immutable. Two configurations are equal if the same keys were
+ * set to the same values.
  */
 public final class ProxyConfig {
     private final ConfigValues values;
@@ -101,11 +101,11 @@ public final class ProxyConfig {
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
-        List<CacheRuleConfig> sites = new ArrayList<>();
+        List<CacheRuleConfig> orderedCacheRules = new ArrayList<>();
         for (ConfigValues element : values.elements(CacheRulesKeys.CACHE_RULES)) {
-            sites.add(CacheRuleConfig.from(sites.size(), element));
+            orderedCacheRules.add(CacheRuleConfig.from(orderedCacheRules.size(), element));
         }
-        cacheRules = List.copyOf(sites);
+        cacheRules = List.copyOf(orderedCacheRules);
         log = LogConfig.from(values);
         admin = AdminConfig.from(values);
         timeouts = Timeouts.from(values);
@@ -406,7 +406,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Sets a file in {@code directory} for each added access log with the target file that has no file. */
+        /** Sets a log file in {@code directory} for each added access log whose target is a file without a path. */
         public Builder accessLogsBelow(Path directory) {
             accessLogs.replaceAll(log -> LogConfig.withFileBelow(log, directory));
             return this;

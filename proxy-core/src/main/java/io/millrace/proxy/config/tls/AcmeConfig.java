@@ -79,8 +79,8 @@ public record AcmeConfig(
     public static final int NAME_LENGTH_MAX = 253;
 
     /**
-     * A DNS name without underscores, which no public issuer accepts. The last label contains a letter, which excludes
-     * IPv4 addresses.
+     * A DNS name. Underscores are excluded, because no public issuer accepts them. The last label must contain a
+     * letter, which excludes IPv4 addresses.
      */
     private static final Pattern NAME = Pattern.compile(
             "(?i)(\\*\\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
@@ -95,7 +95,7 @@ public record AcmeConfig(
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
-    /** Returns a copy with this storage if none is configured. */
+    /** Returns these settings with a storage directory, if none is configured. */
     public AcmeConfig storedIn(Path directory) {
         return storage != null
                 ? this

@@ -132,10 +132,10 @@ public final class Units {
             throws InvalidValueException {
         Long factor = units.get(unit);
         if (factor == null) {
-            String meant = meant(unit, units);
+            String suggestion = intendedUnit(unit, units);
             throw new InvalidValueException(
                     "'" + text + "' has the unknown unit '" + unit + "' (" + known + ")",
-                    meant == null ? null : number + meant);
+                    suggestion == null ? null : number + suggestion);
         }
         return factor;
     }
@@ -144,7 +144,7 @@ public final class Units {
      * Returns the unit that was probably meant: one that differs in case or in one letter, or the short form of a long
      * unit. Null if there is none.
      */
-    private static @Nullable String meant(String unit, Map<String, Long> units) {
+    private static @Nullable String intendedUnit(String unit, Map<String, Long> units) {
         String lower = unit.toLowerCase(Locale.ROOT);
         String best = null;
         for (String candidate : units.keySet()) {

@@ -36,7 +36,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  */
 final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
-    private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
+    private static final Map<String, String> UNSUPPORTED_CACHE_RULE_KEYS = Map.of(
             "dest_ip",
             "is not supported, because cache rules are evaluated before the origin's address is known; use dest_host",
             "internal",
@@ -115,7 +115,7 @@ final class ConfigBinder {
             for (Node element : sequence.getValue()) {
                 bindElement(element, key, path + "[" + elements.size() + "]", elements);
             }
-        } else if (ConfigShape.ofWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
+        } else if (ConfigShape.keyOfWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
             bindElement(node, key, path + "[" + elements.size() + "]", elements);
         } else if (!isNull(node)) {
             String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
@@ -131,7 +131,7 @@ final class ConfigBinder {
         }
         ConfigValues.Builder element = ConfigValues.builder();
         element.origin(place(node).text());
-        ConfigKey<?> word = ConfigShape.ofWord(key);
+        ConfigKey<?> word = ConfigShape.keyOfWord(key);
         if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
             bindScalar(scalar, word, path, element);
         } else if (node instanceof MappingNode mapping) {
@@ -334,7 +334,7 @@ final class ConfigBinder {
             return;
         }
         boolean inRule = shape.path().startsWith("remap[]");
-        String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
+        String cacheRule = UNSUPPORTED_CACHE_RULE_KEYS.get(name.replace('-', '_'));
         if (cacheRule != null && shape.path().equals("cache_rules[]")) {
             problems.error(place, full, cacheRule);
             return;
@@ -351,7 +351,7 @@ final class ConfigBinder {
         }
         String suggestion = Suggestions.closest(name, shape.names());
         if (suggestion == null) {
-            suggestion = elsewhere(name);
+            suggestion = uniquePath(name);
         } else {
             problems.markUnreadable(full.substring(0, full.length() - name.length()) + suggestion);
         }
@@ -359,7 +359,7 @@ final class ConfigBinder {
     }
 
     /** Returns the full path of a key with this name in another section, if there is exactly one; else null. */
-    private static @Nullable String elsewhere(String name) {
+    private static @Nullable String uniquePath(String name) {
         Set<String> paths = new HashSet<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.name().equals(name)) {

@@ -60,8 +60,8 @@ final class ConfigShape {
 
     /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigKey<?> own = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
-        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : own);
+        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");
         }
@@ -71,7 +71,7 @@ final class ConfigShape {
     /**
      * Returns the key that an element sets if it is a single word; null if elements of the list are always sections.
      */
-    static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
+    static @Nullable ConfigKey<?> keyOfWord(ConfigKey<?> list) {
         if (list == ConfigKeys.LISTEN) {
             return ConfigKeys.LISTEN_ADDRESS;
         }
