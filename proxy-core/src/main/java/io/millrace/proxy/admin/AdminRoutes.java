@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The resource for a path and a method. Immutable. */
+/** The table of resources by path and method. Immutable. */
 final class AdminRoutes {
     /** The resources of each path by method, sorted. */
     private final Map<String, Map<String, AdminResource>> byPath = new HashMap<>();

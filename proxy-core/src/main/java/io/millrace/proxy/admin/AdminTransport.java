@@ -19,7 +19,7 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
-/** Transport of Unix domain sockets: Netty's epoll, or the JDK's channels if epoll is not available. */
+/** The socket transport of the admin API: Netty's epoll, or the JDK's channels if epoll is not available. */
 enum AdminTransport {
     EPOLL {
         @Override

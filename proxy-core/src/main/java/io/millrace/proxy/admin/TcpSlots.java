@@ -10,54 +10,56 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the TCP connections of the admin API. If all places of connections without a valid token are taken, a new
- * connection replaces one of them. Connections with the token have separate places.
+ * Limits the TCP connections of the admin API. If all slots of connections without a valid token are taken, a new
+ * connection replaces one of them. Connections with a valid token have separate slots.
  *
  * <p>Confined to one event loop.
  */
-final class TcpPlaces {
-    /** Connections that have shown no valid token. */
+final class TcpSlots {
+    /** Limit of connections that have sent no valid token. */
     static final int WITHOUT_TOKEN_MAX = 64;
 
-    /** Connections that have shown a valid token. */
+    /** Limit of connections that have sent a valid token. */
     static final int WITH_TOKEN_MAX = 64;
 
     private final TcpRefusals refusals;
-    /** Connections without a token, oldest first. */
-    private final Set<Place> unproven = new LinkedHashSet<>();
+    /** Connections without a valid token, oldest first. */
+    private final Set<Slot> unauthenticated = new LinkedHashSet<>();
 
-    private int proven;
+    private int authenticated;
 
-    TcpPlaces(TcpRefusals refusals) {
+    TcpSlots(TcpRefusals refusals) {
         this.refusals = refusals;
     }
 
-    /** The place of one connection. */
-    final class Place {
+    /** The slot of one connection. */
+    final class Slot {
         private final Channel channel;
-        private boolean isProven;
+        private boolean isAuthenticated;
         private boolean isAnswering;
 
-        private Place(Channel channel) {
+        private Slot(Channel channel) {
             this.channel = channel;
         }
 
-        boolean isProven() {
-            return isProven;
+        boolean isAuthenticated() {
+            return isAuthenticated;
         }
 
-        /** Sets whether a request of the connection is being answered; such a connection is replaced last. */
-        void answering(boolean whether) {
-            isAnswering = whether;
+        /** Records whether a request of the connection is being answered; such a connection is replaced last. */
+        void answering(boolean isAnswered) {
+            isAnswering = isAnswered;
         }
 
-        /** Moves a connection that has sent the token; returns false if all places of such connections are taken. */
-        boolean prove() {
-            if (!isProven && proven < WITH_TOKEN_MAX && unproven.remove(this)) {
-                isProven = true;
-                proven++;
+        /**
+         * Moves a connection that has sent a valid token to the other slots; returns false if all of them are taken.
+         */
+        boolean authenticate() {
+            if (!isAuthenticated && authenticated < WITH_TOKEN_MAX && unauthenticated.remove(this)) {
+                isAuthenticated = true;
+                authenticated++;
             }
-            return isProven;
+            return isAuthenticated;
         }
 
         /** Returns the client's address; null if it is not known. */
@@ -67,24 +69,24 @@ final class TcpPlaces {
         }
     }
 
-    /** Returns a place for a new connection until it closes. If none is free, another connection is closed. */
-    Place enter(Channel channel) {
-        if (unproven.size() >= WITHOUT_TOKEN_MAX) {
-            Place other = leastWanted();
-            unproven.remove(other);
+    /** Returns a slot for a new connection until it closes. If none is free, another connection is closed. */
+    Slot enter(Channel channel) {
+        if (unauthenticated.size() >= WITHOUT_TOKEN_MAX) {
+            Slot other = connectionToReplace();
+            unauthenticated.remove(other);
             refusals.gaveWay();
             other.channel.close();
         }
-        Place place = new Place(channel);
-        unproven.add(place);
-        channel.closeFuture().addListener(closed -> leave(place));
-        return place;
+        Slot slot = new Slot(channel);
+        unauthenticated.add(slot);
+        channel.closeFuture().addListener(closed -> leave(slot));
+        return slot;
     }
 
-    private void leave(Place place) {
-        unproven.remove(place);
-        if (place.isProven) {
-            proven--;
+    private void leave(Slot slot) {
+        unauthenticated.remove(slot);
+        if (slot.isAuthenticated) {
+            authenticated--;
         }
     }
 
@@ -92,18 +94,18 @@ final class TcpPlaces {
      * Returns the oldest connection of the address with the most connections; preferably one without a request in
      * progress.
      */
-    private Place leastWanted() {
-        boolean anyUnanswered = unproven.stream().anyMatch(place -> !place.isAnswering);
+    private Slot connectionToReplace() {
+        boolean anyUnanswered = unauthenticated.stream().anyMatch(slot -> !slot.isAnswering);
         Map<@Nullable InetAddress, Integer> counts = new HashMap<>();
         int most = 0;
-        for (Place place : unproven) {
-            if (!place.isAnswering || !anyUnanswered) {
-                most = Math.max(most, counts.merge(place.address(), 1, Integer::sum));
+        for (Slot slot : unauthenticated) {
+            if (!slot.isAnswering || !anyUnanswered) {
+                most = Math.max(most, counts.merge(slot.address(), 1, Integer::sum));
             }
         }
-        for (Place place : unproven) {
-            if ((!place.isAnswering || !anyUnanswered) && counts.getOrDefault(place.address(), 0) == most) {
-                return place;
+        for (Slot slot : unauthenticated) {
+            if ((!slot.isAnswering || !anyUnanswered) && counts.getOrDefault(slot.address(), 0) == most) {
+                return slot;
             }
         }
         throw new IllegalStateException("no connection without a token");

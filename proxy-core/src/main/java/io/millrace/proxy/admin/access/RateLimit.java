@@ -5,21 +5,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * A token bucket: so many events at once, and then one more in each interval. It is full at first. Thread-safe.
+ * A token bucket: it allows a number of events at once, then one further event per interval. It is full at first.
+ * Thread-safe.
  *
  * <p>The bucket is one number, the time at which it is full again (the generic cell rate algorithm of ATM Forum TM
  * 4.0).
  */
 public final class RateLimit {
     private final long intervalNanos;
-    private final long allNanos;
+    private final long capacityNanos;
     private final LongSupplier nanoTime;
     private final ReentrantLock lock = new ReentrantLock();
     /** Time at which the bucket is full again; in the past while it is full. */
     private long fullAtNanos;
 
     /**
-     * A full bucket.
+     * Creates a full bucket.
      *
      * @param size events that are allowed at once, at least 1
      * @param interval time until one more is allowed
@@ -27,13 +28,13 @@ public final class RateLimit {
      */
     public RateLimit(int size, Duration interval, LongSupplier nanoTime) {
         intervalNanos = interval.toNanos();
-        allNanos = Math.multiplyExact(size, intervalNanos);
+        capacityNanos = Math.multiplyExact(size, intervalNanos);
         this.nanoTime = nanoTime;
         fullAtNanos = nanoTime.getAsLong();
     }
 
     /**
-     * A limit of events in each minute, all of which may come at once.
+     * Creates a limit of events per minute, all of which may come at once.
      *
      * @param events at least 1
      */
@@ -41,7 +42,10 @@ public final class RateLimit {
         return new RateLimit(events, Duration.ofMinutes(1).dividedBy(events), nanoTime);
     }
 
-    /** Counts an event if it is allowed. Returns 0 then, else the seconds until one is allowed, at least 1. */
+    /**
+     * Counts an event if it is allowed, and returns 0. Otherwise returns the seconds until an event is allowed, at
+     * least 1.
+     */
     public long count() {
         lock.lock();
         try {
@@ -74,7 +78,7 @@ public final class RateLimit {
             if (fullAtNanos - now < 0) {
                 fullAtNanos = now;
             }
-            long excessNanos = fullAtNanos + intervalNanos - now - allNanos;
+            long excessNanos = fullAtNanos + intervalNanos - now - capacityNanos;
             return excessNanos <= 0
                     ? 0
                     : Duration.ofNanos(excessNanos).plusSeconds(1).minusNanos(1).toSeconds();

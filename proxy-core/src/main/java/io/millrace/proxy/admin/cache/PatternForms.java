@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Translates the forms of a purge by pattern into expressions over stored responses. No state. */
+/** Translates where, regex and wildcard of a pattern purge to expressions over stored responses. No state. */
 final class PatternForms {
     private PatternForms() {}
 

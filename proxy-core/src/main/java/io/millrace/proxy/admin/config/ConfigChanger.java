@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes the configuration in use, or plans a change. Changes are applied one after another, each as a whole or not
- * at all. Thread-safe; never blocks.
+ * Changes the configuration in use, or plans a change. Changes are applied one after another, each completely or not at
+ * all. Thread-safe; never blocks.
  */
 public interface ConfigChanger {
     /**

@@ -110,9 +110,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /**
-     * Returns a new record for a purge that is in force but has none. Returns null if there is no such purge. With a
-     * record, the purge can be undone or cancelled. A process that ends between the journal entry and the record leaves
-     * such a purge.
+     * Returns a new record for a purge that is in force but has no record; null if there is no such purge. A purge has
+     * no record if its process ended after it wrote the journal entry. With the new record, the purge can be undone or
+     * cancelled.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);

@@ -20,8 +20,8 @@ final class PurgePermission {
     private PurgePermission() {}
 
     /**
-     * Checks the kind of a purge. Tokens with sites have no right to kinds that no site bounds; the other checks compare
-     * the sites of the other kinds.
+     * Checks the kind of a purge. A token that is limited to sites has no right to kinds of purges that cover all
+     * sites. Further checks compare the sites of the other kinds.
      *
      * @throws AdminException if the token has no right to this purge
      */
@@ -101,7 +101,10 @@ final class PurgePermission {
         }
     }
 
-    /** Returns the sites of a rule whose responses a purge of a host may cover, perhaps through a common key host. */
+    /**
+     * Returns the sites of a rule whose responses a purge of a host may cover. The purge may also cover them because
+     * both hosts share a host in cache keys.
+     */
     private static Set<String> siteOf(RemapRule rule, TargetUri url, RemapTable table) {
         if (!rule.config().verb().isForward()) {
             return Set.of();

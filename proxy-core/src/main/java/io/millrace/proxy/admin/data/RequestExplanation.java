@@ -73,8 +73,8 @@ public final class RequestExplanation implements ExplainSource {
     }
 
     private static RequestHead request(Question question) throws AdminException {
-        TargetResult whole = TargetUri.parseAbsolute(question.url());
-        if (!(whole instanceof TargetUri url)) {
+        TargetResult parsedUrl = TargetUri.parseAbsolute(question.url());
+        if (!(parsedUrl instanceof TargetUri url)) {
             throw DataPlaneAdmin.notUrl(question.url());
         }
         Method method = Method.of(question.method());
@@ -101,12 +101,12 @@ public final class RequestExplanation implements ExplainSource {
                 ? url.host() + ":" + url.port()
                 : question.toProxy() ? url.asString() : url.pathAndQuery();
         TargetResult parsed = TargetUri.parse(method, target, fields, 1, url.isSecure());
-        if (!(parsed instanceof TargetUri asked)) {
+        if (!(parsed instanceof TargetUri requestTarget)) {
             throw DataPlaneAdmin.notUrl(question.url());
         }
         return question.http2()
-                ? RequestHead.ofHttp2(question.method(), asked, fields)
-                : RequestHead.of(question.method(), asked, fields);
+                ? RequestHead.ofHttp2(question.method(), requestTarget, fields)
+                : RequestHead.of(question.method(), requestTarget, fields);
     }
 
     private static AdminException bad(String message) {

@@ -48,7 +48,7 @@ final class UrlPurge {
     /**
      * Purges the URL.
      *
-     * @param counted whether to count the covered objects before, for a short time at most
+     * @param counted whether to count the covered objects first, for one slice at most
      * @return completes when the purge and its record are durable
      */
     CompletionStage<PurgeReport> run(boolean counted) {

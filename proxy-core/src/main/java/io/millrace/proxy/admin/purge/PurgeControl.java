@@ -58,11 +58,11 @@ public interface PurgeControl {
      * A count. Immutable.
      *
      * @param objects covered objects in the entries read so far
-     * @param bytes their body bytes
-     * @param urls the first of their URLs
+     * @param bytes body bytes of these objects
+     * @param urls URLs of the first of these objects
      * @param examined inventory entries read so far
      * @param entries approximate number of inventory entries
-     * @param isOver whether it has ended
+     * @param isOver whether the count has ended
      * @param note reason why the count may be too low; null if it is exact
      */
     record Count(
