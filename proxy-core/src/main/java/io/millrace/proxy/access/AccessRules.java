@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access rules of a configuration: the filters and methods of each rule, the right to purge, the trusted proxies,
- * and the client data sent to origins. Immutable.
+ * The access rules of a configuration. They consist of the filters and methods of each remap rule, the right to purge,
+ * the trusted proxies, and the client data sent to origins. Immutable.
  */
 public final class AccessRules {
     /** The names of the constants of {@link ForwardedField}, in their order. */
@@ -82,8 +82,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the name of the filter that denies a request, for logs and metrics; null if the request is allowed.
-     * Allocates only if the client's address is read from X-Forwarded-For.
+     * Returns the name of the filter that denies a request. Returns null if the request is allowed. Allocates only if
+     * the client's address is read from X-Forwarded-For.
      *
      * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
      * @param peer address of the sender, null if unknown
@@ -168,9 +168,9 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field names a URL that differs from the origin request, because the rule's cache keys contain
-     * another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one client would
-     * determine the response for all other clients.
+     * Returns true if the field contains another URL than the origin request. The URLs differ because the rule's cache
+     * keys contain another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one
+     * client would determine the response for all other clients.
      *
      * @param otherHost whether the origin receives another host than the client's
      */

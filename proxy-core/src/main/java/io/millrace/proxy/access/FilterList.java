@@ -14,7 +14,7 @@ final class FilterList {
 
     private final Filter[] filters;
 
-    /** Verdict for requests that no filter matches; null if this list does not decide about them. */
+    /** Verdict for requests that no filter matches. Null if this list does not decide about them. */
     private final @Nullable FilterVerdict unmatchedVerdict;
 
     private FilterList(Filter[] filters, @Nullable FilterVerdict unmatchedVerdict) {
@@ -42,8 +42,8 @@ final class FilterList {
     }
 
     /**
-     * Returns the verdict of the first filter that matches the request; else the list's verdict for unmatched requests,
-     * which is null if the list does not decide.
+     * Returns the verdict of the first filter that matches the request. If no filter matches, returns the list's
+     * verdict for unmatched requests; null if the list does not decide.
      */
     @Nullable
     FilterVerdict verdict(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {

@@ -39,7 +39,7 @@ public final class PurgeAccess {
     }
 
     /**
-     * Returns the reason why the request may not purge URLs of a rule; null if it may.
+     * Returns the reason why the request may not purge URLs of a rule. Returns null if it may.
      *
      * @param ruleIndex the rule, or {@link AccessRules#NO_RULE}
      * @param peer address of the sender, null if unknown

@@ -37,6 +37,7 @@ final class SubjectField {
         return bytes;
     }
 
+    /** Returns a byte of a name in lower case, with a hyphen for an underscore. */
     private static int normalized(byte c) {
         return c == '_' ? '-' : FieldLexer.lower(c);
     }

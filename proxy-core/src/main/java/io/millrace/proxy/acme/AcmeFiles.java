@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param storage the directory
  */
 public record AcmeFiles(Path storage) {
-    /** Returns the paths of a configuration; null if it does not use ACME or has no storage directory. */
+    /** Returns the paths of a configuration. Returns null if it does not use ACME or has no storage directory. */
     public static @Nullable AcmeFiles of(@Nullable AcmeConfig config) {
         Path storage = config == null ? null : config.storage();
         return storage == null ? null : new AcmeFiles(storage);
@@ -30,14 +30,17 @@ public record AcmeFiles(Path storage) {
     }
 
     /**
-     * Directory of the states of host names ({@link AcmeRecord}), one file each; the file name is {@link
+     * Directory of the states of host names ({@link AcmeRecord}). Each has a file with the name {@link
      * AcmeRecord#fileName}.
      */
     public Path records() {
         return storage.resolve("records");
     }
 
-    /** Directory of certificate requests: empty files named by host, created by workers and deleted by the launcher. */
+    /**
+     * Directory of certificate requests. They are empty files named by host, created by workers and deleted by the
+     * launcher.
+     */
     public Path requests() {
         return storage.resolve("requests");
     }

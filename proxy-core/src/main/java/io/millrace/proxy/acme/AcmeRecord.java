@@ -63,8 +63,7 @@ public record AcmeRecord(
     }
 
     /**
-     * Returns true if an order may begin: the renewal time has come or there is no certificate, and the pause after a
-     * failure has ended.
+     * Returns true if an order may begin. The renewal time must have come, and a pause after a failure must have ended.
      */
     public boolean isDue(long nowSeconds) {
         return renewalSeconds <= nowSeconds && retrySeconds <= nowSeconds;

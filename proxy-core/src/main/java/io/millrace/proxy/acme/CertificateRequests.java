@@ -78,31 +78,31 @@ public final class CertificateRequests {
      * Requests a certificate from the launcher. Thread-safe.
      *
      * @param config configuration for which {@link #isPossible} is true
-     * @param then called once on the executor: when the launcher has decided, when the time limit has passed, or at
+     * @param callback called once on the executor: when the launcher has decided, when the time limit has passed, or at
      *     once if the limits permit no request
      */
-    public void ask(AcmeConfig config, String name, Runnable then) {
+    public void ask(AcmeConfig config, String name, Runnable callback) {
         AcmeConfig.OnDemand limits = config.onDemand();
         AcmeFiles files = AcmeFiles.of(config);
         if (limits == null || files == null) {
             throw new IllegalArgumentException("no certificates on demand");
         }
-        executor.execute(() -> begin(files, limits, name, then));
+        executor.execute(() -> begin(files, limits, name, callback));
     }
 
-    private void begin(AcmeFiles files, AcmeConfig.OnDemand limits, String name, Runnable then) {
+    private void begin(AcmeFiles files, AcmeConfig.OnDemand limits, String name, Runnable callback) {
         long nowNanos = clockNanos.getAsLong();
         Long refused = refusedNanos.get(name);
-        Waiting known = waiting.get(name);
-        if (known != null && known.endNanos - nowNanos > 0) {
-            known.callbacks.add(then);
+        Waiting existing = waiting.get(name);
+        if (existing != null && existing.endNanos - nowNanos > 0) {
+            existing.callbacks.add(callback);
             return;
         }
         // Requests without waiting handshakes count too, since the launcher still processes them.
-        if (known != null
+        if (existing != null
                 || (refused != null && nowNanos - refused < REFUSED_NANOS)
                 || waiting.size() >= limits.pendingMax()) {
-            then.run();
+            callback.run();
             return;
         }
         try {
@@ -112,11 +112,11 @@ public final class CertificateRequests {
         } catch (IOException e) {
             log.warn("ACME: a certificate for {} cannot be requested: {}", name, e.toString());
             refuse(name, nowNanos);
-            then.run();
+            callback.run();
             return;
         }
         Waiting added = new Waiting(nowNanos + limits.waitNanos());
-        added.callbacks.add(then);
+        added.callbacks.add(callback);
         waiting.put(name, added);
         if (!polling) {
             polling = true;

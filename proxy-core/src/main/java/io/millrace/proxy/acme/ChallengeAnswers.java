@@ -86,7 +86,8 @@ public final class ChallengeAnswers {
     }
 
     /**
-     * Returns true if the text is a token in base64url (RFC 8555 section 8.3), which cannot lead out of the directory.
+     * Returns true if the text is a token in base64url (RFC 8555 section 8.3). A token cannot lead out of the
+     * directory.
      */
     private static boolean isToken(String text) {
         for (int i = 0; i < text.length(); i++) {

@@ -108,8 +108,8 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
     }
 
     /**
-     * Returns true if a lookup of {@code name} can send the query: for the name itself, or for the name with a search
-     * domain appended.
+     * Returns true if a lookup of {@code name} can send the query. The query is for the name itself, or for the name
+     * with a search domain appended.
      */
     private static boolean isFor(String name, String queried) {
         return queried.startsWith(name) && (queried.length() == name.length() || queried.charAt(name.length()) == '.');
@@ -122,8 +122,8 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
     }
 
     /**
-     * Returns the shortest time to live among the records of a name, including aliases, in seconds; 0 if there were
-     * none. Records of exactly this name take precedence over records that were found with a search domain. The
+     * Returns the shortest time to live among the records of a name, including aliases, in seconds. Returns 0 if there
+     * were none. Records of exactly this name take precedence over records that were found with a search domain. The
      * returned times are removed, except those that a lookup of another name still needs.
      */
     long takeTtlSeconds(String name) {

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class HostAddresses implements AutoCloseable {
     /**
-     * Time that callers wait for a name server if there is a stale answer: the client response timer of RFC 8767 s5.
+     * Time that callers wait for a name server if there is a stale answer. This is the client response timer of RFC
+     * 8767 s5.
      */
     static final long STALE_WAIT_MILLIS = 1_800;
 
@@ -91,7 +92,7 @@ public final class HostAddresses implements AutoCloseable {
         return statistics;
     }
 
-    /** Returns all addresses of a host in the order to be tried, at least one; fails if there is none. */
+    /** Returns all addresses of a host in the order to be tried. Fails if there is none. */
     public Future<List<InetAddress>> resolve(String host) {
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
         if (literal != null) {
@@ -111,8 +112,8 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /**
-     * Returns the targets of a host's SRV records in the order to be tried; empty if there are none or no name server
-     * responds.
+     * Returns the targets of a host's SRV records in the order to be tried. The result is empty if there are none or no
+     * name server responds.
      *
      * @param service service, for example {@code _http._tcp}
      * @return null if there is no query: for hosts with fixed addresses, or if the settings disable SRV records
@@ -143,6 +144,7 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
+    /** Returns a cached answer, or waits for a query if there is none. */
     private Future<List<InetAddress>> cachedOrQueried(String name) {
         HostRecord record = records.get(name);
         long now = now();
@@ -191,15 +193,15 @@ public final class HostAddresses implements AutoCloseable {
             }
             query = new Query();
         }
-        Query asked = query;
+        Query joined = query;
         Promise<List<InetAddress>> promise = eventLoop.newPromise();
-        asked.waiting.add(promise);
+        joined.waiting.add(promise);
         if (isFirst) {
-            startQuery(name, asked);
+            startQuery(name, joined);
         }
-        if (old != null && !promise.isDone() && asked.staleAnswer == null) {
-            asked.staleAnswer =
-                    eventLoop.schedule(() -> answerStale(name, asked), STALE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        if (old != null && !promise.isDone() && joined.staleAnswer == null) {
+            joined.staleAnswer =
+                    eventLoop.schedule(() -> answerStale(name, joined), STALE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         }
         return promise;
     }

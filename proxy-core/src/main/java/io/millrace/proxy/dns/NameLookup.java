@@ -76,7 +76,7 @@ public final class NameLookup {
 
     /** Receives the reason of a failure. */
     interface NotFound {
-        /** @param isAnswer whether a name server gave a negative answer; false if no name server responded */
+        /** @param isAnswer whether a name server gave a negative answer. False if no name server responded */
         void notFound(Throwable cause, boolean isAnswer);
     }
 
@@ -87,7 +87,7 @@ public final class NameLookup {
         return new NameLookup(resolver, null, null);
     }
 
-    /** Returns a lookup that queries name servers by UDP, and by TCP for answers that do not fit. */
+    /** Returns a lookup that queries name servers by UDP. It uses TCP for answers that do not fit. */
     public static NameLookup byDns(
             EventLoop eventLoop,
             Class<? extends DatagramChannel> datagrams,

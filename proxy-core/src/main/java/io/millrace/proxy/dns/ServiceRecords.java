@@ -47,8 +47,8 @@ final class ServiceRecords {
     }
 
     /**
-     * Returns the targets of a service in the order to be tried; empty if the name has no SRV record, or no name server
-     * responded.
+     * Returns the targets of a service in the order to be tried. The result is empty if the name has no SRV record, or
+     * no name server responded.
      *
      * @param name name of the record, for example {@code _http._tcp.example.com}
      */

@@ -20,8 +20,8 @@ public record ServiceTarget(int priority, int weight, int port, String host) {
     }
 
     /**
-     * Returns all targets in the order to be tried: by priority, and randomly in proportion to the weight within a
-     * priority.
+     * Returns all targets in the order to be tried. They are ordered by priority, and within a priority randomly in
+     * proportion to the weight.
      */
     static List<ServiceTarget> inTryOrder(List<ServiceTarget> all, SplittableRandom random) {
         if (all.size() < 2) {

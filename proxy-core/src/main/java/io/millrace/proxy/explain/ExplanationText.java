@@ -378,7 +378,7 @@ public final class ExplanationText {
                 "origins " + asked.group().name());
     }
 
-    /** Returns the Unix socket, the source address and the time limit of the origin request, if they are set. */
+    /** Returns the configured Unix socket, source address and time limit of the origin request. */
     private String connectionSettings(Asked asked) {
         DryRunResult.Rule rule = result.rule();
         if (rule == null || rule.index() >= config.remap().size()) {
@@ -424,8 +424,7 @@ public final class ExplanationText {
     }
 
     /**
-     * Returns the status of the answer if conditions or a range of the request change the stored one; else an empty
-     * text.
+     * Returns the status of the answer if conditions or a range change the stored status. Otherwise the text is empty.
      */
     private String otherStatus() {
         Found found = result.found();

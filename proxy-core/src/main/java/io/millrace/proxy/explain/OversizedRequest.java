@@ -36,10 +36,10 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         Limits limits = config.limits();
         if (question.http2()) {
             long list = listBytes(question, request);
-            int most = config.http2().headerListBytes();
-            return list > most
+            int limit = config.http2().headerListBytes();
+            return list > limit
                     ? new OversizedRequest(
-                            BadRequest.HEADER_TOO_LARGE, over("header list", list, most), "http2.header_list")
+                            BadRequest.HEADER_TOO_LARGE, over("header list", list, limit), "http2.header_list")
                     : longContent(limits, contentLength);
         }
         long line = (long) question.method().length() + 1 + targetBytes(question, request) + VERSION_AND_END.length();
