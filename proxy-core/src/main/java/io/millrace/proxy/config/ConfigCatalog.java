@@ -519,15 +519,15 @@ public final class ConfigCatalog {
     }
 
     /**
-     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}; null if there is
-     * none.
+     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}. Returns null if
+     * there is none.
      */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
     }
 
     /**
-     * Returns the key with this path and all keys below the path, which may be a section or a list. Empty if there are
+     * Returns the key with this path and all keys below it. The path may be a section or a list. Empty if there are
      * none.
      */
     public static List<ConfigKey<?>> below(String path) {
@@ -538,7 +538,7 @@ public final class ConfigCatalog {
                 .toList();
     }
 
-    /** Returns the full path that is most similar to a mistyped one; null if none is similar. */
+    /** Returns the full path that is most similar to a mistyped one. Returns null if none is similar. */
     public static @Nullable String suggest(String path) {
         String closestPath = Suggestions.closest(path, BY_PATH.keySet());
         String name = path.substring(path.lastIndexOf('.') + 1);

@@ -152,7 +152,7 @@ public final class ProxyConfig {
         return remap;
     }
 
-    /** The URL to which requests without a host are redirected if no rule maps them; null for no redirect. */
+    /** The URL to which requests without a host are redirected if no rule maps them. Null for no redirect. */
     public @Nullable String noHostUrlRedirect() {
         return values.find(ConfigKeys.NO_HOST_URL_REDIRECT);
     }
@@ -175,7 +175,10 @@ public final class ProxyConfig {
         return filters;
     }
 
-    /** The settings of requests that are forwarded without a rule, in the form of a rule with the lowest precedence. */
+    /**
+     * The settings of requests that are forwarded without a rule. They have the form of a rule with the lowest
+     * precedence.
+     */
     public RemapRuleConfig forwardRule() {
         return forwardRule;
     }
@@ -207,7 +210,9 @@ public final class ProxyConfig {
         return cache;
     }
 
-    /** Rules that override the cache settings of the remap rule for matching requests, in the order of the file. */
+    /**
+     * Cache rules in the order of the file. They override the cache settings of the remap rule for matching requests.
+     */
     public List<CacheRuleConfig> cacheRules() {
         return cacheRules;
     }
@@ -406,7 +411,10 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Sets a log file in {@code directory} for each added access log whose target is a file without a path. */
+        /**
+         * Sets a log file in {@code directory} for each added access log without a path. Only logs whose target is a
+         * file are changed.
+         */
         public Builder accessLogsBelow(Path directory) {
             accessLogs.replaceAll(log -> LogConfig.withFileBelow(log, directory));
             return this;
@@ -508,9 +516,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /**
-         * Adds a volume with a share of every storage path for some hosts; {@code share} is text such as {@code 30%}.
-         */
+        /** Adds a volume with a share of every storage path for some hosts. The share is a text such as {@code 30%}. */
         public Builder volume(String name, String share, List<String> hosts) {
             ConfigValues.Builder volume = element(ConfigKeys.VOLUMES_SHARE, share);
             volume.put(ConfigKeys.VOLUMES_NAME, read(ConfigKeys.VOLUMES_NAME, name));

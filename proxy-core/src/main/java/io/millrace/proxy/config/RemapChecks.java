@@ -194,7 +194,7 @@ public final class RemapChecks {
         }
     }
 
-    /** Returns true if the host name ends with text from the client's URL: then clients can choose any domain. */
+    /** Returns true if the host name ends with text from the client's URL. Then clients can choose any domain. */
     private static boolean endsWithClientText(String host) {
         return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
     }

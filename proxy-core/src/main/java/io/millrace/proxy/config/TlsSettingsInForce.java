@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the TLS settings in force for a certificate's names on each listening address, and the configuration section
- * that sets each. Stateless.
+ * Computes the TLS settings in force for a certificate's names on each listening address. Each setting is shown with
+ * the configuration section that sets it. Stateless.
  */
 public final class TlsSettingsInForce {
     private TlsSettingsInForce() {}

@@ -53,7 +53,7 @@ final class AccessChecks {
     }
 
     /**
-     * Checks that the name is a token, since Via and Cache-Status then need no quotes (RFC 9110 s7.6.3, RFC 9211 s2).
+     * Checks that the proxy's name is a token. Via and Cache-Status then need no quotes (RFC 9110 s7.6.3, RFC 9211 s2).
      */
     private void checkName(ConfigValues values) {
         String name = values.get(ConfigKeys.VIA_NAME);

@@ -35,7 +35,7 @@ final class AdminChecks {
 
     private static final int TOKENS_MAX = 100;
 
-    /** Limit of characters of one token's site names; the launcher sends them to the worker in one request field. */
+    /** Limit of characters of one token's site names. The launcher sends them to the worker in one request field. */
     private static final int SITES_LENGTH_MAX = 8192;
 
     private final ConfigProblems problems;

@@ -37,7 +37,7 @@ public final class FilePermissionChecks {
         this.wholeFile = wholeFile;
     }
 
-    /** Checks address and files of the admin API for errors that would prevent the start of the launcher. */
+    /** Checks address and files of the admin API. Errors would prevent the start of the launcher. */
     public void check(ConfigValues values) {
         new AdminChecks(problems, wholeFile).checkListen(values);
         if (values.find(ConfigKeys.ADMIN_LISTEN) == null) {
@@ -128,7 +128,9 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** Returns the problem of an existing file or directory whose mode exceeds file_mode; null if there is none. */
+    /**
+     * Returns the problem of an existing file or directory whose mode exceeds file_mode. Returns null if there is none.
+     */
     public static @Nullable String wider(Path file, FileMode mode) {
         boolean directory = Files.isDirectory(file);
         if (!directory && !Files.isRegularFile(file)) {
@@ -144,8 +146,8 @@ public final class FilePermissionChecks {
     }
 
     /**
-     * Returns the reason why the launcher would refuse a token file; null if it would accept it. The reason does not
-     * quote the token.
+     * Returns the reason why the launcher would refuse a token file. Returns null if it would accept it. The reason
+     * does not quote the token.
      */
     public static @Nullable String tokenFault(Path file) {
         if (!Files.exists(file)) {
@@ -185,7 +187,7 @@ public final class FilePermissionChecks {
                 .strip();
     }
 
-    /** Returns the permissions as in {@code chmod}; -1 if the file is missing or has no POSIX permissions. */
+    /** Returns the permissions as in {@code chmod}. Returns -1 if the file is missing or has no POSIX permissions. */
     private static int bits(Path file) {
         try {
             PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);

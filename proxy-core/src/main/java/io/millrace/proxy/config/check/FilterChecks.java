@@ -68,7 +68,9 @@ public final class FilterChecks {
         checkDefinition(filter, path);
     }
 
-    /** Returns true if the filter has an error already; a misspelt or invalid key is not also reported as missing. */
+    /**
+     * Returns true if the filter has an error already. Then a misspelt or invalid key is not also reported as missing.
+     */
     private boolean isBroken(String path) {
         return problems.isBroken(path) || problems.isAnyBrokenBelow(path);
     }
@@ -188,7 +190,7 @@ public final class FilterChecks {
         problems.warning(place(path), path, message);
     }
 
-    /** Returns the place of the key, or of its element or section if the key was not set. */
+    /** Returns the place of the key. If the key was not set, returns the place of its element or section. */
     private Place place(String path) {
         int dot = path.lastIndexOf('.');
         return problems.placeOf(path, dot < 0 ? wholeFile : problems.placeOf(path.substring(0, dot), wholeFile));

@@ -82,7 +82,7 @@ final class LogChecks {
         }
     }
 
-    /** Returns a value that is equal for two logs whose lines would be mixed; null if mixing does no harm. */
+    /** Returns a value that is equal for two logs whose lines would be mixed. Returns null if mixing does no harm. */
     private static @Nullable Object placeOf(ConfigValues log) {
         return switch (log.get(LogKeys.TARGET)) {
             case FILE -> log.find(LogKeys.PATH);

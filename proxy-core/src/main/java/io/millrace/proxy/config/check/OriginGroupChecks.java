@@ -59,8 +59,8 @@ public final class OriginGroupChecks {
     }
 
     /**
-     * Refuses a group for forwarding if its hosts are not proxies, since other servers could not determine which host
-     * the client has requested.
+     * Refuses a group for forwarding if its hosts are not proxies. Other servers could not determine which host the
+     * client has requested.
      */
     private void checkForwarding(ConfigValues values, List<ConfigValues> groups, Map<String, Integer> names) {
         String path = ForwardProxyKeys.ORIGINS.path();

@@ -135,7 +135,7 @@ public final class RuleReachability {
                 + " and takes its requests";
     }
 
-    /** Returns the {@code map} rule that matches all requests of a redirect; null if there is none. */
+    /** Returns the {@code map} rule that matches all requests of a redirect. Returns null if there is none. */
     private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
         String path = MappedUrls.normal(redirect.from().path());
@@ -151,10 +151,7 @@ public final class RuleReachability {
         return found;
     }
 
-    /**
-     * Returns the rule with a regular expression that matches all requests of a rule with a host name; null if there is
-     * none.
-     */
+    /** Returns a regex rule that matches all requests of a rule with a host name. Returns null if there is none. */
     private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule) {
         RuleUrl from = rule.from();
         if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {

@@ -102,7 +102,7 @@ public final class RulesChecks {
         return problems.placeOf(full, problems.placeOf(rule, wholeFile));
     }
 
-    /** Returns the regular expressions of a list of rules; those of a condition with an error are left out. */
+    /** Returns the regular expressions of a list of rules. Conditions with an error are skipped. */
     static List<String> expressions(ConfigValues values, ConfigKey<List<ConfigValues>> key) {
         return values.elements(key).stream()
                 .flatMap(rule -> patterns(rule.find(RuleKeys.WHEN)).stream())

@@ -258,7 +258,9 @@ final class StorageChecks {
         }
     }
 
-    /** Returns the file system of the path, or of its nearest existing parent; null if it cannot be determined. */
+    /**
+     * Returns the file system of the path, or of its nearest existing parent. Returns null if it cannot be determined.
+     */
     private static @Nullable FileStore fileSystem(Path path) {
         Path at = path.toAbsolutePath();
         while (at != null && !Files.exists(at)) {

@@ -88,9 +88,7 @@ public record DnsConfig(
         }
     }
 
-    /**
-     * Parses addresses of name servers: an address, optionally with a port; an IPv6 address with a port is in brackets.
-     */
+    /** Parses addresses of name servers, each optionally with a port. An IPv6 address with a port is in brackets. */
     public static List<InetSocketAddress> servers(List<String> texts) throws InvalidValueException {
         List<InetSocketAddress> servers = new ArrayList<>();
         for (String text : texts) {

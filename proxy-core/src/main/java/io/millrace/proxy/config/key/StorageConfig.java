@@ -66,7 +66,7 @@ public record StorageConfig(
     }
 
     /**
-     * Returns a unique file name for the path: a dash for each slash, and %xx for each character except letters,
+     * Returns a unique file name for the path. It has a dash for each slash, and %xx for each character except letters,
      * digits, dots and underscores.
      */
     private static String nameOf(Path path) {

@@ -27,7 +27,7 @@ public record WorkerConfig(
         long heartbeatTimeoutMillis,
         Duration warmUpLimit) {
     private static final long HEAP_BYTES_MIN = 512L << 20;
-    /** The heap grows by one part in this many of the size of the RAM tier. */
+    /** The heap grows by the size of the RAM tier divided by this number. */
     private static final int HEAP_RAM_SHARE = 8;
 
     /** I/O mechanism of the sockets. */

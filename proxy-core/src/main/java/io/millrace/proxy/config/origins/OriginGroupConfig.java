@@ -98,7 +98,7 @@ public record OriginGroupConfig(
     public enum RingMode {
         /** Backups are used if all other hosts are down. */
         EXHAUST_RING,
-        /** If the primary host of a URL does not answer, a backup is tried; further tries alternate between both. */
+        /** If the primary host of a URL does not answer, a backup is tried. Further tries alternate between both. */
         ALTERNATE_RING,
         /**
          * The hosts that are not backups are sibling proxies, including this proxy. Each proxy sends requests for its

@@ -34,7 +34,7 @@ public final class ConfigProblems {
     static final long EXPANDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
 
     /**
-     * Limit of characters that are compared to find suggestions: for each mistyped word, its length times the number of
+     * Limit of characters that are compared to find suggestions. A mistyped word needs its length times the number of
      * candidates. A file may have 100,000 mistyped words and as many candidates.
      */
     private static final long COMPARED_MAX = 10_000_000;
@@ -48,7 +48,7 @@ public final class ConfigProblems {
     /** Index of each file in reading order. */
     private final Map<String, Integer> files = new HashMap<>();
 
-    /** Paths of keys and sections that have an error; empty text for the file as a whole. */
+    /** Paths of keys and sections that have an error. Empty text for the file as a whole. */
     private final TreeSet<String> brokenPaths = new TreeSet<>();
 
     private long errors;
@@ -160,7 +160,7 @@ public final class ConfigProblems {
         return places.getOrDefault(path, otherwise);
     }
 
-    /** Records an error of the key at {@code path} without adding a problem, for example if its name is misspelt. */
+    /** Records an error of the key at {@code path} without adding a problem. The name of the key may be misspelt. */
     public void markUnreadable(String path) {
         brokenPaths.add(path);
     }

@@ -76,8 +76,8 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Returns true if a client that connected under these settings may also send requests for a name with {@code other}
-     * settings. These settings must then include every check of client certificates that {@code other} requires.
+     * Returns true if a client of these settings may send requests for a name with {@code other} settings. These
+     * settings must then include every check of client certificates that {@code other} requires.
      */
     public boolean admitsTo(ServerTlsConfig other) {
         if (other.clientCertificates == ClientCertificates.OFF) {

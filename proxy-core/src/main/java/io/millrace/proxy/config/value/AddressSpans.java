@@ -120,7 +120,9 @@ final class AddressSpans {
         return bounds;
     }
 
-    /** Formats each span as in a file: an address, a prefix if possible, or the first and the last address. */
+    /**
+     * Formats each span as in a file. It becomes an address, a prefix if possible, or the first and the last address.
+     */
     List<String> texts(boolean v4) {
         List<Bounds> spans = bounds();
         if (!v4) {
@@ -159,7 +161,7 @@ final class AddressSpans {
         return span >= 0 && !AddressSpan.isAfter(high, low, toHigh[span], toLow[span]);
     }
 
-    /** Returns the index of the last span that does not begin after an address; -1 if there is none. */
+    /** Returns the index of the last span that does not begin after an address. Returns -1 if there is none. */
     private int lastFrom(long high, long low) {
         int least = 0;
         int most = fromLow.length - 1;

@@ -53,7 +53,7 @@ public final class HostTemplate {
         return last;
     }
 
-    /** Replaces each reference by the text of its group; a group that did not match is replaced by nothing. */
+    /** Replaces each reference by the text of its group. A group that did not match is empty. */
     static String expand(String text, Matcher match) {
         StringBuilder expanded = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
@@ -109,7 +109,7 @@ public final class HostTemplate {
     }
 
     /**
-     * Checks a host after its expansion: it must consist of labels of 1 to 63 characters, or be an address. Returns it
+     * Checks a host after its expansion. It must consist of labels of 1 to 63 characters, or be an address. Returns it
      * in normalized form.
      */
     static String checkExpanded(String host) throws InvalidValueException {

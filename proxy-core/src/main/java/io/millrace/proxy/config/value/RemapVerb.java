@@ -81,7 +81,7 @@ public enum RemapVerb {
         return group == Group.REDIRECT || group == Group.REGEX_REDIRECT;
     }
 
-    /** The status codes that a rule may set, the default first; empty for rules that do not redirect. */
+    /** The status codes that a rule may set, the default first. Empty for rules that do not redirect. */
     public List<Integer> statuses() {
         return switch (this) {
             case REDIRECT, REGEX_REDIRECT -> List.of(301, 308);

@@ -49,7 +49,7 @@ final class ConfigBinder {
     private final ConfigProblems problems;
 
     /**
-     * @param override place of all nodes if they come from the command line or an API; null for nodes of a file
+     * @param override place of all nodes if they come from the command line or an API. Null for nodes of a file
      * @param directory base of relative paths, absolute
      */
     ConfigBinder(
@@ -343,8 +343,8 @@ final class ConfigBinder {
             problems.error(place, full, "is not supported, because this proxy has no internal requests");
             return;
         }
-        String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();
-        String general = below.startsWith(".") ? below.substring(1) : below;
+        String pathInRule = inRule ? shape.path().substring("remap[]".length()) : shape.path();
+        String general = pathInRule.startsWith(".") ? pathInRule.substring(1) : pathInRule;
         if (inRule && ConfigShape.root().find(general.isEmpty() ? name : general + "." + name) != null) {
             problems.error(place, full, "cannot be set for one rule, only for all");
             return;
@@ -358,7 +358,7 @@ final class ConfigBinder {
         problems.error(place, full, "unknown key", suggestion);
     }
 
-    /** Returns the full path of a key with this name in another section, if there is exactly one; else null. */
+    /** Returns the full path of the only key with this name. Returns null if there is none or more than one. */
     private static @Nullable String uniquePath(String name) {
         Set<String> paths = new HashSet<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {

@@ -54,7 +54,7 @@ final class ConfigIncludes {
         this.problems = problems;
     }
 
-    /** Returns the text of a file; null if it could not be read, after reporting the problem. */
+    /** Returns the text of a file. Returns null if it could not be read, after reporting the problem. */
     @Nullable
     String read(Path file, String name) {
         Place place = new Place(name, 0, 0);
@@ -163,8 +163,8 @@ final class ConfigIncludes {
     }
 
     /**
-     * Returns an identity that all names of a file share; null if the file cannot be accessed. Reading it then reports
-     * the problem.
+     * Returns an identity that all names of a file share. Returns null if the file cannot be accessed. Reading it then
+     * reports the problem.
      */
     private static @Nullable Object identity(Path file) {
         try {

@@ -231,7 +231,7 @@ public final class ConfigSchema {
         json.writeEndObject();
     }
 
-    /** Accepts the words of an enumeration, and the numbers from 0 that denote the first of the words. */
+    /** Accepts the words of an enumeration. The first words can also be written as numbers from 0. */
     private void choices(List<String> words, int numbers) {
         json.writeStartObject();
         json.writeName("enum");

@@ -69,7 +69,8 @@ final class ConfigShape {
     }
 
     /**
-     * Returns the key that an element sets if it is a single word; null if elements of the list are always sections.
+     * Returns the key that an element sets if it is a single word. Returns null if elements of the list are always
+     * sections.
      */
     static @Nullable ConfigKey<?> keyOfWord(ConfigKey<?> list) {
         if (list == ConfigKeys.LISTEN) {
@@ -123,7 +124,8 @@ final class ConfigShape {
     }
 
     /**
-     * Returns the {@link ConfigKey} or {@link ConfigShape} at a dotted path below this section; null if there is none.
+     * Returns the {@link ConfigKey} or {@link ConfigShape} at a dotted path below this section. Returns null if there
+     * is none.
      */
     @Nullable
     Object find(String dotted) {

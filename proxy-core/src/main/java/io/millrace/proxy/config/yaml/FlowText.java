@@ -122,7 +122,7 @@ public final class FlowText {
     }
 
     /**
-     * Converts a list of words in square brackets to words separated by commas; returns any other text unchanged.
+     * Converts a list of words in square brackets to words separated by commas. Any other text is returned unchanged.
      *
      * <p>{@code ["a", b]} becomes {@code a,b}, the same value as a YAML list of these words.
      */

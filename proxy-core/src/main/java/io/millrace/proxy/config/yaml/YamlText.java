@@ -21,7 +21,10 @@ final class YamlText {
 
     private YamlText() {}
 
-    /** Returns the root node of the document; null if the text is empty or not YAML, after reporting the problem. */
+    /**
+     * Returns the root node of the document. Returns null if the text is empty or not YAML, after reporting the
+     * problem.
+     */
     static @Nullable Node compose(String text, String name, ConfigProblems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
