@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies the clients of admin requests by the credentials of the Unix domain socket, or by token and address on
+ * Identifies the clients of admin requests. It uses the credentials of the Unix domain socket, or token and address on
  * TCP. A launcher names the client of a forwarded request in a field, which is accepted only from the same user.
  *
  * <p>Thread-safe.

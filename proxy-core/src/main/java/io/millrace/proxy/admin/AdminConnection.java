@@ -132,7 +132,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     /**
-     * Returns the error for a request over TCP that is refused; null if it is admitted. Stores the token of the
+     * Returns the error for a request over TCP that is refused. Returns null if it is admitted. Stores the token of the
      * request.
      */
     private @Nullable AdminException refusal(

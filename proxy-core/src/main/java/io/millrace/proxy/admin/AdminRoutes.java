@@ -62,7 +62,7 @@ final class AdminRoutes {
         return null;
     }
 
-    /** The methods of a path as the Allow field lists them; empty when there is no such path. */
+    /** The methods of a path as the Allow field lists them. Empty when there is no such path. */
     String allowed(String path, String target) {
         Map<String, AdminResource> methods = methods(path, target);
         if (methods == null) {

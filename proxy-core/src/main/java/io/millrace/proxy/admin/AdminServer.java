@@ -41,8 +41,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the admin API with HTTP/1.1 on a Unix domain socket of mode 0660, and on TCP if a token is configured. It
- * has its own event loop and worker thread, so that admin requests and client requests do not wait for each other.
+ * The HTTP/1.1 server of the admin API. It listens on a Unix domain socket of mode 0660, and on TCP if a token is
+ * configured. It has its own event loop and worker thread, so that admin requests and client requests do not wait for
+ * each other.
  *
  * <p>Thread-safe.
  */

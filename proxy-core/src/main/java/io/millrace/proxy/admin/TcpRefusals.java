@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts and logs refused TCP requests and connections of the admin API, on {@code admin.listen} and on the ports of
- * {@code millctl dashboard}. Thread-safe.
+ * Counts and logs refused TCP requests and connections of the admin API. These arrive on {@code admin.listen} and on
+ * the ports of {@code millctl dashboard}. Thread-safe.
  */
 final class TcpRefusals {
     /**
-     * Stable words of errors for missing rights and reached limits; they are also values of the label {@code reason}.
+     * Stable words of errors for missing rights and reached limits. They are also values of the label {@code reason}.
      */
     private static final List<String> CODES = List.of(
             "role-refused",

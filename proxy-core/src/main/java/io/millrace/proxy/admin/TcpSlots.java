@@ -26,6 +26,7 @@ final class TcpSlots {
     /** Connections without a valid token, oldest first. */
     private final Set<Slot> unauthenticated = new LinkedHashSet<>();
 
+    /** Number of connections that have sent a valid token. */
     private int authenticated;
 
     TcpSlots(TcpRefusals refusals) {
@@ -91,7 +92,7 @@ final class TcpSlots {
     }
 
     /**
-     * Returns the oldest connection of the address with the most connections; preferably one without a request in
+     * Returns the oldest connection of the address with the most connections. Prefers connections without a request in
      * progress.
      */
     private Slot connectionToReplace() {

@@ -6,8 +6,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import java.time.Duration;
 
 /**
- * Moves a TCP connection to the slots and the time limit of authenticated connections, when a request head has a valid
- * token. Installed after the codec.
+ * Authenticates a TCP connection when a request head has a valid token. The connection then gets a slot and the time
+ * limit of authenticated connections. Installed after the codec.
  *
  * <p>Confined to one event loop.
  */

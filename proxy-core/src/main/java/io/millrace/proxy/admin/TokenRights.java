@@ -28,14 +28,14 @@ final class TokenRights {
             "POST /zones/{id}/purge_cache",
             "POST /client/v4/zones/{id}/purge_cache");
 
-    /** Queries that viewers may not send: they read files that the request names, or the content of responses. */
+    /** Queries that viewers may not send. They read files that the request names, or the content of responses. */
     private static final Set<String> DENIED_TO_VIEWERS =
             Set.of("/v1/tls/check", ObjectResource.HEAD_PATH, ObjectResource.CONTENT_PATH);
 
     private TokenRights() {}
 
     /**
-     * Counts a request, and returns the error if it is refused; null if it is allowed.
+     * Counts a request, and returns the error if it is refused. Returns null if it is allowed.
      *
      * @param resource null for an unknown path, which every token may request
      */

@@ -70,7 +70,7 @@ public final class RateLimit {
         }
     }
 
-    /** Returns the seconds until an event is allowed, at least 1; 0 if it is allowed now. Counts nothing. */
+    /** Returns the seconds until an event is allowed, at least 1. Returns 0 if it is allowed now. Counts nothing. */
     public long secondsToWait() {
         lock.lock();
         try {

@@ -14,7 +14,7 @@ final class PatternForms {
     private PatternForms() {}
 
     /**
-     * Returns the expression of the only form that is not null; null if there is none.
+     * Returns the expression of the only form that is not null. Returns null if there is none.
      *
      * @param where an expression
      * @param regex an RE2 expression that matches anywhere in the URL

@@ -70,7 +70,7 @@ public final class Dashboard {
     }
 
     /**
-     * Returns the token whose rights the session of a request has at present; null if the request belongs to no
+     * Returns the token whose rights the session of a request has at present. Returns null if the request belongs to no
      * session.
      *
      * @throws AdminException if the request has the cookie of a session, but does not come from the dashboard's own

@@ -160,7 +160,7 @@ final class DashboardFiles {
         return reply(contents(), INDEX, client);
     }
 
-    /** Returns a file, or a 304 if the client has it; null if there is none with this name in this version. */
+    /** Returns a file, or a 304 if the client has it. Returns null if there is none with this name in this version. */
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
         Contents known = contents();
@@ -179,7 +179,9 @@ final class DashboardFiles {
         return acceptsGzip(client.field("accept-encoding")) ? replies.compressed() : replies.plain();
     }
 
-    /** Returns true if a list of entity tags contains a tag of this version, by weak comparison (RFC 9110, 13.1.2). */
+    /**
+     * Returns true if a list of entity tags contains a tag of this version. The comparison is weak (RFC 9110, 13.1.2).
+     */
     private static boolean hasVersion(@Nullable String tags, String version) {
         if (tags == null) {
             return false;

@@ -14,8 +14,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The requests of {@code millctl dashboard}: {@code POST /v1/dashboard/open} opens a loopback listener with a one-time code,
- * {@code renew} keeps it open, {@code close} closes it. Over TCP {@code open} returns a code for the listener of the request.
+ * The resources below {@code /v1/dashboard/} that {@code millctl dashboard} uses. {@code open} opens a loopback
+ * listener with a one-time code, {@code renew} keeps it open, and {@code close} closes it. Over TCP {@code open}
+ * returns a code for the listener of the request.
  *
  * <p>Thread-safe.
  */

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up stored responses like a request, without side effects, and explains how a request would use them.
+ * Looks up stored responses without side effects. It explains how a request would use them.
  *
  * <p>Thread-safe.
  */

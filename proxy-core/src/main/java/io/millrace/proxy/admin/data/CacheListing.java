@@ -89,9 +89,9 @@ public final class CacheListing implements ListSource {
             this.store = store;
             this.query = query;
             this.nowMillis = nowMillis;
-            String begin = query.prefix();
+            String prefixText = query.prefix();
             String expression = query.regex();
-            prefix = begin == null ? null : begin.getBytes(StandardCharsets.ISO_8859_1);
+            prefix = prefixText == null ? null : prefixText.getBytes(StandardCharsets.ISO_8859_1);
             regex = expression == null ? null : Regex.compile(expression);
             String condition = query.where();
             where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);

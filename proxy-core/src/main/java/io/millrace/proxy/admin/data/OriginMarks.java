@@ -52,10 +52,11 @@ public final class OriginMarks {
         try {
             OriginHealth.Put put =
                     new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
-            boolean known = groups.stream().anyMatch(group -> group.name().equals(fields[0]));
+            boolean isGroupConfigured =
+                    groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
                     // A group that is missing now may have a new name. Then the host is marked in every group.
-                    .filter(group -> !known || group.name().equals(fields[0]))
+                    .filter(group -> !isGroupConfigured || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
                     .forEach(host -> host.putDown(put, nowMillis));

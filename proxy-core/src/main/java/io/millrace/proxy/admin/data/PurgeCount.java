@@ -55,17 +55,24 @@ final class PurgeCount implements ListVisitor {
     private final Invalidator invalidator;
     private final @Nullable PurgedPattern pattern;
     private final List<InvalidationScope> scopes;
+    /** Stamp of the purge. It covers only objects with a lower stamp. */
     private final long ownStamp;
+    /** Stamp of the latest earlier hard purge of each scope; objects with a lower stamp are gone already. */
     private final long[] previousStamps;
+
     private final boolean hasTagScopes;
     private final boolean hasGroupScopes;
     private final boolean hasOnlyUrlScopes;
     private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
+    /** Keys of objects that are opened after the slice, because the inventory has too little data. */
     private final List<StoreKey> undecided = new ArrayList<>();
+
     private long sliceEndNanos;
+    /** True if a part of the inventory is still being written, so that objects may be missing. */
     private boolean hasMissing;
+
     private boolean hasManyTags;
     private boolean hasManyGroups;
     private volatile List<String> firstUrls = List.of();
@@ -103,7 +110,7 @@ final class PurgeCount implements ListVisitor {
     /**
      * Creates a count for a purge by pattern, or for its dry run.
      *
-     * @param pattern with its stamp, or for a dry run with a stamp above all others
+     * @param pattern the pattern with its stamp; for a dry run with a stamp above all others
      */
     static PurgeCount of(CacheStore<StoredHead> store, Invalidator invalidator, PurgedPattern pattern) {
         return new PurgeCount(store, invalidator, List.of(), pattern, pattern.stamp(), new long[0]);
@@ -113,7 +120,7 @@ final class PurgeCount implements ListVisitor {
      * Creates a count for a purge that is in force.
      *
      * @param stamp stamp of the purge
-     * @param previousStamps the earlier hard stamp of each scope; 0 for none
+     * @param previousStamps stamp of the latest earlier hard purge of each scope; 0 for none
      */
     static PurgeCount of(
             CacheStore<StoredHead> store,
@@ -342,7 +349,10 @@ final class PurgeCount implements ListVisitor {
         return true;
     }
 
-    /** The values of fields at the time of a purge, in whole seconds, the unit of times in the inventory. */
+    /**
+     * Returns the values of an object's fields at the time of a purge. The time is in whole seconds, as in the
+     * inventory.
+     */
     private static ListedFacts facts(PurgedPattern by, ListedObject object, StoredSummary summary) {
         long millis = TimeUnit.SECONDS.toMillis(by.millis() / MILLIS_PER_SECOND);
         return new ListedFacts(StoredUrl.ofKey(object.key()), summary, object, millis, () -> false);

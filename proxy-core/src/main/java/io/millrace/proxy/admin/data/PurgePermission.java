@@ -70,7 +70,9 @@ final class PurgePermission {
         }
     }
 
-    /** Checks the sites of a host, a prefix or a group: those of every rule whose responses it may cover. */
+    /**
+     * Checks the sites of a host, a prefix or a group. These are the sites of every rule whose responses it may cover.
+     */
     static void checkHost(AdminCaller caller, TargetUri url, RemapTable table) throws AdminException {
         PurgeRights rights = caller.purgeRights();
         if (rights != null && !rights.sites().isEmpty()) {
@@ -124,7 +126,7 @@ final class PurgePermission {
         return List.copyOf(rules);
     }
 
-    /** Returns the sites of a client's URL: those of the rules, and the host for rules without site. */
+    /** Returns the sites of a client's URL. A rule without a site counts as the site of the URL's host. */
     static Set<String> sites(TargetUri url, Collection<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();
         for (RemapRule rule : rules) {

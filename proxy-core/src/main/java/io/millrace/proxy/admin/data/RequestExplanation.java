@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Explains a request by a dry run: the first event loop decides, and the result is returned as text.
+ * Explains a request by a dry run on the first event loop, and returns the result as text.
  *
  * <p>Thread-safe.
  */
@@ -132,10 +132,10 @@ public final class RequestExplanation implements ExplainSource {
         boolean secure = url.isSecure() && (!question.toProxy() || hasListener(true) || !hasListener(false));
         boolean wantsTls = secure;
         for (Listener listener : proxy.listeners()) {
-            boolean wanted = question.port() == 0
+            boolean matches = question.port() == 0
                     ? listener.secure() == wantsTls
                     : listener.localAddress().getPort() == question.port();
-            if (wanted && !found) {
+            if (matches && !found) {
                 found = true;
                 secure = listener.secure();
                 local = listener.localAddress().getAddress().isAnyLocalAddress()

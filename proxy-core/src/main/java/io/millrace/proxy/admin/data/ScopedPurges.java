@@ -33,7 +33,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Purges of hosts, prefixes, groups, tags, patterns and everything, and soft purges of URLs, for the admin API.
+ * Executes purges of scopes for the admin API. A scope is a host, prefix, group, set of tags, pattern or everything.
+ * URLs are purged softly.
  *
  * <p>Thread-safe.
  */

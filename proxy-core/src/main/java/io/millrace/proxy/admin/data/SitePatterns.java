@@ -17,8 +17,8 @@ final class SitePatterns {
     private SitePatterns() {}
 
     /**
-     * Returns an expression that holds only for responses of the caller's sites; the same text for callers without
-     * such a limit.
+     * Returns an expression that holds only for responses of the caller's sites. For callers without such a limit the
+     * expression is unchanged.
      *
      * @throws AdminException if the hosts of a site are not fixed, or a host for which the expression could hold also
      *     has responses of other sites
@@ -47,8 +47,8 @@ final class SitePatterns {
     }
 
     /**
-     * Returns the hosts in the cache keys of a client's host; empty if the pattern covers none of them. Checks the
-     * caller's right to these hosts.
+     * Returns the hosts in the cache keys of a client's host. The result is empty if the pattern covers none of them.
+     * Checks the caller's right to these hosts.
      */
     private static Set<String> keyHosts(String host, PurgedPattern pattern, AdminCaller caller, RemapTable rules)
             throws AdminException {

@@ -58,7 +58,9 @@ final class SitesOfRules implements SiteSource {
         return hosts;
     }
 
-    /** Returns the hosts of a site, with a port other than the default; null if a rule of it has no fixed host. */
+    /**
+     * Returns the hosts of a site, with a port other than the default. Returns null if a rule of it has no fixed host.
+     */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
         for (RemapRule rule : table.rulesOfSites(Set.of(site))) {

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored variants of one URL for the admin API, and adds the record of this purge.
+ * Removes the stored variants of one URL, and adds the record of this purge.
  *
  * <p>Used once. Thread-safe.
  */

@@ -66,7 +66,9 @@ public final class HistoryResource implements AdminResource {
         return true;
     }
 
-    /** The range of an answer in seconds since 1970, its step, and the step of the archive to read, both in seconds. */
+    /**
+     * The range of an answer in seconds since 1970. The steps of the answer and of the archive to read are in seconds.
+     */
     private record Range(long from, long to, long step, long archiveStep) {}
 
     @Override
@@ -157,8 +159,7 @@ public final class HistoryResource implements AdminResource {
     }
 
     /**
-     * Returns the number of an archive's steps that are joined to one, so that a range stays within the limit of
-     * points.
+     * Returns the number of an archive's steps that are joined to one. A range thus stays within the limit of points.
      */
     private static long multiple(long spanSeconds, Archive archive) {
         long points = spanSeconds / archive.stepSeconds();
@@ -172,8 +173,8 @@ public final class HistoryResource implements AdminResource {
     }
 
     /**
-     * Returns the finest archive that covers the range; with a requested step, the coarsest archive whose step divides
-     * it.
+     * Returns the finest archive that covers the range. With a requested step, it returns the coarsest archive whose
+     * step divides it.
      */
     private static Archive archive(
             List<Archive> archives, long requestedStep, long fromMillis, long toMillis, long now) {

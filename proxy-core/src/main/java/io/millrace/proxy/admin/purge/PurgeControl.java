@@ -33,7 +33,7 @@ public interface PurgeControl {
     CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException;
 
     /**
-     * Ends a live purge by pattern before its sweep is complete, or stops the count of another purge or of a dry run.
+     * Ends a pattern purge whose sweep is not complete, or stops a count. A count belongs to a purge or to a dry run.
      * Blocks while it reads the records; the stage completes when the cancellation is durable.
      *
      * @throws AdminException if there is no such purge, or neither a count nor a sweep is in progress

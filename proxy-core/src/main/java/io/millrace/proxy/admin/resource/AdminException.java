@@ -1,6 +1,6 @@
 package io.millrace.proxy.admin.resource;
 
-/** An error answer of the admin API with a status, a stable code, and a sentence for display. */
+/** An error answer of the admin API. It has a status, a stable code, and a sentence for display. */
 public final class AdminException extends Exception {
     private final int status;
     private final String code;

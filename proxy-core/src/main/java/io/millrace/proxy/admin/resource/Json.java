@@ -83,7 +83,8 @@ public final class Json {
     }
 
     /**
-     * Reads the body of a request: an object of strings, numbers, booleans, lists of strings and objects of strings.
+     * Reads the body of a request, a JSON object. Its values are strings, numbers, booleans, lists of strings and
+     * objects of strings.
      *
      * @throws AdminException if the body has another form
      */

@@ -66,7 +66,7 @@ public final class CertificatesResource implements AdminResource {
         return certificate.problem() == null ? certificate.notAfter() : 0;
     }
 
-    /** Returns true if a certificate is for this name, or if the text is the path of its file. */
+    /** Returns true if a certificate is for this name. The name may also be the path of its file. */
     private static boolean matches(Certificate certificate, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         int dot = lower.indexOf('.');
