@@ -16,10 +16,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access rules of a configuration: the filters and methods of each rule, the right to purge, the trusted proxies,
- * and the client data sent to origins. Immutable.
+ * The access rules of a configuration. They consist of the filters and methods of each remap rule, the right to purge,
+ * the trusted proxies, and the client data sent to origins. Immutable.
  */
 public final class AccessRules {
+    /** The names of the constants of {@link ForwardedField}, in their order. */
     private static final FieldName[] NAMES = {
         FieldName.X_FORWARDED_FOR,
         FieldName.X_FORWARDED_PROTO,
@@ -36,7 +37,7 @@ public final class AccessRules {
     private final PurgeAccess purges;
     private final AddressRange[] trusted;
     private final ForwardedField[] forwardedFields;
-    private final ForwardedClient named;
+    private final ForwardedClient forwardedClient;
     private final @Nullable SubjectField subject;
 
     private AccessRules(
@@ -45,14 +46,14 @@ public final class AccessRules {
             PurgeAccess purges,
             AddressRange[] trusted,
             ForwardedField[] forwardedFields,
-            ForwardedClient named,
+            ForwardedClient forwardedClient,
             @Nullable SubjectField subject) {
         this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
         this.forwardedFields = forwardedFields;
-        this.named = named;
+        this.forwardedClient = forwardedClient;
         this.subject = subject;
     }
 
@@ -81,8 +82,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the name of the filter that denies a request, for logs and metrics; null if the request is allowed.
-     * Allocates only if X-Forwarded-For contains the client's address.
+     * Returns the name of the filter that denies a request. Returns null if the request is allowed. Allocates only if
+     * the client's address is read from X-Forwarded-For.
      *
      * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
      * @param peer address of the sender, null if unknown
@@ -94,8 +95,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the client's address for the filters. If they use X-Forwarded-For, this is the address that a trusted
-     * proxy gives there.
+     * Returns the client's address for the filters. If the filters use X-Forwarded-For, this is the address that a
+     * trusted proxy gives in that field.
      *
      * @param peer address of the sender, null if unknown
      * @return null if unknown
@@ -111,7 +112,7 @@ public final class AccessRules {
      * @return null if unknown
      */
     public @Nullable IpAddress namedClient(RequestHead request, @Nullable IpAddress peer) {
-        return named.of(request.fields(), peer);
+        return forwardedClient.of(request.fields(), peer);
     }
 
     /** Returns the methods of a rule. */
@@ -148,8 +149,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field is withheld from the origin. Forwarding fields of untrusted clients are not forwarded.
-     * Fields that this proxy writes itself are never copied.
+     * Returns true if the field of the client is not copied to the origin request. This holds for the forwarding fields
+     * of untrusted clients, and for fields that this proxy writes itself.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
         if (subject != null && subject.isNameOf(fields, line)) {
@@ -167,14 +168,14 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if the field names a URL that differs from the origin request, because the rule's cache keys contain
-     * another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one client would
-     * determine the response for all other clients.
+     * Returns true if the field contains another URL than the origin request. The URLs differ because the rule's cache
+     * keys contain another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one
+     * client would determine the response for all other clients.
      *
      * @param otherHost whether the origin receives another host than the client's
      */
     public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
-        return ForwardingFields.tellsUrl(fields, line) || (otherHost && ForwardingFields.tellsHost(fields, line));
+        return ForwardingFields.containsUrl(fields, line) || (otherHost && ForwardingFields.containsHost(fields, line));
     }
 
     /** Adds the subject of the client's certificate, if origins receive it. */
@@ -185,11 +186,11 @@ public final class AccessRules {
     }
 
     /**
-     * Returns true if this is the field with the subject. A response that varies by it is for the owner of one
-     * certificate.
+     * Returns true if the field contains the subject of the client's certificate. A response that varies by this field
+     * is meant for the owner of one certificate.
      */
     public boolean isSubject(FieldName name) {
-        return subject != null && subject.isLike(name);
+        return subject != null && subject.hasName(name);
     }
 
     /**
@@ -212,20 +213,20 @@ public final class AccessRules {
             boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
             String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;
             switch (field) {
-                case X_FORWARDED_FOR -> appended(name, before, peer == null ? "unknown" : text(peer), to);
+                case X_FORWARDED_FOR -> addToList(name, before, peer == null ? "unknown" : text(peer), to);
                 case X_FORWARDED_PROTO -> to.add(name, before == null ? target.scheme() : before);
                 case X_FORWARDED_HOST -> {
                     if (before != null || target.hostBytes().length > 0) {
                         to.add(name, before == null ? target.authority() : before);
                     }
                 }
-                case FORWARDED -> appended(name, before, forwarded(peer, target), to);
+                case FORWARDED -> addToList(name, before, forwarded(peer, target), to);
                 case CLIENT_IP -> to.add(name, before == null ? peer == null ? "unknown" : text(peer) : before);
             }
         }
     }
 
-    private static void appended(FieldName name, @Nullable String before, String last, FieldSection.Builder to) {
+    private static void addToList(FieldName name, @Nullable String before, String last, FieldSection.Builder to) {
         to.add(name, before == null ? last : before + ", " + last);
     }
 

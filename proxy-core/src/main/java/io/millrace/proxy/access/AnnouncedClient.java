@@ -34,8 +34,8 @@ public final class AnnouncedClient {
                     : binary(LOCAL, (byte) 0, new byte[0], new byte[0], 0, 0);
         }
         boolean v4 = from instanceof Inet4Address && to instanceof Inet4Address;
-        byte[] source = v4 ? from.getAddress() : wide(from);
-        byte[] destination = v4 ? to.getAddress() : wide(to);
+        byte[] source = v4 ? from.getAddress() : ipv6Bytes(from);
+        byte[] destination = v4 ? to.getAddress() : ipv6Bytes(to);
         if (version == 2) {
             return binary(PROXY, v4 ? TCP4 : TCP6, source, destination, client.getPort(), local.getPort());
         }
@@ -44,7 +44,8 @@ public final class AnnouncedClient {
         return line.getBytes(StandardCharsets.US_ASCII);
     }
 
-    private static byte[] wide(InetAddress address) {
+    /** Returns an IPv6 address as it is, and an IPv4 address in its IPv6-mapped form. */
+    private static byte[] ipv6Bytes(InetAddress address) {
         byte[] bytes = address.getAddress();
         return bytes.length == 16
                 ? bytes

@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The allowed destinations of forwarded requests. An IPv6 address that embeds an IPv4 address, because it leads to a
- * translator or tunnel, is allowed only if both addresses are. The listen addresses of this proxy are never allowed,
- * because requests would loop. Immutable.
+ * The allowed destinations of forwarded requests. Some IPv6 addresses embed the IPv4 address to which a translator or
+ * tunnel leads. Such an address is allowed only if both addresses are allowed. The listen addresses of this proxy are
+ * never allowed, because requests would loop. Immutable.
  */
 public final class Destinations {
     private static final long NAT64 = 0x0064_ff9b_0000_0000L;
@@ -33,11 +33,11 @@ public final class Destinations {
 
     /** Returns true if a connection to the address and port is allowed. */
     public boolean allow(IpAddress address, int port) {
-        IpAddress within = embedded(address);
+        IpAddress inner = embedded(address);
         return isAllowed(address)
-                && (within == null || isAllowed(within))
+                && (inner == null || isAllowed(inner))
                 && !isOwn(address, port)
-                && !(within != null && isOwn(within, port));
+                && !(inner != null && isOwn(inner, port));
     }
 
     private boolean isAllowed(IpAddress address) {
@@ -45,11 +45,11 @@ public final class Destinations {
     }
 
     private boolean isOwn(IpAddress address, int port) {
-        return ownPorts.contains(port) && (own.contains(address) || isLoopbackOrNone(address));
+        return ownPorts.contains(port) && (own.contains(address) || isLoopbackOrUnspecified(address));
     }
 
-    /** Returns true if the address is loopback or unspecified. All of these reach this machine. */
-    static boolean isLoopbackOrNone(IpAddress address) {
+    /** Returns true if the address is loopback or unspecified. Connections to these addresses reach this machine. */
+    static boolean isLoopbackOrUnspecified(IpAddress address) {
         return address.isV4()
                 ? address.v4() >>> 24 == 127 || address.v4() == 0
                 : address.high() == 0 && (address.low() == 0 || address.low() == 1);

@@ -14,12 +14,12 @@ final class FilterList {
 
     private final Filter[] filters;
 
-    /** Verdict for requests that no filter matches; null leaves them undecided. */
-    private final @Nullable FilterVerdict otherwise;
+    /** Verdict for requests that no filter matches. Null if this list does not decide about them. */
+    private final @Nullable FilterVerdict unmatchedVerdict;
 
-    private FilterList(Filter[] filters, @Nullable FilterVerdict otherwise) {
+    private FilterList(Filter[] filters, @Nullable FilterVerdict unmatchedVerdict) {
         this.filters = filters;
-        this.otherwise = otherwise;
+        this.unmatchedVerdict = unmatchedVerdict;
     }
 
     /**
@@ -42,17 +42,17 @@ final class FilterList {
     }
 
     /**
-     * Returns the verdict of the first filter that matches the request, else the verdict of the whole list; null if
-     * undecided.
+     * Returns the verdict of the first filter that matches the request. If no filter matches, returns the list's
+     * verdict for unmatched requests; null if the list does not decide.
      */
     @Nullable
     FilterVerdict verdict(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
         for (Filter filter : filters) {
-            if (filter.isMetBy(request, client, local)) {
+            if (filter.matches(request, client, local)) {
                 return filter.verdict;
             }
         }
-        return otherwise;
+        return unmatchedVerdict;
     }
 
     /**
@@ -75,15 +75,15 @@ final class FilterList {
                     Set.copyOf(config.methods()));
         }
 
-        boolean isMetBy(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
+        boolean matches(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
             return (methods.isEmpty() || methods.contains(request.methodName()))
                     && isIn(sources, client)
                     && isIn(listeners, local);
         }
 
         /**
-         * Returns true if the set contains the address. An unknown address is in the set of a denying filter, but not
-         * of an allowing one.
+         * Returns true if the set contains the address. An unknown address matches if the filter denies, and does not
+         * match if it allows.
          */
         private boolean isIn(@Nullable AddressSet addresses, @Nullable IpAddress address) {
             if (addresses == null) {

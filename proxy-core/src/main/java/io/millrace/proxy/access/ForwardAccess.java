@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The rights of clients to be forwarded to hosts that no rule maps. By default no client has them. Immutable. */
+/**
+ * The rights of clients to reach hosts that no remap rule maps (forward proxy). By default no client has these rights.
+ * Immutable.
+ */
 public final class ForwardAccess {
     private final boolean enabled;
     private final AddressSet clients;

@@ -13,9 +13,8 @@ final class ForwardedScheme {
     private ForwardedScheme() {}
 
     /**
-     * Returns true if the fields contain the scheme https and no other. The client itself may have sent members before
-     * the last one, so that any other scheme in them makes the result false. The last element of Forwarded must have a
-     * scheme.
+     * Returns true if the fields contain the scheme https and no other. The client itself may have sent all members but
+     * the last. Therefore any other scheme makes the result false. The last element of Forwarded must have a scheme.
      */
     static boolean isHttps(FieldSection fields) {
         boolean named = false;

@@ -14,7 +14,7 @@ import java.util.Locale;
  * fields as variables (RFC 3875 s4.1.18) do not distinguish them.
  */
 final class ForwardingFields {
-    /** All names that begin with one of these. */
+    /** Beginnings of names: a field is a forwarding field if its name begins with one of them. */
     private static final String[] PREFIXES = {
         // Address, scheme, host, port, path prefix and server of the original request.
         "x-forwarded",
@@ -83,11 +83,11 @@ final class ForwardingFields {
     };
 
     /** The names by their first letter, so that an ordinary field needs only one or two comparisons. */
-    private static final byte[][][] EXACT = byFirst(NAMES);
+    private static final byte[][][] EXACT = byFirstLetter(NAMES);
 
-    private static final byte[][][] BEGINNINGS = byFirst(PREFIXES);
-    private static final byte[][][] OF_HOST = byFirst(HOST_PREFIXES);
-    private static final byte[][][] OF_URL = byFirst(URL_PREFIXES);
+    private static final byte[][][] BEGINNINGS = byFirstLetter(PREFIXES);
+    private static final byte[][][] OF_HOST = byFirstLetter(HOST_PREFIXES);
+    private static final byte[][][] OF_URL = byFirstLetter(URL_PREFIXES);
 
     private ForwardingFields() {}
 
@@ -102,26 +102,26 @@ final class ForwardingFields {
                 return true;
             }
         }
-        return beginsWithOne(BEGINNINGS[slot], bytes, from, to);
+        return beginsWithAny(BEGINNINGS[slot], bytes, from, to);
     }
 
     /** Returns true if the line contains the host that the client requested. */
-    static boolean tellsHost(FieldSection fields, int line) {
-        return beginsWithOne(OF_HOST, fields, line);
+    static boolean containsHost(FieldSection fields, int line) {
+        return beginsWithAny(OF_HOST, fields, line);
     }
 
     /** Returns true if the line contains the path or the query that the client requested. */
-    static boolean tellsUrl(FieldSection fields, int line) {
-        return beginsWithOne(OF_URL, fields, line);
+    static boolean containsUrl(FieldSection fields, int line) {
+        return beginsWithAny(OF_URL, fields, line);
     }
 
-    private static boolean beginsWithOne(byte[][][] table, FieldSection fields, int line) {
+    private static boolean beginsWithAny(byte[][][] table, FieldSection fields, int line) {
         byte[] bytes = fields.bytes();
         int from = fields.nameStart(line);
-        return beginsWithOne(table[slot(FieldLexer.lower(bytes[from]))], bytes, from, fields.nameEnd(line));
+        return beginsWithAny(table[slot(FieldLexer.lower(bytes[from]))], bytes, from, fields.nameEnd(line));
     }
 
-    private static boolean beginsWithOne(byte[][] prefixes, byte[] bytes, int from, int to) {
+    private static boolean beginsWithAny(byte[][] prefixes, byte[] bytes, int from, int to) {
         for (byte[] prefix : prefixes) {
             if (prefix.length <= to - from && begins(bytes, from, prefix)) {
                 return true;
@@ -140,11 +140,12 @@ final class ForwardingFields {
         return true;
     }
 
+    /** Returns the number of a letter, in lower or upper case. */
     private static int slot(int c) {
         return c & 0x1f;
     }
 
-    private static byte[][][] byFirst(String[] names) {
+    private static byte[][][] byFirstLetter(String[] names) {
         List<List<byte[]>> slots = new ArrayList<>();
         for (int i = 0; i < 32; i++) {
             slots.add(new ArrayList<>());

@@ -41,7 +41,7 @@ public final class MethodPolicy {
     }
 
     /**
-     * The value of the Allow field, which is required in a 405 and optional in a response to OPTIONS (RFC 9110 s10.2.1,
+     * The value of the Allow field. It is required in a 405 and optional in a response to OPTIONS (RFC 9110 s10.2.1,
      * s15.5.6).
      */
     public String allow() {

@@ -39,7 +39,7 @@ public final class PurgeAccess {
     }
 
     /**
-     * Returns the reason why the request may not purge URLs of a rule; null if it may.
+     * Returns the reason why the request may not purge URLs of a rule. Returns null if it may.
      *
      * @param ruleIndex the rule, or {@link AccessRules#NO_RULE}
      * @param peer address of the sender, null if unknown
@@ -63,7 +63,7 @@ public final class PurgeAccess {
             }
         }
         boolean forwarded = fields.contains(FieldName.VIA) || fields.contains(FieldName.FORWARDED);
-        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For says for whom" : null;
+        return forwarded && !named ? "it came through another proxy, and no X-Forwarded-For names the client" : null;
     }
 
     private static boolean contains(List<AddressRange> ranges, byte[] address) {

@@ -74,7 +74,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
     private static boolean isLoopback(@Nullable String ip) {
         byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
         IpAddress address = bytes == null ? null : IpAddress.of(bytes);
-        return address != null && !isAny(address) && Destinations.isLoopbackOrNone(address);
+        return address != null && !isAny(address) && Destinations.isLoopbackOrUnspecified(address);
     }
 
     /**
@@ -86,7 +86,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
             IpAddress listening = bytes == null ? null : IpAddress.of(bytes);
             return address.equals(listening) || (listening != null && isAny(listening) && reaches(address, null));
         }
-        return Destinations.isLoopbackOrNone(address) || own.contains(address);
+        return Destinations.isLoopbackOrUnspecified(address) || own.contains(address);
     }
 
     private static boolean isAny(IpAddress address) {

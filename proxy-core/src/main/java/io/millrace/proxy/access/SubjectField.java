@@ -18,45 +18,46 @@ final class SubjectField {
     private static final int SUBJECT_MAX = 4096;
 
     private final FieldName name;
-    private final byte[] plain;
+    private final byte[] normalized;
 
-    private SubjectField(FieldName name, byte[] plain) {
+    private SubjectField(FieldName name, byte[] normalized) {
         this.name = name;
-        this.plain = plain;
+        this.normalized = normalized;
     }
 
     static @Nullable SubjectField of(@Nullable String name) {
-        return name == null ? null : new SubjectField(FieldName.of(name), plain(name));
+        return name == null ? null : new SubjectField(FieldName.of(name), normalized(name));
     }
 
-    private static byte[] plain(String name) {
+    private static byte[] normalized(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.ISO_8859_1);
         for (int i = 0; i < bytes.length; i++) {
-            bytes[i] = (byte) plain(bytes[i]);
+            bytes[i] = (byte) normalized(bytes[i]);
         }
         return bytes;
     }
 
-    private static int plain(byte c) {
+    /** Returns a byte of a name in lower case, with a hyphen for an underscore. */
+    private static int normalized(byte c) {
         return c == '_' ? '-' : FieldLexer.lower(c);
     }
 
     /** Returns true if a line has this name. */
     boolean isNameOf(FieldSection fields, int line) {
-        return isLike(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
+        return hasName(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
     }
 
-    boolean isLike(FieldName other) {
+    boolean hasName(FieldName other) {
         byte[] bytes = other.toString().getBytes(StandardCharsets.ISO_8859_1);
-        return isLike(bytes, 0, bytes.length);
+        return hasName(bytes, 0, bytes.length);
     }
 
-    private boolean isLike(byte[] bytes, int from, int to) {
-        if (to - from != plain.length) {
+    private boolean hasName(byte[] bytes, int from, int to) {
+        if (to - from != normalized.length) {
             return false;
         }
-        for (int i = 0; i < plain.length; i++) {
-            if (plain(bytes[from + i]) != plain[i]) {
+        for (int i = 0; i < normalized.length; i++) {
+            if (normalized(bytes[from + i]) != normalized[i]) {
                 return false;
             }
         }

@@ -1,4 +1,4 @@
-/** Access control: decisions made before a request is processed further, as sealed results. */
+/** Access control: filters, methods, trusted proxies, and the rights to purge and to use the forward proxy. */
 @NullMarked
 package io.millrace.proxy.access;
 

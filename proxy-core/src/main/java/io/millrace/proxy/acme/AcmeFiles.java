@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param storage the directory
  */
 public record AcmeFiles(Path storage) {
-    /** Returns null if there are no automatically issued certificates, or if no directory is known. */
+    /** Returns the paths of a configuration. Returns null if it does not use ACME or has no storage directory. */
     public static @Nullable AcmeFiles of(@Nullable AcmeConfig config) {
         Path storage = config == null ? null : config.storage();
         return storage == null ? null : new AcmeFiles(storage);
@@ -29,12 +29,18 @@ public record AcmeFiles(Path storage) {
         return storage.resolve("challenges").resolve("tls-alpn-01");
     }
 
-    /** Directory of the records of names; the file name is {@link #fileName}. */
+    /**
+     * Directory of the states of host names ({@link AcmeRecord}). Each has a file with the name {@link
+     * AcmeRecord#fileName}.
+     */
     public Path records() {
         return storage.resolve("records");
     }
 
-    /** Directory of requested names: empty files, created by workers and deleted by the launcher. */
+    /**
+     * Directory of certificate requests. They are empty files named by host, created by workers and deleted by the
+     * launcher.
+     */
     public Path requests() {
         return storage.resolve("requests");
     }
@@ -44,7 +50,7 @@ public record AcmeFiles(Path storage) {
         return storage.resolve("certificates");
     }
 
-    /** Returns a name in a form that is allowed in file names. */
+    /** Returns a host name as a file name: the asterisk of a wildcard becomes {@code _wildcard}. */
     public static String fileName(String name) {
         return name.startsWith("*.") ? "_wildcard" + name.substring(1) : name;
     }

@@ -16,15 +16,16 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one name with an automatically issued certificate. Immutable. Times are in seconds since 1970.
+ * The ACME state of one host name: its certificate and its orders. Immutable. Times are in seconds since 1970.
  *
+ * @param name host name in the certificate
  * @param issuer URL of the issuer of the certificate; empty before the first certificate
  * @param issuedSeconds when the certificate was stored; 0 before the first certificate
  * @param expirySeconds end of the certificate's validity; 0 before the first certificate
  * @param renewalSeconds when a new certificate is ordered; 0 for as soon as possible
  * @param failures failed orders since the last successful one
  * @param retrySeconds earliest time of the next order after a failure
- * @param error error of the last failed order; empty after a successful one
+ * @param error message of the last failed order; empty after a successful one
  * @param errorSeconds time of that error
  * @param orders start times of the orders of the last hour, the oldest first
  */
@@ -62,8 +63,7 @@ public record AcmeRecord(
     }
 
     /**
-     * Returns true if an order may begin: the renewal time has come or there is no certificate, and the pause after a
-     * failure has ended.
+     * Returns true if an order may begin. The renewal time must have come, and a pause after a failure must have ended.
      */
     public boolean isDue(long nowSeconds) {
         return renewalSeconds <= nowSeconds && retrySeconds <= nowSeconds;
@@ -75,7 +75,7 @@ public record AcmeRecord(
         return Math.max(ordered, Math.max(issuedSeconds, errorSeconds));
     }
 
-    /** Returns a copy with this earliest time of the next order. */
+    /** Returns a copy with another earliest time of the next order. */
     public AcmeRecord retryAt(long seconds) {
         return new AcmeRecord(
                 name,
@@ -179,9 +179,7 @@ public record AcmeRecord(
         return all;
     }
 
-    /**
-     * Returns null if the file is missing because it is being replaced, or is damaged; the launcher writes it again.
-     */
+    /** Reads one record. Returns null if the file is damaged, or is missing because it is being replaced. */
     private static @Nullable AcmeRecord read(Path file) throws IOException {
         try {
             return parse(Files.readString(file));

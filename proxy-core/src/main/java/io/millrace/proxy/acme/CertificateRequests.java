@@ -38,12 +38,12 @@ public final class CertificateRequests {
     private static final long ABANDONED_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     /**
-     * The handshakes that wait for a name. After their time limit the list is empty, but the entry remains until the
-     * launcher has decided.
+     * The handshakes that wait for the certificate of one name. After their time limit the list is empty, but the entry
+     * remains until the launcher has decided.
      */
     private static final class Waiting {
         final long endNanos;
-        final List<Runnable> then = new ArrayList<>();
+        final List<Runnable> callbacks = new ArrayList<>();
 
         Waiting(long endNanos) {
             this.endNanos = endNanos;
@@ -52,16 +52,16 @@ public final class CertificateRequests {
 
     private final ScheduledExecutorService executor;
     private final LongSupplier clockNanos;
-    private final Runnable look;
+    private final Runnable loadNewFiles;
     private final Map<String, Waiting> waiting = new LinkedHashMap<>();
     private final Map<String, Long> refusedNanos = new LinkedHashMap<>();
     private boolean polling;
 
-    /** @param look makes the certificate store check for new files; called on the executor */
-    public CertificateRequests(ScheduledExecutorService executor, LongSupplier clockNanos, Runnable look) {
+    /** @param loadNewFiles lets the certificate store load new files; called on the executor */
+    public CertificateRequests(ScheduledExecutorService executor, LongSupplier clockNanos, Runnable loadNewFiles) {
         this.executor = executor;
         this.clockNanos = clockNanos;
-        this.look = look;
+        this.loadNewFiles = loadNewFiles;
     }
 
     /** Returns true if a certificate on demand is possible for the name in a handshake. */
@@ -78,30 +78,31 @@ public final class CertificateRequests {
      * Requests a certificate from the launcher. Thread-safe.
      *
      * @param config configuration for which {@link #isPossible} is true
-     * @param then called once on the executor, when there may be a certificate, or when there is none within the limits
+     * @param callback called once on the executor: when the launcher has decided, when the time limit has passed, or at
+     *     once if the limits permit no request
      */
-    public void ask(AcmeConfig config, String name, Runnable then) {
+    public void ask(AcmeConfig config, String name, Runnable callback) {
         AcmeConfig.OnDemand limits = config.onDemand();
         AcmeFiles files = AcmeFiles.of(config);
         if (limits == null || files == null) {
             throw new IllegalArgumentException("no certificates on demand");
         }
-        executor.execute(() -> begin(files, limits, name, then));
+        executor.execute(() -> begin(files, limits, name, callback));
     }
 
-    private void begin(AcmeFiles files, AcmeConfig.OnDemand limits, String name, Runnable then) {
+    private void begin(AcmeFiles files, AcmeConfig.OnDemand limits, String name, Runnable callback) {
         long nowNanos = clockNanos.getAsLong();
         Long refused = refusedNanos.get(name);
-        Waiting known = waiting.get(name);
-        if (known != null && known.endNanos - nowNanos > 0) {
-            known.then.add(then);
+        Waiting existing = waiting.get(name);
+        if (existing != null && existing.endNanos - nowNanos > 0) {
+            existing.callbacks.add(callback);
             return;
         }
         // Requests without waiting handshakes count too, since the launcher still processes them.
-        if (known != null
+        if (existing != null
                 || (refused != null && nowNanos - refused < REFUSED_NANOS)
                 || waiting.size() >= limits.pendingMax()) {
-            then.run();
+            callback.run();
             return;
         }
         try {
@@ -111,12 +112,12 @@ public final class CertificateRequests {
         } catch (IOException e) {
             log.warn("ACME: a certificate for {} cannot be requested: {}", name, e.toString());
             refuse(name, nowNanos);
-            then.run();
+            callback.run();
             return;
         }
-        Waiting made = new Waiting(nowNanos + limits.waitNanos());
-        made.then.add(then);
-        waiting.put(name, made);
+        Waiting added = new Waiting(nowNanos + limits.waitNanos());
+        added.callbacks.add(callback);
+        waiting.put(name, added);
         if (!polling) {
             polling = true;
             poll(files);
@@ -125,8 +126,8 @@ public final class CertificateRequests {
 
     private void poll(AcmeFiles files) {
         long nowNanos = clockNanos.getAsLong();
-        List<Runnable> over = new ArrayList<>();
-        boolean looks = false;
+        List<Runnable> finished = new ArrayList<>();
+        boolean hasDecisions = false;
         for (Iterator<Map.Entry<String, Waiting>> each = waiting.entrySet().iterator(); each.hasNext(); ) {
             Map.Entry<String, Waiting> entry = each.next();
             Waiting wait = entry.getValue();
@@ -135,21 +136,21 @@ public final class CertificateRequests {
             if (!answered && wait.endNanos - nowNanos > 0) {
                 continue;
             }
-            if (!wait.then.isEmpty()) {
-                looks |= answered;
+            if (!wait.callbacks.isEmpty()) {
+                hasDecisions |= answered;
                 refuse(entry.getKey(), nowNanos);
-                over.addAll(wait.then);
-                wait.then.clear();
+                finished.addAll(wait.callbacks);
+                wait.callbacks.clear();
             }
             if (answered || nowNanos - wait.endNanos > ABANDONED_NANOS) {
                 withdraw(request);
                 each.remove();
             }
         }
-        if (looks) {
-            look.run();
+        if (hasDecisions) {
+            loadNewFiles.run();
         }
-        over.forEach(Runnable::run);
+        finished.forEach(Runnable::run);
         polling = !waiting.isEmpty();
         if (polling) {
             var unused = executor.schedule(() -> poll(files), POLL_MILLIS, TimeUnit.MILLISECONDS);

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers http-01 challenges with key authorizations (RFC 8555 section 8.3). These are read from files at each request.
+ * Answers http-01 challenges with key authorizations (RFC 8555 section 8.3). It reads them from files at each request.
  *
  * <p>Thread-safe. One thread reads for all event loops, and ends when it is idle.
  */
@@ -42,7 +42,7 @@ public final class ChallengeAnswers {
         this.tokens = tokens;
     }
 
-    /** Returns null if no issuer verifies names with http-01. */
+    /** Returns the answers for a configuration; null if it does not use http-01 challenges. */
     public static @Nullable ChallengeAnswers of(@Nullable AcmeConfig config) {
         AcmeFiles files = AcmeFiles.of(config);
         return files == null || config == null || config.challenge() != AcmeConfig.Challenge.HTTP_01
@@ -63,30 +63,31 @@ public final class ChallengeAnswers {
     }
 
     /**
-     * Searches the answer to a challenge request.
+     * Reads the answer to a challenge request in the background.
      *
      * @param path path of the request, which begins with {@link #PATH}
-     * @param back executor on which {@code then} is called, once: the event loop of the request
-     * @param then receives the key authorization; null if the token is unknown
+     * @param caller executor on which {@code callback} is called, once: the event loop of the request
+     * @param callback receives the key authorization; null if the token is unknown
      */
-    public void find(String path, Executor back, Consumer<@Nullable String> then) {
+    public void find(String path, Executor caller, Consumer<@Nullable String> callback) {
         String token = path.substring(PATH.length());
         if (!isToken(token)) {
-            then.accept(null);
+            callback.accept(null);
             return;
         }
         try {
             READER.execute(() -> {
                 String answer = read(tokens.resolve(token));
-                back.execute(() -> then.accept(answer));
+                caller.execute(() -> callback.accept(answer));
             });
         } catch (RejectedExecutionException e) {
-            then.accept(null);
+            callback.accept(null);
         }
     }
 
     /**
-     * Returns true if the text is a token in base64url (RFC 8555 section 8.3), which cannot lead out of the directory.
+     * Returns true if the text is a token in base64url (RFC 8555 section 8.3). A token cannot lead out of the
+     * directory.
      */
     private static boolean isToken(String text) {
         for (int i = 0; i < text.length(); i++) {

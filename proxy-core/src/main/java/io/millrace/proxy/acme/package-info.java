@@ -1,7 +1,4 @@
-/**
- * The worker's part of automatically issued certificates (ACME): answers to challenges, and requests for certificates
- * on demand.
- */
+/** The worker's part of ACME: answers to challenges, and requests for certificates on demand. */
 @NullMarked
 package io.millrace.proxy.acme;
 

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies the clients of admin requests by the credentials of the Unix domain socket, or by token and address on
+ * Identifies the clients of admin requests. It uses the credentials of the Unix domain socket, or token and address on
  * TCP. A launcher names the client of a forwarded request in a field, which is accepted only from the same user.
  *
  * <p>Thread-safe.
@@ -27,7 +27,11 @@ final class AdminCallers {
         this.overTcp = overTcp;
     }
 
-    /** @param token the token of the request; null on a Unix domain socket */
+    /**
+     * Returns the client of a request.
+     *
+     * @param token the token of the request; null on a Unix domain socket
+     */
     AdminCaller of(Channel channel, FullHttpRequest request, @Nullable AdminToken token) {
         if (overTcp) {
             String address = channel.remoteAddress() instanceof InetSocketAddress remote
@@ -38,8 +42,10 @@ final class AdminCallers {
                     : new AdminCaller(-1, token.name(), address, token.purgeRights());
         }
         long uid = transport.peerUid(channel);
-        String told = request.headers().get(AdminCaller.FIELD_NAME);
-        return told != null && isOwn(uid) ? AdminCaller.parse(told) : new AdminCaller(uid, null, null);
+        String forwardedCaller = request.headers().get(AdminCaller.FIELD_NAME);
+        return forwardedCaller != null && isOwn(uid)
+                ? AdminCaller.parse(forwardedCaller)
+                : new AdminCaller(uid, null, null);
     }
 
     private static boolean isOwn(long uid) {

@@ -48,7 +48,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     private @Nullable PendingReply pending;
     /** The token of the request in progress; null without one. */
-    private @Nullable AdminToken caller;
+    private @Nullable AdminToken callerToken;
 
     /**
      * Creates the handler of a connection.
@@ -73,7 +73,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
-        deadline.met();
+        deadline.stop();
         if (pending == null && waiting.isEmpty()) {
             begin(context, request);
         } else if (waiting.size() < MAX_PIPELINED) {
@@ -98,17 +98,17 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         String method = isHead ? "GET" : request.method().name();
         AdminResource resource = routes.find(method, path, request.uri());
         boolean isPublic = resource != null && resource.isPublic();
-        caller = null;
+        callerToken = null;
         AdminException refusal = tcp == null ? null : refusal(context, tcp, request, resource);
         if (tcp != null && refusal != null) {
             refuse(context, tcp, refusal, wrongToken, reply);
-        } else if (tcp != null && resource != null && !isPublic && !tcp.place().isProven()) {
+        } else if (tcp != null && resource != null && !isPublic && !tcp.slot().isAuthenticated()) {
             tcp.refusals().full();
             reply.fail(new AdminException(503, "busy", "too many connections with a token are open; try again"));
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
             answering(true);
-            AdminCaller by = callers.of(context.channel(), request, caller);
+            AdminCaller caller = callers.of(context.channel(), request, callerToken);
             handle(
                     resource,
                     new AdminRequest(
@@ -117,7 +117,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
                             path,
                             body,
                             tcp != null,
-                            by,
+                            caller,
                             fields(request),
                             sender(context, request)),
                     reply);
@@ -131,7 +131,10 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    /** Returns the error for a request over TCP that is refused; null if it is admitted. Finds its token. */
+    /**
+     * Returns the error for a request over TCP that is refused. Returns null if it is admitted. Stores the token of the
+     * request.
+     */
     private @Nullable AdminException refusal(
             ChannelHandlerContext context,
             TcpClient client,
@@ -144,7 +147,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             return refusal;
         }
         AdminToken token = client.guard().token(request, link);
-        caller = token;
+        callerToken = token;
         // A reload may have removed the token, or a logout ended the session, since the check.
         return token == null
                 ? TcpGuard.unauthorized()
@@ -168,15 +171,15 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             tcp.refusals()
                     .failed(
                             errorCode,
-                            caller == null ? null : caller.name(),
-                            tcp.place().address());
+                            callerToken == null ? null : callerToken.name(),
+                            tcp.slot().address());
         }
     }
 
     private RequestSender sender(ChannelHandlerContext context, FullHttpRequest request) {
         boolean isSecure = context.pipeline().get(SslHandler.class) != null;
         HttpHeaders fields = request.headers();
-        return new RequestSender(tcp == null ? null : tcp.place().address(), isSecure, fields::get);
+        return new RequestSender(tcp == null ? null : tcp.slot().address(), isSecure, fields::get);
     }
 
     /**
@@ -196,14 +199,14 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
             reply.fail(refusal);
             return;
         }
-        tcp.refusals().wrongToken(tcp.place().address());
+        tcp.refusals().wrongToken(tcp.slot().address());
         context.executor()
                 .schedule(() -> reply.fail(refusal), tcp.wrongTokenDelay().toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    private void answering(boolean whether) {
+    private void answering(boolean isAnswering) {
         if (tcp != null) {
-            tcp.place().answering(whether);
+            tcp.slot().answering(isAnswering);
         }
     }
 
@@ -237,7 +240,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         pending = null;
         answering(false);
         if (!waiting.isEmpty()) {
-            // A later task, because immediate answers to many requests would nest deeply.
+            // The next request begins in a later task. Otherwise immediate answers to many pipelined requests would
+            // recurse deeply.
             context.executor().execute(() -> beginNext(context));
         }
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Initializes the connections of one listener, and refuses connections above its limit. TCP and Unix sockets have
- * separate limits, so that TCP clients cannot lock out operators. {@link TcpPlaces} has the limit of TCP.
+ * separate limits, so that TCP clients cannot lock out operators. {@link TcpSlots} has the limit of TCP.
  *
  * <table>
  *   <caption>Limits</caption>
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
  *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>
  *   <tr><td>time to receive a request, seconds</td><td>{@value #REQUEST_SECONDS}</td></tr>
- *   <tr><td>time to receive a request on TCP without a token, from the start of the connection, seconds</td><td>{@value #UNPROVEN_SECONDS}</td></tr>
+ *   <tr><td>time to receive a request on TCP without a token, from the start of the connection, seconds</td><td>{@value #UNAUTHENTICATED_SECONDS}</td></tr>
  *   <tr><td>delay of the answer to a wrong token, seconds</td><td>{@value #WRONG_TOKEN_SECONDS}</td></tr>
  * </table>
  *
@@ -38,7 +38,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int IDLE_SECONDS = 60;
     static final int REQUEST_SECONDS = 30;
 
-    static final int UNPROVEN_SECONDS = 5;
+    static final int UNAUTHENTICATED_SECONDS = 5;
     static final int WRONG_TOKEN_SECONDS = 1;
 
     private final ChannelGroup open;
@@ -48,7 +48,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     private final AdminTimes times;
     private final AtomicInteger connections = new AtomicInteger();
     private final TcpRefusals refusals;
-    private final TcpPlaces places;
+    private final TcpSlots slots;
     private final AdminCallers callers;
 
     /**
@@ -71,7 +71,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
         this.guard = guard;
         this.times = times;
         this.refusals = refusals;
-        this.places = new TcpPlaces(refusals);
+        this.slots = new TcpSlots(refusals);
         this.callers = new AdminCallers(transport, guard != null);
     }
 
@@ -80,14 +80,14 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
         open.add(channel);
         TcpGuard tcp = guard;
         if (tcp != null) {
-            RequestDeadline deadline = new RequestDeadline(times.unproven(), true);
-            TcpPlaces.Place place = places.enter(channel);
-            TcpClient client = new TcpClient(tcp, place, refusals, times.wrongToken());
-            SslHandler tls = tcp.newTlsHandler(channel.alloc(), times.unproven());
+            RequestDeadline deadline = new RequestDeadline(times.unauthenticated(), true);
+            TcpSlots.Slot slot = slots.enter(channel);
+            TcpClient client = new TcpClient(tcp, slot, refusals, times.wrongToken());
+            SslHandler tls = tcp.newTlsHandler(channel.alloc(), times.unauthenticated());
             if (tls != null) {
                 channel.pipeline().addLast(tls);
             }
-            addTo(channel, deadline, new TokenGate(tcp, place, deadline, times.request()), client);
+            addTo(channel, deadline, new TokenGate(tcp, slot, deadline, times.request()), client);
             return;
         }
         if (connections.incrementAndGet() > MAX_CONNECTIONS) {

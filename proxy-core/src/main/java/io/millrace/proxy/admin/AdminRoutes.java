@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The resource for a path and a method. Immutable. */
+/** The table of resources by path and method. Immutable. */
 final class AdminRoutes {
     /** The resources of each path by method, sorted. */
     private final Map<String, Map<String, AdminResource>> byPath = new HashMap<>();
@@ -62,7 +62,7 @@ final class AdminRoutes {
         return null;
     }
 
-    /** The methods of a path as the Allow field lists them; empty when there is no such path. */
+    /** The methods of a path as the Allow field lists them. Empty when there is no such path. */
     String allowed(String path, String target) {
         Map<String, AdminResource> methods = methods(path, target);
         if (methods == null) {

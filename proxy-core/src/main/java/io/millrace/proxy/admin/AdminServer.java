@@ -41,8 +41,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the admin API with HTTP/1.1 on a Unix domain socket of mode 0660, and on TCP if a token is configured. It
- * has its own event loop and worker thread, so that admin requests and client requests do not wait for each other.
+ * The HTTP/1.1 server of the admin API. It listens on a Unix domain socket of mode 0660, and on TCP if a token is
+ * configured. It has its own event loop and worker thread, so that admin requests and client requests do not wait for
+ * each other.
  *
  * <p>Thread-safe.
  */
@@ -67,8 +68,8 @@ public final class AdminServer implements AutoCloseable {
     private final AdminTimes times;
     private final TcpRefusals refusals = new TcpRefusals();
     /**
-     * Connections of clients, and those to the other server. A connection that is added after the end is closed at
-     * once.
+     * All open connections, from clients and to other admin servers. A connection that is added after the close is
+     * closed at once.
      */
     private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
@@ -95,13 +96,14 @@ public final class AdminServer implements AutoCloseable {
         for (Function<AdminClient, AdminResource> forwarded : builder.forwarded) {
             resources.add(forwarded.apply(client));
         }
-        List<Supplier<String>> own = new ArrayList<>(builder.metrics);
+        List<Supplier<String>> ownMetrics = new ArrayList<>(builder.metrics);
         if (builder.tcpAddress != null || builder.hasDashboard) {
-            own.add(refusals::prometheusText);
+            ownMetrics.add(refusals::prometheusText);
         }
-        if (!own.isEmpty()) {
-            resources.replaceAll(resource ->
-                    resource.path().equals(MetricsResource.PATH) ? new MetricsOfBoth(resource, own) : resource);
+        if (!ownMetrics.isEmpty()) {
+            resources.replaceAll(resource -> resource.path().equals(MetricsResource.PATH)
+                    ? new MergedMetricsResource(resource, ownMetrics)
+                    : resource);
         }
         dashboard = builder.hasDashboard ? dashboard(builder.access) : null;
         if (dashboard != null) {
@@ -118,7 +120,7 @@ public final class AdminServer implements AutoCloseable {
         return new Dashboard(access, ports, refusals::atLimit, System::nanoTime);
     }
 
-    /** The metrics a second time, shared by all viewers of the dashboard. */
+    /** Adds the metrics under a second path, as a snapshot that all viewers of the dashboard share. */
     private static void addSnapshots(List<AdminResource> resources) {
         resources.stream()
                 .filter(resource -> resource.path().equals(MetricsResource.PATH))
@@ -148,12 +150,12 @@ public final class AdminServer implements AutoCloseable {
             TcpGuard guard = TcpGuard.of(access, address.getHostString(), dashboard);
             Channel listener = bind(transport.tcpServer(), address, guard, address.toString());
             tcpAddress = (InetSocketAddress) listener.localAddress();
-            scheduleLook(listener.eventLoop(), access);
+            scheduleFileCheck(listener.eventLoop(), access);
         }
     }
 
     /** Reads changed files of tokens and TLS again, on the worker thread. */
-    private void scheduleLook(EventLoop loop, AdminAccess access) {
+    private void scheduleFileCheck(EventLoop loop, AdminAccess access) {
         var unused = loop.schedule(
                 () -> {
                     try {
@@ -161,7 +163,7 @@ public final class AdminServer implements AutoCloseable {
                     } catch (RejectedExecutionException e) {
                         LOGGER.debug("token files are not checked now: too many admin requests are waiting");
                     }
-                    scheduleLook(loop, access);
+                    scheduleFileCheck(loop, access);
                 },
                 access.checkIntervalNanos(),
                 TimeUnit.NANOSECONDS);
@@ -257,7 +259,8 @@ public final class AdminServer implements AutoCloseable {
                 LOGGER.warn("the file of the admin socket cannot be deleted", e);
             }
         }
-        // A loop that ends without a quiet period may leave channels open, with the bytes of incomplete requests.
+        // An event loop that ends without a quiet period may leave channels open, and with them buffers of incomplete
+        // requests.
         open.close().awaitUninterruptibly();
         worker.shutdownNow();
         group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
@@ -312,7 +315,7 @@ public final class AdminServer implements AutoCloseable {
          * Adds a resource that is forwarded to the admin server on another Unix domain socket.
          *
          * @param socket returns the socket for each request; null while no server runs, which is answered with a 503
-         * @param timeout time to wait for the answer; then the client gets a 504
+         * @param timeout time limit of the answer, after which the client gets status 504
          */
         public Builder forward(String method, String path, Supplier<@Nullable Path> socket, Duration timeout) {
             forwarded.add(client -> new ForwardingResource(client, method, path, socket, timeout));
@@ -331,9 +334,9 @@ public final class AdminServer implements AutoCloseable {
             return this;
         }
 
-        /** Sets the time to receive a request; then it gets a 408. */
+        /** Sets the time limit for receiving a request; a slower request gets status 408. */
         Builder requestTime(Duration limit) {
-            return times(new AdminTimes(limit, times.unproven(), times.wrongToken()));
+            return times(new AdminTimes(limit, times.unauthenticated(), times.wrongToken()));
         }
 
         Builder times(AdminTimes limits) {
@@ -349,7 +352,8 @@ public final class AdminServer implements AutoCloseable {
         /**
          * Starts to listen. Blocks until the sockets are bound.
          *
-         * @throws IOException if an address is in use or a socket file cannot be made; then nothing is left behind
+         * @throws IOException if an address is in use or a socket file cannot be created; all opened sockets are then
+         *     closed
          */
         public AdminServer start() throws IOException {
             AdminServer server = new AdminServer(this);

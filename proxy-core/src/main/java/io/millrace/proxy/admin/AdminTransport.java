@@ -19,7 +19,7 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
-/** Transport of Unix domain sockets: Netty's epoll, or the JDK's channels if epoll is not available. */
+/** The socket transport of the admin API. NIO is used if epoll is not available. */
 enum AdminTransport {
     EPOLL {
         @Override
@@ -104,6 +104,6 @@ enum AdminTransport {
 
     abstract SocketAddress address(Path socket);
 
-    /** Returns the user of the process at the other end of a Unix domain socket; -1 when not known. */
+    /** Returns the user of the process at the other end of a Unix domain socket. Returns -1 when not known. */
     abstract long peerUid(Channel channel);
 }

@@ -21,7 +21,7 @@ final class LoopbackPorts implements LoopbackListeners {
     private final List<Channel> listeners;
 
     /**
-     * Creates no listener.
+     * Creates the factory, without a listener.
      *
      * @param listeners receives each listener while it is open; thread-safe
      */

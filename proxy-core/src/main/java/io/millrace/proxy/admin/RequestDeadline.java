@@ -15,9 +15,9 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
     private Duration time;
     private final boolean fromStart;
     private @Nullable ScheduledFuture<?> deadline;
-    private @Nullable ChannelHandlerContext loop;
+    private @Nullable ChannelHandlerContext startContext;
 
-    /** The event for the next handlers. */
+    /** The event that tells the next handlers that the time has passed. */
     record Passed(Duration time) {}
 
     /**
@@ -38,7 +38,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
     }
 
     private void start(ChannelHandlerContext context) {
-        loop = context;
+        startContext = context;
         Duration now = time;
         deadline = context.executor()
                 .schedule(() -> context.fireUserEventTriggered(new Passed(now)), now.toNanos(), TimeUnit.NANOSECONDS);
@@ -47,7 +47,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
     /** Extends the time of all requests, including the one that is being received. */
     void lengthen(Duration longer) {
         time = longer;
-        ChannelHandlerContext context = loop;
+        ChannelHandlerContext context = startContext;
         if (deadline != null && context != null) {
             deadline.cancel(false);
             start(context);
@@ -63,7 +63,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
     }
 
     /** Ends the time of a complete request; the next request begins with the next byte. */
-    void met() {
+    void stop() {
         if (deadline != null) {
             deadline.cancel(false);
             deadline = null;
@@ -72,7 +72,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        met();
+        stop();
         context.fireChannelInactive();
     }
 }

@@ -6,8 +6,8 @@ import java.time.Duration;
  * The limits of a TCP connection of the admin API.
  *
  * @param guard checks requests
- * @param place place of the connection
+ * @param slot the slot that the connection takes
  * @param refusals counts refused requests
  * @param wrongTokenDelay delay of the answer to a wrong token
  */
-record TcpClient(TcpGuard guard, TcpPlaces.Place place, TcpRefusals refusals, Duration wrongTokenDelay) {}
+record TcpClient(TcpGuard guard, TcpSlots.Slot slot, TcpRefusals refusals, Duration wrongTokenDelay) {}

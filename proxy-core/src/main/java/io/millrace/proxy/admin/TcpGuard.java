@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Without TLS the Host must therefore be an address, {@code localhost}, or the name that the listener was configured
  * with; with TLS the certificate excludes other names. An Origin must be this server's own.
  *
- * <p>A token in clear text is accepted from and at loopback addresses only, and so is the dashboard. Thread-safe.
+ * <p>A token in clear text is accepted only between loopback addresses. Without TLS, the dashboard too is served only
+ * there. Thread-safe.
  */
 final class TcpGuard {
     private static final String SCHEME = "Bearer ";
@@ -46,7 +47,7 @@ final class TcpGuard {
     }
 
     /**
-     * A guard of {@code admin.listen}, which speaks TLS if that is configured.
+     * Creates the guard of {@code admin.listen}, which uses TLS if TLS is configured.
      *
      * @param dashboard null if the listener does not serve the dashboard
      */
@@ -54,7 +55,7 @@ final class TcpGuard {
         return new TcpGuard(access, true, configuredHost, dashboard);
     }
 
-    /** A guard of a port of {@code millctl dashboard}, which is on loopback and in clear text. */
+    /** Creates the guard of a port of {@code millctl dashboard}, which is on loopback and in clear text. */
     static TcpGuard ofLoopback(AdminAccess access, @Nullable Dashboard dashboard) {
         return new TcpGuard(access, false, "localhost", dashboard);
     }
@@ -122,7 +123,7 @@ final class TcpGuard {
                             + " and set admin.tls for access from other machines");
         }
         try {
-            return admitted(request, link) == null ? unauthorized() : null;
+            return tokenOf(request, link) == null ? unauthorized() : null;
         } catch (AdminException e) {
             return e;
         }
@@ -135,7 +136,7 @@ final class TcpGuard {
                 "a token of admin.token_file or admin.tokens is needed as 'Authorization: Bearer TOKEN'");
     }
 
-    /** Whether the request has a credential that is no token. */
+    /** Returns true if the request has a credential that is not a valid token. */
     boolean hasWrongToken(HttpRequest request) {
         return hasCredential(request) && credential(request) == null;
     }
@@ -152,13 +153,13 @@ final class TcpGuard {
     @Nullable
     AdminToken token(HttpRequest request, Link link) {
         try {
-            return admitted(request, link);
+            return tokenOf(request, link);
         } catch (AdminException e) {
             return null;
         }
     }
 
-    private @Nullable AdminToken admitted(HttpRequest request, Link link) throws AdminException {
+    private @Nullable AdminToken tokenOf(HttpRequest request, Link link) throws AdminException {
         if (hasCredential(request)) {
             return credential(request);
         }
@@ -168,7 +169,9 @@ final class TcpGuard {
                         request.method().name(), new RequestSender(null, link.isSecure(), request.headers()::get));
     }
 
-    /** Returns the token that a credential of the request is. Authorization has precedence. */
+    /**
+     * Returns the token whose secret a request contains; null if there is none. The field Authorization has precedence.
+     */
     private @Nullable AdminToken credential(HttpRequest request) {
         String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
         if (authorization != null) {

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts and logs refused TCP requests and connections of the admin API, on {@code admin.listen} and on the ports of
- * {@code millctl dashboard}. Thread-safe.
+ * Counts and logs refused TCP requests and connections of the admin API. These arrive on {@code admin.listen} and on
+ * the ports of {@code millctl dashboard}. Thread-safe.
  */
 final class TcpRefusals {
     /**
-     * Stable words of errors for missing rights and reached limits; they are also values of the label {@code reason}.
+     * Stable words of errors for missing rights and reached limits. They are also values of the label {@code reason}.
      */
     private static final List<String> CODES = List.of(
             "role-refused",
@@ -35,18 +35,18 @@ final class TcpRefusals {
     /** The stable word of an error for a login with a wrong token. */
     private static final String WRONG_TOKEN = "wrong-token";
 
-    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final LongAdder wrongToken = new LongAdder();
     private final LongAdder noToken = new LongAdder();
     private final LongAdder gaveWay = new LongAdder();
     private final LongAdder full = new LongAdder();
     private final LongAdder tooSlow = new LongAdder();
-    /** By the words of {@link #CODES} and {@link #LIMITS}. */
+    /** Counters by the words of {@link #CODES} and {@link #LIMITS}. */
     private final Map<String, LongAdder> byWord = new TreeMap<>();
 
     private final FaultLog faults =
-            new FaultLog(LoggerFactory.getLogger(TcpRefusals.class), QUIET_NANOS, System::nanoTime);
+            new FaultLog(LoggerFactory.getLogger(TcpRefusals.class), LOG_INTERVAL_NANOS, System::nanoTime);
 
     TcpRefusals() {
         CODES.forEach(code -> byWord.put(code, new LongAdder()));
@@ -54,8 +54,8 @@ final class TcpRefusals {
     }
 
     /**
-     * Counts an error answer if its cause is a missing right, a failed login, or a limit. At most one line a minute for
-     * each cause names the token and the address.
+     * Counts an error answer if its cause is a missing right, a failed login, or a limit. For each cause, at most one
+     * log line per minute names the token and the address.
      *
      * @param code the stable word of the error
      */
@@ -86,7 +86,9 @@ final class TcpRefusals {
         count.increment();
     }
 
-    /** A request had a credential that is no token. At most one line a minute names an address. */
+    /**
+     * Counts a request with a credential that is not a valid token. At most one log line per minute names the address.
+     */
     void wrongToken(@Nullable InetAddress client) {
         wrongToken.increment();
         faults.reportSparing("a request with a wrong token reached the admin API over TCP", () -> from(client));
@@ -101,10 +103,10 @@ final class TcpRefusals {
         gaveWay.increment();
         faults.reportSparing(
                 "the limit of connections without a token to the admin API over TCP is reached",
-                () -> TcpPlaces.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
+                () -> TcpSlots.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }
 
-    /** Counts a connection that was refused because all places of connections with the token were taken. */
+    /** Counts a connection that was refused because all slots of connections with the token were taken. */
     void full() {
         full.increment();
     }

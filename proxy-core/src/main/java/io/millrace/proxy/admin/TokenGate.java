@@ -6,21 +6,21 @@ import io.netty.handler.codec.http.HttpRequest;
 import java.time.Duration;
 
 /**
- * Gives a TCP connection the place and the time limit of a connection with the token when a request head has it.
- * Placed after the codec.
+ * Authenticates a TCP connection when a request head has a valid token. The connection then gets a slot and the time
+ * limit of authenticated connections. Installed after the codec.
  *
  * <p>Confined to one event loop.
  */
 final class TokenGate extends ChannelInboundHandlerAdapter {
     private final TcpGuard guard;
-    private final TcpPlaces.Place place;
+    private final TcpSlots.Slot slot;
     private final RequestDeadline deadline;
     private final Duration requestTime;
 
-    /** @param requestTime time from the head of a request with the token to its last byte */
-    TokenGate(TcpGuard guard, TcpPlaces.Place place, RequestDeadline deadline, Duration requestTime) {
+    /** @param requestTime time from the head of a request with a valid token to its last byte */
+    TokenGate(TcpGuard guard, TcpSlots.Slot slot, RequestDeadline deadline, Duration requestTime) {
         this.guard = guard;
-        this.place = place;
+        this.slot = slot;
         this.deadline = deadline;
         this.requestTime = requestTime;
     }
@@ -28,10 +28,10 @@ final class TokenGate extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         if (message instanceof HttpRequest head
-                && !place.isProven()
+                && !slot.isAuthenticated()
                 && head.decoderResult().isSuccess()
                 && guard.refuse(head, false, TcpGuard.Link.of(context.channel())) == null
-                && place.prove()) {
+                && slot.authenticate()) {
             deadline.lengthen(requestTime);
         }
         context.fireChannelRead(message);

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides which requests a token may send, by its role and its limit. Thread-safe: no state. */
 final class TokenRights {
-    /** Resources for every role: the own session. */
-    private static final Set<String> OF_ALL = Set.of("GET /v1/session", "POST /v1/session/end");
+    /** Resources that every role may request: its own session. */
+    private static final Set<String> FOR_EVERY_ROLE = Set.of("GET /v1/session", "POST /v1/session/end");
 
-    /** Resources for role purger. The worker also checks sites and kinds, and the owner of a purge. */
-    private static final Set<String> OF_PURGERS = Set.of(
+    /** Resources that the role purger may request. The worker also checks sites and kinds, and the owner of a purge. */
+    private static final Set<String> FOR_PURGERS = Set.of(
             "POST /v1/cache/purge",
             "POST /v1/cache/purge/dry-run",
             "POST /v1/cache/purge/undo",
@@ -28,14 +28,14 @@ final class TokenRights {
             "POST /zones/{id}/purge_cache",
             "POST /client/v4/zones/{id}/purge_cache");
 
-    /** Queries that viewers may not send: they read files that the request names, or the content of responses. */
-    private static final Set<String> NOT_OF_VIEWERS =
+    /** Queries that viewers may not send. They read files that the request names, or the content of responses. */
+    private static final Set<String> DENIED_TO_VIEWERS =
             Set.of("/v1/tls/check", ObjectResource.HEAD_PATH, ObjectResource.CONTENT_PATH);
 
     private TokenRights() {}
 
     /**
-     * Counts a request, and returns the error if it is refused; null if it is allowed.
+     * Counts a request, and returns the error if it is refused. Returns null if it is allowed.
      *
      * @param resource null for an unknown path, which every token may request
      */
@@ -63,11 +63,11 @@ final class TokenRights {
 
     private static boolean mayRequest(AdminRole role, AdminResource resource) {
         String request = resource.method() + " " + resource.path();
-        return OF_ALL.contains(request)
+        return FOR_EVERY_ROLE.contains(request)
                 || switch (role) {
                     case OPERATOR -> true;
-                    case VIEWER -> resource.method().equals("GET") && !NOT_OF_VIEWERS.contains(resource.path());
-                    case PURGER -> OF_PURGERS.contains(request);
+                    case VIEWER -> resource.method().equals("GET") && !DENIED_TO_VIEWERS.contains(resource.path());
+                    case PURGER -> FOR_PURGERS.contains(request);
                 };
     }
 }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The file of a listening Unix domain socket. The socket is bound under a temporary name, gets its mode, and is then
- * renamed. So it never has a wider mode under its final name, and it replaces the file of a dead process atomically.
- * A socket on which a process answers is never replaced. Confined to one thread at a time.
+ * renamed. Therefore it never has a wider mode under its final name, and it replaces the file of a dead process
+ * atomically. A socket on which a process answers is never replaced. Confined to one thread at a time.
  */
 final class UnixSocketFile {
     /** Access for owner and group, because operators in one group share the admin socket. */
@@ -30,8 +30,9 @@ final class UnixSocketFile {
 
     UnixSocketFile(Path socket) {
         path = socket.toAbsolutePath();
-        String passing = "." + Integer.toString(ThreadLocalRandom.current().nextInt(1 << 30), Character.MAX_RADIX);
-        bindPath = path.resolveSibling(passing);
+        String temporaryName =
+                "." + Integer.toString(ThreadLocalRandom.current().nextInt(1 << 30), Character.MAX_RADIX);
+        bindPath = path.resolveSibling(temporaryName);
     }
 
     /** Returns the temporary name to bind. */
@@ -52,7 +53,7 @@ final class UnixSocketFile {
         if (!attributes.isOther()) {
             throw new IOException("a file that is not a socket has the path of the admin socket: " + path);
         }
-        if (isAnswered()) {
+        if (hasListener()) {
             throw new IOException("another process listens on the admin socket: " + path);
         }
     }
@@ -65,7 +66,7 @@ final class UnixSocketFile {
         }
     }
 
-    private boolean isAnswered() throws IOException {
+    private boolean hasListener() throws IOException {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.configureBlocking(false);
             probe.connect(UnixDomainSocketAddress.of(path));

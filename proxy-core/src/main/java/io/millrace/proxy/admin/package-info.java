@@ -1,7 +1,7 @@
 /**
- * The server of the admin HTTP API, on a Unix domain socket, and on TCP with a token. Each resource is a class that
- * reads an interface; the owner of the state implements it. The launcher uses the same server and forwards requests
- * to the worker.
+ * The server of the admin HTTP API. It listens on a Unix domain socket, and on TCP with a token. Each resource is a
+ * class that gets its data through an interface, which the owner of the data implements. The launcher uses the same
+ * server and forwards requests to the worker.
  */
 @NullMarked
 package io.millrace.proxy.admin;

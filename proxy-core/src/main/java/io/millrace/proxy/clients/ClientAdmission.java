@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Admits or refuses requests, tunnels and connections by the limits per client. Logs at most one line per minute for
- * refusals of each kind, with an address. Thread-safe.
+ * Admits or refuses requests, tunnels and connections by the limits per client. For each kind, it logs at most one
+ * refusal per minute, with the client's address. Thread-safe.
  */
 public final class ClientAdmission {
-    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ClientCounts counts;
     private final FaultLog faults;
@@ -27,7 +27,7 @@ public final class ClientAdmission {
 
     ClientAdmission(Logger log, LongSupplier nanoTime) {
         this.counts = new ClientCounts();
-        this.faults = new FaultLog(log, QUIET_NANOS, nanoTime);
+        this.faults = new FaultLog(log, LOG_INTERVAL_NANOS, nanoTime);
     }
 
     /** The number of requests, tunnels and connections in progress. */
@@ -36,7 +36,7 @@ public final class ClientAdmission {
     }
 
     /**
-     * Counts one more for a client, or refuses it.
+     * Counts one more request, tunnel or connection for a client, unless its limit is reached.
      *
      * @param client result of {@link ClientLimits#client}; null is not counted
      * @param limit limit of the kind; 0 for no limit and no counting
@@ -47,12 +47,12 @@ public final class ClientAdmission {
         }
         Result result = counts.tryAdd(kind, client, limit);
         if (result == Result.REFUSED) {
-            refused(kind, client, limit);
+            logRefusal(kind, client, limit);
         }
         return result;
     }
 
-    private void refused(Kind kind, IpAddress client, int limit) {
+    private void logRefusal(Kind kind, IpAddress client, int limit) {
         faults.reportSparing(kind.refusal(), () -> limit + " from " + client.toText());
     }
 }

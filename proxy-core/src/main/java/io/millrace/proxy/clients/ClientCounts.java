@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public final class ClientCounts {
-    /** The counted kinds. */
+    /** The kinds of use that are counted for each client. */
     public enum Kind {
         REQUESTS("client-requests", "limits.per_client.requests"),
         TUNNELS("client-tunnels", "limits.per_client.tunnels"),
@@ -47,18 +47,20 @@ public final class ClientCounts {
 
     /** The result of an attempt to count. */
     public enum Result {
-        /** Counted: {@link #remove} must follow. */
+        /** The client was counted; the caller must call {@link #remove} later. */
         ADDED,
         /** The client has reached its limit. */
         REFUSED,
-        /** The table is full: admitted without being counted. */
+        /** The table is full, or no limit applies: the client is admitted without being counted. */
         NOT_COUNTED
     }
 
+    /** Limit of counted clients. */
     static final int CLIENTS_MAX = 1 << 20;
 
     private static final int STRIPES = 64;
 
+    /** The counts of one client, guarded by the lock of its stripe. */
     private static final class Counts {
         private int requests;
         private int tunnels;
@@ -165,12 +167,13 @@ public final class ClientCounts {
     }
 
     private Stripe stripe(IpAddress client) {
+        // Fibonacci hashing; the upper six bits are the index of one of the 64 stripes.
         int hash = client.hashCode() * 0x9E3779B9;
         return stripes[hash >>> 26];
     }
 
     /**
-     * Counts one more for a client, unless it has reached its limit.
+     * Adds one to the count of a client, unless the count has reached the limit.
      *
      * @param client result of {@link ClientLimits#client}
      * @param limit limit of the kind, at least 1
@@ -180,7 +183,7 @@ public final class ClientCounts {
     }
 
     /**
-     * Counts one less for a client, after a result of {@link Result#ADDED}.
+     * Subtracts one from the count of a client, after a result of {@link Result#ADDED}.
      *
      * @throws IllegalStateException if the count is zero
      */

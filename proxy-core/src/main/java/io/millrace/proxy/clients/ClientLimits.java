@@ -35,7 +35,7 @@ public record ClientLimits(int requests, int tunnels, int connections, AddressSe
         };
     }
 
-    /** Returns the client of an address; null if the address has no limit or is unknown. */
+    /** Returns the client to which an address belongs. Returns null if the address is exempt or unknown. */
     public @Nullable IpAddress client(@Nullable IpAddress address) {
         if (address == null || exempt.contains(address)) {
             return null;

@@ -1,4 +1,4 @@
-/** Concurrent use per client, and its limits. */
+/** Limits and counts of concurrent requests, tunnels and connections per client. */
 @NullMarked
 package io.millrace.proxy.clients;
 

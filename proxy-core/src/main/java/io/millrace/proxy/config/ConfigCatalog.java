@@ -34,8 +34,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of all configuration keys, in the order of the reference page. The only source of validation, descriptions,
- * the reference page and the JSON Schema. Immutable.
+ * The list of all configuration keys, in the order of the reference page. Validation, descriptions, the reference page
+ * and the JSON Schema are derived from it. Immutable.
  */
 public final class ConfigCatalog {
     private static final List<ConfigKey<?>> KEYS = List.of(
@@ -485,7 +485,7 @@ public final class ConfigCatalog {
         SECTIONS.put("cache.key", "Content of cache keys. Parts of a URL that keys omit are not sent to the origin.");
         SECTIONS.put(
                 "cache.overload",
-                "Longer use of stored responses while an origin or this proxy is overloaded; it needs a limit.");
+                "Longer use of stored responses while an origin or this proxy is overloaded; off without a limit.");
         SECTIONS.put("cache.range", "Requests with a Range field.");
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
         SECTIONS.put("cache.negative_caching", "Storing of responses without an explicit lifetime, such as errors.");
@@ -499,7 +499,7 @@ public final class ConfigCatalog {
         SECTIONS.put(
                 "log.access[].syslog",
                 "The receiver of the target syslog, see [operating.md](../guide/operating.md#several-access-logs).");
-        SECTIONS.put("log.access[].journald", "The journald of the target journald.");
+        SECTIONS.put("log.access[].journald", "The socket of the target journald.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("admin.tls", "TLS on admin.listen, see [operating.md](../guide/operating.md#tls-and-clear-text).");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
@@ -519,15 +519,15 @@ public final class ConfigCatalog {
     }
 
     /**
-     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}; null if there is
-     * none.
+     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}. Returns null if
+     * there is none.
      */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
     }
 
     /**
-     * Returns the key with this path and all keys below the path, which may be a section or a list. Empty if there are
+     * Returns the key with this path and all keys below it. The path may be a section or a list. Empty if there are
      * none.
      */
     public static List<ConfigKey<?>> below(String path) {
@@ -538,16 +538,16 @@ public final class ConfigCatalog {
                 .toList();
     }
 
-    /** Returns the full path that is most similar to a mistyped one; null if none is similar. */
+    /** Returns the full path that is most similar to a mistyped one. Returns null if none is similar. */
     public static @Nullable String suggest(String path) {
-        String whole = Suggestions.closest(path, BY_PATH.keySet());
+        String closestPath = Suggestions.closest(path, BY_PATH.keySet());
         String name = path.substring(path.lastIndexOf('.') + 1);
         for (ConfigKey<?> key : KEYS) {
-            if (key.name().equals(name) && (whole == null || Suggestions.distance(path, whole) > 2)) {
+            if (key.name().equals(name) && (closestPath == null || Suggestions.distance(path, closestPath) > 2)) {
                 return key.path();
             }
         }
-        return whole;
+        return closestPath;
     }
 
     /** Returns the description of a section; null if there is no such section. */

@@ -39,7 +39,10 @@ public record ConfigChange(
         return List.copyOf(changes);
     }
 
-    /** The event loops of a worker write their records either for one access log, or for a list of logs. */
+    /**
+     * Returns how the change of a key is applied. The event loops of a worker write either for a single access log or
+     * for a list of logs, so a change between these forms needs a new worker.
+     */
     private static ConfigKey.Apply applyOf(ConfigKey<?> key, ProxyConfig before, ProxyConfig after) {
         boolean isOtherForm = key == LogKeys.LOGS
                 && before.log().accessLogs().isEmpty()

@@ -45,9 +45,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The complete proxy configuration: valid in all checks, with one record per section. {@code ConfigLoader} creates it
- * from a file, a {@link Builder} in code. Immutable. Two configurations are equal if the same keys were set to the same
- * values.
+ * The complete and validated configuration of the proxy, with one record per section. {@code ConfigLoader} creates it
+ * from a file, and a {@link Builder} creates it in code. Immutable. Two configurations are equal if the same keys were
+ * set to the same values.
  */
 public final class ProxyConfig {
     private final ConfigValues values;
@@ -101,11 +101,11 @@ public final class ProxyConfig {
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
-        List<CacheRuleConfig> sites = new ArrayList<>();
+        List<CacheRuleConfig> orderedCacheRules = new ArrayList<>();
         for (ConfigValues element : values.elements(CacheRulesKeys.CACHE_RULES)) {
-            sites.add(CacheRuleConfig.from(sites.size(), element));
+            orderedCacheRules.add(CacheRuleConfig.from(orderedCacheRules.size(), element));
         }
-        cacheRules = List.copyOf(sites);
+        cacheRules = List.copyOf(orderedCacheRules);
         log = LogConfig.from(values);
         admin = AdminConfig.from(values);
         timeouts = Timeouts.from(values);
@@ -152,7 +152,7 @@ public final class ProxyConfig {
         return remap;
     }
 
-    /** The URL to which requests without a host are redirected if no rule maps them; null for no redirect. */
+    /** The URL to which requests without a host are redirected if no rule maps them. Null for no redirect. */
     public @Nullable String noHostUrlRedirect() {
         return values.find(ConfigKeys.NO_HOST_URL_REDIRECT);
     }
@@ -175,7 +175,10 @@ public final class ProxyConfig {
         return filters;
     }
 
-    /** The settings of requests that are forwarded without a rule, in the form of a rule with the lowest precedence. */
+    /**
+     * The settings of requests that are forwarded without a rule. They have the form of a rule with the lowest
+     * precedence.
+     */
     public RemapRuleConfig forwardRule() {
         return forwardRule;
     }
@@ -207,7 +210,9 @@ public final class ProxyConfig {
         return cache;
     }
 
-    /** Rules that override the cache settings of the remap rule for matching requests, in the order of the file. */
+    /**
+     * Cache rules in the order of the file. They override the cache settings of the remap rule for matching requests.
+     */
     public List<CacheRuleConfig> cacheRules() {
         return cacheRules;
     }
@@ -406,7 +411,10 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Sets a file in {@code directory} for each added access log with the target file that has no file. */
+        /**
+         * Sets a log file in {@code directory} for each added access log without a path. Only logs whose target is a
+         * file are changed.
+         */
         public Builder accessLogsBelow(Path directory) {
             accessLogs.replaceAll(log -> LogConfig.withFileBelow(log, directory));
             return this;
@@ -508,9 +516,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /**
-         * Adds a volume with a share of every storage path for some hosts; {@code share} is text such as {@code 30%}.
-         */
+        /** Adds a volume with a share of every storage path for some hosts. The share is a text such as {@code 30%}. */
         public Builder volume(String name, String share, List<String> hosts) {
             ConfigValues.Builder volume = element(ConfigKeys.VOLUMES_SHARE, share);
             volume.put(ConfigKeys.VOLUMES_NAME, read(ConfigKeys.VOLUMES_NAME, name));

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks single rules of {@code remap} for errors, and warns of valid rules that are probably unintended. */
 public final class RemapChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public RemapChecks(ConfigProblems problems, Place whole) {
+    public RemapChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     /**
@@ -44,7 +44,7 @@ public final class RemapChecks {
                 Fault fault = faultOf(rules.get(i));
                 if (fault != null) {
                     String full = fault.key.isEmpty() ? path : path + "." + fault.key;
-                    problems.error(problems.placeOf(full, problems.placeOf(path, whole)), full, fault.message);
+                    problems.error(problems.placeOf(full, problems.placeOf(path, wholeFile)), full, fault.message);
                 }
             }
         }
@@ -194,7 +194,7 @@ public final class RemapChecks {
         }
     }
 
-    /** Returns true if the host name ends with text from the client's URL: then clients can choose any domain. */
+    /** Returns true if the host name ends with text from the client's URL. Then clients can choose any domain. */
     private static boolean endsWithClientText(String host) {
         return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
     }
@@ -213,6 +213,6 @@ public final class RemapChecks {
 
     private void warn(RemapRuleConfig rule, String key, String message) {
         String path = "remap[" + rule.index() + "]." + key;
-        problems.warning(problems.placeOf(path, whole), path, message);
+        problems.warning(problems.placeOf(path, wholeFile), path, message);
     }
 }

@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes the TLS settings in force for a certificate's names on each listening address, and the configuration section
- * that sets each. Stateless.
+ * Computes the TLS settings in force for a certificate's names on each listening address. Each setting is shown with
+ * the configuration section that sets it. Stateless.
  */
 public final class TlsSettingsInForce {
     private TlsSettingsInForce() {}
@@ -88,7 +88,11 @@ public final class TlsSettingsInForce {
     /** The settings of one section of the configuration file. */
     private record SectionValues(ConfigValues values, ServerTlsKeys.Section keys, String source) {}
 
-    /** @param sections in order of precedence; the general section is last */
+    /**
+     * Returns the settings in force on one listening address.
+     *
+     * @param sections in order of precedence; the general section is last
+     */
     private static List<Setting> inForce(List<SectionValues> sections, ListenerConfig listener) {
         String address = listener.address().toString();
         List<Setting> settings = new ArrayList<>();

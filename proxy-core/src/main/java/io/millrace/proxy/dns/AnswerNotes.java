@@ -21,27 +21,27 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notes on DNS answers that Netty's resolver reports only to its caches: times to live, and error responses of servers.
- * Installed in place of the resolver's caches; stores no addresses.
+ * Collects the times to live and server errors of DNS answers. Netty's resolver reports these only to its caches and
+ * query observers. This class is installed in their place and stores no addresses.
  *
  * <p>Not thread-safe; confined to one event loop.
  */
 final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObserverFactory {
-    /** Limit of aliases while queries are in progress; without queries all are removed. */
+    /** Limit of stored aliases while queries are in progress. When no query is in progress, all aliases are removed. */
     private static final int ALIASES_MAX = 1000;
 
-    /** Limit of followed aliases, above that of the resolver. */
+    /** Limit of aliases that are followed from one name. It is above the limit of the resolver. */
     private static final int CHAIN_MAX = 32;
 
-    /** Queried names with a trailing dot, and the number of their queries. */
-    private final Map<String, Integer> asking = new HashMap<>();
+    /** The number of queries in progress for each name. The names have a trailing dot. */
+    private final Map<String, Integer> queriesInProgress = new HashMap<>();
 
-    private final Map<String, Long> seconds = new HashMap<>();
+    private final Map<String, Long> ttlSeconds = new HashMap<>();
     private final Map<String, Alias> aliases = new HashMap<>();
-    private final Set<String> unserved = new HashSet<>();
+    private final Set<String> serverErrors = new HashSet<>();
 
     /** An alias (CNAME) with its time to live. */
-    private record Alias(String of, long seconds) {}
+    private record Alias(String target, long ttlSeconds) {}
 
     /** Notes the result of one query. */
     private final class Observer implements DnsQueryLifecycleObserver {
@@ -70,7 +70,7 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         @Override
         public DnsQueryLifecycleObserver queryNoAnswer(DnsResponseCode code) {
             if (!code.equals(DnsResponseCode.NOERROR) && !code.equals(DnsResponseCode.NXDOMAIN)) {
-                unserved.add(name);
+                serverErrors.add(name);
             }
             return this;
         }
@@ -89,45 +89,47 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
 
     /** Records the start of a query for a name; {@link #end} must follow. */
     void begin(String name) {
-        asking.merge(name + ".", 1, Integer::sum);
+        queriesInProgress.merge(name + ".", 1, Integer::sum);
     }
 
     /** Records the end of a query for a name. */
     void end(String name) {
-        asking.computeIfPresent(name + ".", (asked, times) -> times == 1 ? null : times - 1);
+        queriesInProgress.computeIfPresent(name + ".", (queried, times) -> times == 1 ? null : times - 1);
     }
 
     /**
-     * Returns true if a server has answered a query for the name with an error other than NXDOMAIN. Removes the note.
+     * Returns true if a server has answered a query for the name with an error other than NXDOMAIN. Also forgets this
+     * error.
      */
-    boolean takeUnserved(String name) {
-        boolean found = unserved.stream().anyMatch(asked -> isFor(name, asked));
-        unserved.removeIf(asked -> isOnlyFor(name, asked));
+    boolean takeServerError(String name) {
+        boolean found = serverErrors.stream().anyMatch(queried -> isFor(name, queried));
+        serverErrors.removeIf(queried -> isOnlyFor(name, queried));
         return found;
     }
 
     /**
-     * Returns true if a name led to the query {@code asked}: it is the name itself, or the name with a search domain.
+     * Returns true if a lookup of {@code name} can send the query. The query is for the name itself, or for the name
+     * with a search domain appended.
      */
-    private static boolean isFor(String name, String asked) {
-        return asked.startsWith(name) && (asked.length() == name.length() || asked.charAt(name.length()) == '.');
+    private static boolean isFor(String name, String queried) {
+        return queried.startsWith(name) && (queried.length() == name.length() || queried.charAt(name.length()) == '.');
     }
 
-    /** Returns true if no other lookup is for exactly the name {@code asked}. */
-    private boolean isOnlyFor(String name, String asked) {
-        boolean isItself = asked.length() <= name.length() + 1;
-        return isFor(name, asked) && (isItself || !asking.containsKey(asked));
+    /** Returns true if the query belongs to a lookup of {@code name} and to no lookup of another name. */
+    private boolean isOnlyFor(String name, String queried) {
+        boolean isOwnName = queried.length() <= name.length() + 1;
+        return isFor(name, queried) && (isOwnName || !queriesInProgress.containsKey(queried));
     }
 
     /**
-     * Returns the shortest time to live among the records of a name, including aliases, in seconds; 0 if there were
-     * none. If the name itself has records, only they count. Otherwise the records were found with a search domain.
-     * They are kept if another lookup queries that name.
+     * Returns the shortest time to live among the records of a name, including aliases, in seconds. Returns 0 if there
+     * were none. Records of exactly this name take precedence over records that were found with a search domain. The
+     * returned times are removed, except those that a lookup of another name still needs.
      */
-    long takeSeconds(String name) {
-        long itself = shortest(asked -> isFor(name, asked) && asked.length() <= name.length() + 1);
-        long found = itself < Long.MAX_VALUE ? itself : shortest(asked -> isFor(name, asked));
-        seconds.keySet().removeIf(asked -> isOnlyFor(name, asked));
+    long takeTtlSeconds(String name) {
+        long own = shortest(queried -> isFor(name, queried) && queried.length() <= name.length() + 1);
+        long found = own < Long.MAX_VALUE ? own : shortest(queried -> isFor(name, queried));
+        ttlSeconds.keySet().removeIf(queried -> isOnlyFor(name, queried));
         aliases.keySet().removeIf(owner -> isOnlyFor(name, owner));
         if (aliases.size() > ALIASES_MAX) {
             aliases.clear();
@@ -135,31 +137,28 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         return found == Long.MAX_VALUE ? 0 : found;
     }
 
-    private long shortest(Predicate<String> isMeant) {
+    private long shortest(Predicate<String> isIncluded) {
         long shortest = Long.MAX_VALUE;
-        for (Map.Entry<String, Long> entry : seconds.entrySet()) {
-            if (isMeant.test(entry.getKey())) {
+        for (Map.Entry<String, Long> entry : ttlSeconds.entrySet()) {
+            if (isIncluded.test(entry.getKey())) {
                 shortest = Math.min(shortest, entry.getValue());
             }
         }
         for (String owner : aliases.keySet()) {
-            if (isMeant.test(owner)) {
-                shortest = Math.min(shortest, chain(owner));
+            if (isIncluded.test(owner)) {
+                shortest = Math.min(shortest, chainTtlSeconds(owner));
             }
         }
         return shortest;
     }
 
-    /**
-     * Returns the shortest time to live in the alias chain that begins at {@code owner}. The rest of the chain is kept,
-     * since other names may lead to it.
-     */
-    private long chain(String owner) {
+    /** Returns the shortest time to live in the chain of aliases that begins at {@code owner}. */
+    private long chainTtlSeconds(String owner) {
         long shortest = Long.MAX_VALUE;
         Alias next = aliases.get(owner);
         for (int i = 0; next != null && i < CHAIN_MAX; i++) {
-            shortest = Math.min(shortest, next.seconds());
-            next = aliases.get(next.of());
+            shortest = Math.min(shortest, next.ttlSeconds());
+            next = aliases.get(next.target());
         }
         return shortest;
     }
@@ -177,7 +176,7 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
     @Override
     public @Nullable DnsCacheEntry cache(
             String hostname, DnsRecord[] additionals, InetAddress address, long originalTtl, EventLoop loop) {
-        seconds.merge(hostname, originalTtl, Math::min);
+        ttlSeconds.merge(hostname, originalTtl, Math::min);
         return null;
     }
 
@@ -193,14 +192,14 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
 
     @Override
     public void clear() {
-        seconds.clear();
+        ttlSeconds.clear();
         aliases.clear();
-        unserved.clear();
+        serverErrors.clear();
     }
 
     @Override
     public boolean clear(String hostname) {
         boolean isAlias = aliases.remove(hostname) != null;
-        return seconds.remove(hostname) != null || isAlias;
+        return ttlSeconds.remove(hostname) != null || isAlias;
     }
 }

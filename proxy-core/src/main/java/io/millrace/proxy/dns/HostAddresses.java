@@ -20,19 +20,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The resolver of host names to addresses. An IP address is its own result, and {@code localhost} and names below it
- * have the loopback addresses (RFC 6761 s6.3). Other names are searched in the hosts file, then in DNS.
+ * The resolver of host names to addresses. An IP address resolves to itself. {@code localhost} and names below it
+ * resolve to the loopback addresses (RFC 6761 s6.3). Other names are looked up in the hosts file, then in DNS.
  *
  * <p>Answers are cached for their time to live, within limits, and refreshed shortly before its end if they are used.
  * Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC 8767). The
- * first callers then wait for {@value #STALE_WAIT_MILLIS} ms; in the next {@value #RECHECK_SECONDS} s callers do not
- * wait. A negative answer replaces the old answer.
+ * first callers wait {@value #STALE_WAIT_MILLIS} ms for a name server; during the next {@value #RECHECK_SECONDS} s
+ * callers do not wait. A negative answer replaces the old answer.
  *
  * <p>Not thread-safe; confined to one event loop.
  */
 public final class HostAddresses implements AutoCloseable {
     /**
-     * Time that callers wait for a name server if there is a stale answer: the client response timer of RFC 8767 s5.
+     * Time that callers wait for a name server if there is a stale answer. This is the client response timer of RFC
+     * 8767 s5.
      */
     static final long STALE_WAIT_MILLIS = 1_800;
 
@@ -59,7 +60,7 @@ public final class HostAddresses implements AutoCloseable {
     private final ServiceRecords services;
     private DnsSettings current;
     private NameLookup lookup;
-    private boolean nothingWarned = true;
+    private boolean neverWarned = true;
     private long warnedNanos;
 
     /** Creates a resolver. Calls the factory for the first settings, and again whenever the settings have changed. */
@@ -91,7 +92,7 @@ public final class HostAddresses implements AutoCloseable {
         return statistics;
     }
 
-    /** Returns all addresses of a host in the order to be tried, at least one; fails if there is none. */
+    /** Returns all addresses of a host in the order to be tried. Fails if there is none. */
     public Future<List<InetAddress>> resolve(String host) {
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
         if (literal != null) {
@@ -102,7 +103,7 @@ public final class HostAddresses implements AutoCloseable {
             return eventLoop.newSucceededFuture(LOOPBACK);
         }
         List<InetAddress> fixed = settings().hosts().get(name);
-        return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
+        return fixed != null ? eventLoop.newSucceededFuture(fixed) : cachedOrQueried(name);
     }
 
     /** Returns true if SRV records are queried. */
@@ -111,8 +112,8 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /**
-     * Returns the targets of a host's SRV records in the order to be tried; empty if there are none or no name server
-     * responds.
+     * Returns the targets of a host's SRV records in the order to be tried. The result is empty if there are none or no
+     * name server responds.
      *
      * @param service service, for example {@code _http._tcp}
      * @return null if there is no query: for hosts with fixed addresses, or if the settings disable SRV records
@@ -131,7 +132,7 @@ public final class HostAddresses implements AutoCloseable {
     public void failed(String host, InetAddress address) {
         HostRecord record = records.get(host.toLowerCase(Locale.ROOT));
         if (record != null) {
-            record.downUntil(address, now() + current.downNanos());
+            record.markDownUntil(address, now() + current.downNanos());
         }
     }
 
@@ -139,49 +140,50 @@ public final class HostAddresses implements AutoCloseable {
     public void worked(String host, InetAddress address) {
         HostRecord record = records.get(host.toLowerCase(Locale.ROOT));
         if (record != null) {
-            record.up(address);
+            record.markUp(address);
         }
     }
 
-    private Future<List<InetAddress>> remembered(String name) {
+    /** Returns a cached answer, or waits for a query if there is none. */
+    private Future<List<InetAddress>> cachedOrQueried(String name) {
         HostRecord record = records.get(name);
         long now = now();
         if (record == null) {
-            return asked(name, null);
+            return queried(name, null);
         }
-        Throwable refusal = record.refusal();
-        if (record.isFresh(now) && refusal != null) {
+        Throwable negativeCause = record.negativeCause();
+        if (record.isFresh(now) && negativeCause != null) {
             statistics.unknown++;
-            return eventLoop.newFailedFuture(refusal);
+            return eventLoop.newFailedFuture(negativeCause);
         }
         if (record.isFresh(now)) {
             refreshBeforeExpiry(name, record, now);
             statistics.cached++;
-            return eventLoop.newSucceededFuture(record.inTurn(now));
+            return eventLoop.newSucceededFuture(record.inTryOrder(now));
         }
         if (record.isUsable(now) && record.isHeldOff(now)) {
             statistics.stale++;
-            return eventLoop.newSucceededFuture(record.inTurn(now));
+            return eventLoop.newSucceededFuture(record.inTryOrder(now));
         }
-        return asked(name, record.isUsable(now) ? record : null);
+        return queried(name, record.isUsable(now) ? record : null);
     }
 
     /** Starts a query shortly before an answer expires, so that no caller has to wait. */
     private void refreshBeforeExpiry(String name, HostRecord record, long now) {
-        boolean isTime = record.isEnding(now) && !record.isHeldOff(now);
-        if (isTime && !queries.containsKey(name) && queries.size() < current.queriesMax()) {
-            ask(name, new Query());
+        boolean isDue = record.isExpiringSoon(now) && !record.isHeldOff(now);
+        if (isDue && !queries.containsKey(name) && queries.size() < current.queriesMax()) {
+            startQuery(name, new Query());
         }
     }
 
     /** Waits for the answer of a name server. */
-    private Future<List<InetAddress>> asked(String name, @Nullable HostRecord old) {
+    private Future<List<InetAddress>> queried(String name, @Nullable HostRecord old) {
         Query query = queries.get(name);
         boolean isFirst = query == null;
         if (query == null) {
             if (queries.size() >= current.queriesMax() && old != null) {
                 statistics.stale++;
-                return eventLoop.newSucceededFuture(old.inTurn(now()));
+                return eventLoop.newSucceededFuture(old.inTryOrder(now()));
             }
             if (queries.size() >= current.queriesMax()) {
                 statistics.failed++;
@@ -191,23 +193,23 @@ public final class HostAddresses implements AutoCloseable {
             }
             query = new Query();
         }
-        Query asked = query;
+        Query joined = query;
         Promise<List<InetAddress>> promise = eventLoop.newPromise();
-        asked.waiting.add(promise);
+        joined.waiting.add(promise);
         if (isFirst) {
-            ask(name, asked);
+            startQuery(name, joined);
         }
-        if (old != null && !promise.isDone() && asked.staleAnswer == null) {
-            asked.staleAnswer =
-                    eventLoop.schedule(() -> answerStale(name, asked), STALE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
+        if (old != null && !promise.isDone() && joined.staleAnswer == null) {
+            joined.staleAnswer =
+                    eventLoop.schedule(() -> answerStale(name, joined), STALE_WAIT_MILLIS, TimeUnit.MILLISECONDS);
         }
         return promise;
     }
 
-    private void ask(String name, Query query) {
+    private void startQuery(String name, Query query) {
         statistics.queries++;
         queries.put(name, query);
-        lookup.ask(
+        lookup.query(
                 name,
                 (addresses, ttlNanos) -> found(name, query, addresses, ttlNanos),
                 (cause, isAnswer) -> notFound(name, query, cause, isAnswer));
@@ -227,7 +229,7 @@ public final class HostAddresses implements AutoCloseable {
         }
         statistics.answered += query.waiting.size();
         for (Promise<List<InetAddress>> waiting : query.waiting) {
-            waiting.trySuccess(record.inTurn(now()));
+            waiting.trySuccess(record.inTryOrder(now()));
         }
     }
 
@@ -265,14 +267,14 @@ public final class HostAddresses implements AutoCloseable {
         record.holdOffUntil(now() + TimeUnit.SECONDS.toNanos(RECHECK_SECONDS));
         statistics.stale += query.waiting.size();
         for (Promise<List<InetAddress>> waiting : query.waiting) {
-            waiting.trySuccess(record.inTurn(now()));
+            waiting.trySuccess(record.inTryOrder(now()));
         }
         query.waiting.clear();
     }
 
     private void warn(String name, Throwable cause) {
-        if (nothingWarned || now() - warnedNanos > QUIET_NANOS) {
-            nothingWarned = false;
+        if (neverWarned || now() - warnedNanos > QUIET_NANOS) {
+            neverWarned = false;
             warnedNanos = now();
             log.warn("{}: expired addresses are used, because no name server answered: {}", name, cause.toString());
         }
@@ -294,13 +296,13 @@ public final class HostAddresses implements AutoCloseable {
         if (now == before) {
             return now;
         }
-        // Every reload creates new settings. They are compared only once, since a hosts file may be long.
+        // Every reload creates new settings. They are compared only once per reload, since the hosts file may be long.
         current = now;
         if (!now.equals(before)) {
             lookup.closeWhenUnused();
             lookup = factory.open(now);
             records.clear();
-            services.follow(now);
+            services.applySettings(now);
             // Queries in progress complete only for their present callers.
             queries.clear();
         }

@@ -17,25 +17,25 @@ final class HostRecord {
     /** Limit of addresses per host, as Traffic Server's {@code round_robin_max_count}. */
     private static final int ADDRESSES_MAX = 16;
 
-    /** Fraction of the time to live, at its end, in which a used answer is refreshed. */
-    private static final int RENEWED_IN_LAST = 10;
+    /** An answer that is still used is refreshed in the last tenth of its time to live. */
+    private static final int REFRESH_DIVISOR = 10;
 
     private final List<InetAddress> preferred = new ArrayList<>();
     private final List<InetAddress> others = new ArrayList<>();
-    private final @Nullable Throwable refusal;
+    private final @Nullable Throwable negativeCause;
     private final long freshUntilNanos;
     private final long staleUntilNanos;
-    private final long renewedFromNanos;
+    private final long refreshFromNanos;
     private final Map<InetAddress, Long> downUntilNanos = new HashMap<>(0);
     private boolean holdsOff;
     private long heldOffUntilNanos;
-    private int turn;
+    private int rotation;
 
-    private HostRecord(@Nullable Throwable refusal, long nowNanos, long ttlNanos, long staleNanos) {
-        this.refusal = refusal;
+    private HostRecord(@Nullable Throwable negativeCause, long nowNanos, long ttlNanos, long staleNanos) {
+        this.negativeCause = negativeCause;
         this.freshUntilNanos = nowNanos + ttlNanos;
         this.staleUntilNanos = freshUntilNanos + staleNanos;
-        this.renewedFromNanos = freshUntilNanos - ttlNanos / RENEWED_IN_LAST;
+        this.refreshFromNanos = freshUntilNanos - ttlNanos / REFRESH_DIVISOR;
     }
 
     /** Returns an entry with the addresses of an answer. */
@@ -49,14 +49,14 @@ final class HostRecord {
     }
 
     /** Returns an entry for a negative answer: the name does not exist, or has no address. */
-    static HostRecord none(Throwable refusal, long nowNanos, DnsSettings settings) {
-        return new HostRecord(refusal, nowNanos, settings.negativeTtlNanos(), 0);
+    static HostRecord none(Throwable negativeCause, long nowNanos, DnsSettings settings) {
+        return new HostRecord(negativeCause, nowNanos, settings.negativeTtlNanos(), 0);
     }
 
     /** The reason of a negative answer; null if there are addresses. */
     @Nullable
-    Throwable refusal() {
-        return refusal;
+    Throwable negativeCause() {
+        return negativeCause;
     }
 
     boolean isFresh(long nowNanos) {
@@ -64,50 +64,53 @@ final class HostRecord {
     }
 
     /** Returns true if the entry expires soon, so that it should be refreshed. */
-    boolean isEnding(long nowNanos) {
-        return nowNanos - renewedFromNanos >= 0;
+    boolean isExpiringSoon(long nowNanos) {
+        return nowNanos - refreshFromNanos >= 0;
     }
 
     /** Returns true if the entry may be used while no name server responds. */
     boolean isUsable(long nowNanos) {
-        return refusal == null && nowNanos - staleUntilNanos < 0;
+        return negativeCause == null && nowNanos - staleUntilNanos < 0;
     }
 
     /**
-     * Sets the end of the time in which the stale entry is used without waiting (RFC 8767 s5, "failure recheck timer").
+     * Lets callers use the stale entry without a query until {@code nanos}. This is the failure recheck timer of RFC
+     * 8767 s5.
      */
     void holdOffUntil(long nanos) {
         holdsOff = true;
         heldOffUntilNanos = nanos;
     }
 
+    /** Returns true if callers use the stale entry without a query. */
     boolean isHeldOff(long nowNanos) {
         return holdsOff && nowNanos - heldOffUntilNanos < 0;
     }
 
     /** Records a failed connection: the address is tried last until {@code nanos}. */
-    void downUntil(InetAddress address, long nanos) {
+    void markDownUntil(InetAddress address, long nanos) {
         if (preferred.contains(address) || others.contains(address)) {
             downUntilNanos.put(address, nanos);
         }
     }
 
-    void up(InetAddress address) {
+    void markUp(InetAddress address) {
         downUntilNanos.remove(address);
     }
 
     /** Copies the records of failed connections from the previous entry. */
     void inherit(@Nullable HostRecord before) {
         if (before != null) {
-            before.downUntilNanos.forEach(this::downUntil);
+            before.downUntilNanos.forEach(this::markDownUntil);
         }
     }
 
     /**
-     * Returns all addresses in the order to be tried. The families alternate, beginning with the preferred one (RFC
-     * 8305 s4). Each call rotates the addresses of a family. Addresses with a recent failed connection come last.
+     * Returns all addresses in the order to be tried. IPv4 and IPv6 addresses alternate, beginning with the preferred
+     * family (RFC 8305 s4). Each call begins with the next address of each family. Addresses with a recent failed
+     * connection come last.
      */
-    List<InetAddress> inTurn(long nowNanos) {
+    List<InetAddress> inTryOrder(long nowNanos) {
         List<InetAddress> order = new ArrayList<>();
         List<InetAddress> down = new ArrayList<>(0);
         int longest = Math.max(preferred.size(), others.size());
@@ -115,14 +118,14 @@ final class HostRecord {
             add(preferred, i, nowNanos, order, down);
             add(others, i, nowNanos, order, down);
         }
-        turn++;
+        rotation++;
         order.addAll(down);
         return order;
     }
 
     private void add(List<InetAddress> from, int i, long nowNanos, List<InetAddress> up, List<InetAddress> down) {
         if (i < from.size()) {
-            InetAddress address = from.get(Math.floorMod(i + turn, from.size()));
+            InetAddress address = from.get(Math.floorMod(i + rotation, from.size()));
             Long until = downUntilNanos.get(address);
             (until != null && nowNanos - until < 0 ? down : up).add(address);
         }

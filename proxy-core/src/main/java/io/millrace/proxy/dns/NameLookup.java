@@ -30,12 +30,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries for the addresses of hosts, without a cache.
+ * A DNS client for addresses and SRV records, without a cache.
  *
  * <p>Not thread-safe; confined to one event loop.
  */
 public final class NameLookup {
-    /** Limit of UDP answers in bytes, which is sent to name servers; longer answers use TCP. */
+    /** Limit of UDP answers in bytes. Each query tells it to the name server; longer answers are sent by TCP. */
     private static final int PAYLOAD_BYTES_MAX = 1_232;
 
     /** Limit of SRV records per name. */
@@ -43,13 +43,14 @@ public final class NameLookup {
 
     private static final HostsFileEntriesResolver NO_FILE = (host, types) -> null;
 
+    /** Length of an SRV record before its target: priority, weight and port. */
     private static final int SERVICE_FIXED_BYTES = 6;
 
     private final NameResolver<InetAddress> resolver;
     private final @Nullable DnsNameResolver servers;
     private final @Nullable AnswerNotes notes;
-    private int asked;
-    private boolean retired;
+    private int queriesInProgress;
+    private boolean closesWhenUnused;
 
     private NameLookup(
             NameResolver<InetAddress> resolver, @Nullable DnsNameResolver servers, @Nullable AnswerNotes notes) {
@@ -75,16 +76,18 @@ public final class NameLookup {
 
     /** Receives the reason of a failure. */
     interface NotFound {
-        /** @param isAnswer whether a name server gave a negative answer; false if no name server responded */
+        /** @param isAnswer whether a name server gave a negative answer. False if no name server responded */
         void notFound(Throwable cause, boolean isAnswer);
     }
 
-    /** Returns a lookup that uses a resolver without times to live; closing the lookup closes the resolver. */
+    /**
+     * Returns a lookup by a resolver that reports no times to live; they are 0. Closing the lookup closes the resolver.
+     */
     public static NameLookup by(NameResolver<InetAddress> resolver) {
         return new NameLookup(resolver, null, null);
     }
 
-    /** Returns a lookup that queries name servers by UDP, and by TCP for answers that do not fit. */
+    /** Returns a lookup that queries name servers by UDP. It uses TCP for answers that do not fit. */
     public static NameLookup byDns(
             EventLoop eventLoop,
             Class<? extends DatagramChannel> datagrams,
@@ -113,31 +116,32 @@ public final class NameLookup {
         return new NameLookup(servers, servers, notes);
     }
 
-    void ask(String name, Found found, NotFound notFound) {
-        asked++;
+    /** Queries the addresses of a name. Calls exactly one of the receivers on the event loop. */
+    void query(String name, Found found, NotFound notFound) {
+        queriesInProgress++;
         if (notes != null) {
             notes.begin(name);
         }
         resolver.resolveAll(name).addListener((Future<List<InetAddress>> future) -> {
-            asked--;
+            queriesInProgress--;
             if (notes != null) {
                 notes.end(name);
             }
-            long ttlNanos = notes == null ? 0 : TimeUnit.SECONDS.toNanos(notes.takeSeconds(name));
-            boolean unserved = notes != null && notes.takeUnserved(name);
-            if (asked == 0) {
+            long ttlNanos = notes == null ? 0 : TimeUnit.SECONDS.toNanos(notes.takeTtlSeconds(name));
+            boolean serverError = notes != null && notes.takeServerError(name);
+            if (queriesInProgress == 0) {
                 idle();
             }
             if (future.isSuccess()) {
                 found.found(future.getNow(), ttlNanos);
             } else {
-                notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
+                notFound.notFound(future.cause(), !serverError && isNegativeAnswer(future.cause()));
             }
         });
     }
 
     /** Queries the SRV records of exactly this name. */
-    void askServices(String name, ServicesFound found, NotFound notFound) {
+    void queryServices(String name, ServicesFound found, NotFound notFound) {
         if (servers == null || notes == null) {
             notFound.notFound(new UnknownHostException(name + ": no name servers are configured"), true);
             return;
@@ -149,19 +153,19 @@ public final class NameLookup {
             notFound.notFound(e, true);
             return;
         }
-        asked++;
+        queriesInProgress++;
         notes.begin(name);
         servers.resolveAll(question).addListener((Future<List<DnsRecord>> future) -> {
-            asked--;
+            queriesInProgress--;
             notes.end(name);
-            boolean unserved = notes.takeUnserved(name);
-            if (asked == 0) {
+            boolean serverError = notes.takeServerError(name);
+            if (queriesInProgress == 0) {
                 idle();
             }
             if (future.isSuccess()) {
                 report(name, future.getNow(), found, notFound);
             } else {
-                notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
+                notFound.notFound(future.cause(), !serverError && isNegativeAnswer(future.cause()));
             }
         });
     }
@@ -201,18 +205,19 @@ public final class NameLookup {
         }
     }
 
+    /** Called when no query is in progress. */
     private void idle() {
         if (notes != null) {
             // Removes the notes on answers that arrived after their name was resolved.
             notes.clear();
         }
-        if (retired) {
+        if (closesWhenUnused) {
             close();
         }
     }
 
     /** Returns true if a name server gave a negative answer: no such name, or no address. */
-    private static boolean isRefusal(Throwable failure) {
+    private static boolean isNegativeAnswer(Throwable failure) {
         if (!(failure instanceof UnknownHostException)) {
             return false;
         }
@@ -224,8 +229,8 @@ public final class NameLookup {
 
     /** Closes the lookup when the queries in progress have ended. */
     void closeWhenUnused() {
-        retired = true;
-        if (asked == 0) {
+        closesWhenUnused = true;
+        if (queriesInProgress == 0) {
             close();
         }
     }

@@ -20,10 +20,10 @@ public record ServiceTarget(int priority, int weight, int port, String host) {
     }
 
     /**
-     * Returns all targets in the order to be tried: by priority, and randomly in proportion to the weight within a
-     * priority.
+     * Returns all targets in the order to be tried. They are ordered by priority, and within a priority randomly in
+     * proportion to the weight.
      */
-    static List<ServiceTarget> inTurn(List<ServiceTarget> all, SplittableRandom random) {
+    static List<ServiceTarget> inTryOrder(List<ServiceTarget> all, SplittableRandom random) {
         if (all.size() < 2) {
             return all;
         }
@@ -31,26 +31,26 @@ public record ServiceTarget(int priority, int weight, int port, String host) {
         List<ServiceTarget> order = new ArrayList<>(all.size());
         while (!left.isEmpty()) {
             int priority = left.stream().mapToInt(ServiceTarget::priority).min().orElseThrow();
-            order.add(left.remove(chosen(left, priority, random)));
+            order.add(left.remove(randomIndex(left, priority, random)));
         }
         return order;
     }
 
     /**
-     * Returns the index of a random target, by a number up to the sum of the weights (RFC 2782). The number 0 selects
-     * targets of weight 0, and is drawn only if there are any.
+     * Returns the index of a random target with this priority (RFC 2782). A random number up to the sum of the weights
+     * selects the target. The number 0 selects a target of weight 0; it is drawn only if such a target exists.
      */
-    private static int chosen(List<ServiceTarget> all, int priority, SplittableRandom random) {
+    private static int randomIndex(List<ServiceTarget> all, int priority, SplittableRandom random) {
         int sum = 0;
-        int weightless = 0;
+        int zeroWeights = 0;
         for (ServiceTarget each : all) {
             if (each.priority == priority) {
                 sum += each.weight;
-                weightless += each.weight == 0 ? 1 : 0;
+                zeroWeights += each.weight == 0 ? 1 : 0;
             }
         }
-        int number = weightless > 0 ? random.nextInt(sum + 1) : 1 + random.nextInt(sum);
-        int left = number > 0 ? number : 1 + random.nextInt(weightless);
+        int number = zeroWeights > 0 ? random.nextInt(sum + 1) : 1 + random.nextInt(sum);
+        int left = number > 0 ? number : 1 + random.nextInt(zeroWeights);
         for (int i = 0; i < all.size(); i++) {
             ServiceTarget each = all.get(i);
             if (each.priority == priority && (number > 0 || each.weight == 0)) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The selection of name servers for a name: those of the longest matching domain, or the general ones. Immutable. */
+/** Selects the name servers for a name: those of the longest matching domain, else the general ones. Immutable. */
 final class ZoneServers implements DnsServerAddressStreamProvider {
     private final Map<String, DnsServerAddresses> zones = new HashMap<>();
     private final @Nullable DnsServerAddresses general;
@@ -28,9 +28,9 @@ final class ZoneServers implements DnsServerAddressStreamProvider {
             name = name.substring(0, name.length() - 1);
         }
         for (int at = 0; !zones.isEmpty() && at >= 0; ) {
-            DnsServerAddresses own = zones.get(name.substring(at));
-            if (own != null) {
-                return own.stream();
+            DnsServerAddresses ofDomain = zones.get(name.substring(at));
+            if (ofDomain != null) {
+                return ofDomain.stream();
             }
             int dot = name.indexOf('.', at);
             at = dot < 0 ? -1 : dot + 1;

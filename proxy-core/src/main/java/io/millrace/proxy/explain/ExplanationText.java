@@ -101,7 +101,7 @@ public final class ExplanationText {
         } else if (rule.isForwarding()) {
             step("rule", "no rule of remap matches; forwarded to the host that the client names", "forward_proxy");
         } else {
-            step("rule", rule.text(), placed("remap[" + rule.index() + "]", rule.place()));
+            step("rule", rule.text(), withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         String filter = result.filter();
         String from = client.remoteAddress().getAddress().getHostAddress();
@@ -114,7 +114,7 @@ public final class ExplanationText {
             step(
                     "access",
                     result.why(),
-                    result.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
+                    result.status() == 405 ? withPlace("remap[" + rule.index() + "].methods", rule.place()) : null);
         }
     }
 
@@ -132,7 +132,7 @@ public final class ExplanationText {
         config.filters().byRule().forEach(all::addAll);
         for (FilterConfig filter : all) {
             if (filter.name().equals(name)) {
-                return placed(name, filter.location());
+                return withPlace(name, filter.location());
             }
         }
         return denial.startsWith("no-filter:")
@@ -140,7 +140,8 @@ public final class ExplanationText {
                 : denial.startsWith("forward:") ? "forward_proxy" : null;
     }
 
-    private static String placed(String what, @Nullable String place) {
+    /** Appends the file position to the name of a rule or key, if it is known. */
+    private static String withPlace(String what, @Nullable String place) {
         return place == null ? what : what + " at " + place;
     }
 
@@ -151,7 +152,7 @@ public final class ExplanationText {
             texts.add(match.name()
                     + (match.isCertain() ? ": " : ", if the response matches: ")
                     + String.join(", ", match.actions()));
-            places.add(placed(match.name(), match.place()));
+            places.add(withPlace(match.name(), match.place()));
         }
         if (!result.rules().isEmpty()) {
             step("rules", texts.toString(), places.toString());
@@ -172,7 +173,7 @@ public final class ExplanationText {
         }
         for (CacheRuleConfig rule : all) {
             if ((" " + text + " ").contains(" " + rule + " ")) {
-                places.add(placed(rule.toString(), rule.location()));
+                places.add(withPlace(rule.toString(), rule.location()));
             }
         }
         step("cache-rules", "matched by " + text, places.toString());
@@ -183,7 +184,7 @@ public final class ExplanationText {
     private void lookup() {
         String key = result.key();
         if (key == null) {
-            step("lookup", "the cache is not used: " + notAsked(), null);
+            step("lookup", "the cache is not used: " + whyNotUsed(), null);
             return;
         }
         step("key", key, isPlainKey() ? null : "cache.key");
@@ -220,7 +221,7 @@ public final class ExplanationText {
         return settings == null || settings.key().isPlain();
     }
 
-    private String notAsked() {
+    private String whyNotUsed() {
         CacheSettings settings = result.settings();
         if (settings != null && !settings.enabled()) {
             return "caching is off for this request";
@@ -247,13 +248,13 @@ public final class ExplanationText {
         if (reuse instanceof Reuse.Fresh) {
             step("reuse", "fresh: used as it is", null);
         } else if (reuse instanceof Reuse.ServeStale) {
-            step("reuse", "stale for " + stale + " s, which the client accepts", control());
+            step("reuse", "stale for " + stale + " s, which the client accepts", requestDirective());
         } else if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
             step(
                     "reuse",
                     "stale for " + stale + " s, below " + head.staleWhileRevalidateSeconds()
                             + " s of stale-while-revalidate: used, and validated in the background",
-                    FreshnessText.deciding(head, settings));
+                    FreshnessText.decidingField(head, settings));
         } else if (reuse instanceof Reuse.ServeStaleUnderLoad) {
             step("reuse", "stale for " + stale + " s, used because of overload", "cache.overload");
         } else if (reuse instanceof Reuse.Validate validate) {
@@ -277,8 +278,8 @@ public final class ExplanationText {
     private void validate(Reuse.ValidateReason reason, StoredHead head, CacheSettings settings) {
         String by =
                 switch (reason) {
-                    case STALE, NO_CACHE -> FreshnessText.deciding(head, settings);
-                    case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> control();
+                    case STALE, NO_CACHE -> FreshnessText.decidingField(head, settings);
+                    case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> requestDirective();
                     case WHEN_TO_REVALIDATE -> "cache.when_to_revalidate";
                     case AUTHORIZATION -> "cache.reuse_with_authorization";
                 };
@@ -289,7 +290,7 @@ public final class ExplanationText {
     }
 
     /** Returns the request's own cache directive; null if it has none. */
-    private @Nullable String control() {
+    private @Nullable String requestDirective() {
         String control = request.fields().get(FieldName.CACHE_CONTROL);
         if (control != null) {
             return "request's Cache-Control: " + control;
@@ -325,7 +326,7 @@ public final class ExplanationText {
                     "storing",
                     "the answer is not stored: " + (never == null ? String.valueOf(result.forwarded()) : never.text()),
                     never == NoStoreReason.REQUEST_NO_STORE
-                            ? control()
+                            ? requestDirective()
                             : never == NoStoreReason.DYNAMIC_URL ? "cache.cache_urls_that_look_dynamic" : null);
             return;
         }
@@ -336,11 +337,11 @@ public final class ExplanationText {
                     case LIFETIME -> "a lifetime";
                 };
         step("storing", "the answer is stored if it allows it and has " + needs, "cache.required_headers");
-        guess(settings.lifetimes().guessedWithCookies());
+        heuristicLifetime(settings.lifetimes().guessedWithCookies());
     }
 
     /** Adds a step if the request's fields prevent a heuristic lifetime. */
-    private void guess(LifetimeRules.GuessedWithCookies policy) {
+    private void heuristicLifetime(LifetimeRules.GuessedWithCookies policy) {
         boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
         boolean withCookie = request.fields().contains(FieldName.COOKIE);
         if (policy == LifetimeRules.GuessedWithCookies.ALL || !(authorized || withCookie)) {
@@ -364,7 +365,7 @@ public final class ExplanationText {
             return;
         }
         if (asked.group() == null) {
-            step("origin", asked.url() + settings(asked), null);
+            step("origin", asked.url() + connectionSettings(asked), null);
             return;
         }
         String host = asked.host() == null
@@ -373,12 +374,12 @@ public final class ExplanationText {
                         + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
         step(
                 "origin",
-                asked.url() + ", " + host + settings(asked),
+                asked.url() + ", " + host + connectionSettings(asked),
                 "origins " + asked.group().name());
     }
 
-    /** The source address and the longest time of the request, as far as they are set. */
-    private String settings(Asked asked) {
+    /** Returns the configured Unix socket, source address and time limit of the origin request. */
+    private String connectionSettings(Asked asked) {
         DryRunResult.Rule rule = result.rule();
         if (rule == null || rule.index() >= config.remap().size()) {
             return "";
@@ -423,8 +424,7 @@ public final class ExplanationText {
     }
 
     /**
-     * Returns the status of the answer if conditions or a range of the request change the stored one; else an empty
-     * text.
+     * Returns the status of the answer if conditions or a range change the stored status. Otherwise the text is empty.
      */
     private String otherStatus() {
         Found found = result.found();

@@ -81,12 +81,12 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
             case HEURISTIC -> "Last-Modified: " + head.fields().get(FieldName.LAST_MODIFIED);
             case NEGATIVE -> "cache.negative_caching.lifetime";
             case WITHHELD -> "cache.guessed_lifetime_with_cookies";
-            case SHARED_MAX_AGE, MAX_AGE, EXPIRES, NONE -> deciding(head, settings);
+            case SHARED_MAX_AGE, MAX_AGE, EXPIRES, NONE -> decidingField(head, settings);
         };
     }
 
     /** Returns the field that determines lifetime and validation; null if there is none. */
-    static @Nullable String deciding(StoredHead head, CacheSettings settings) {
+    static @Nullable String decidingField(StoredHead head, CacheSettings settings) {
         for (FieldName target : settings.storing().targets()) {
             if (head.fields().contains(target)) {
                 return target + ": " + head.fields().get(target);

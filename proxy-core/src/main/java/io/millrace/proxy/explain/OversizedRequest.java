@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is refused because of its size, before any other decision. Immutable.
+ * The refusal of a dry-run request that exceeds a size limit. It precedes all other decisions. Immutable.
  *
  * @param problem the kind of the refusal
  * @param text the part that is too long, and the limit
@@ -28,18 +28,18 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
     private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
     /**
-     * Returns null if the request is within the limits. Only the fields in the question are counted; a client may send
-     * more.
+     * Returns the refusal of a request; null if the request is within the limits. Only the fields given for the dry run
+     * are counted; a real client may send more.
      */
     public static @Nullable OversizedRequest of(
             ProxyConfig config, Question question, RequestHead request, long contentLength) {
         Limits limits = config.limits();
         if (question.http2()) {
             long list = listBytes(question, request);
-            int most = config.http2().headerListBytes();
-            return list > most
+            int limit = config.http2().headerListBytes();
+            return list > limit
                     ? new OversizedRequest(
-                            BadRequest.HEADER_TOO_LARGE, over("header list", list, most), "http2.header_list")
+                            BadRequest.HEADER_TOO_LARGE, over("header list", list, limit), "http2.header_list")
                     : longContent(limits, contentLength);
         }
         long line = (long) question.method().length() + 1 + targetBytes(question, request) + VERSION_AND_END.length();

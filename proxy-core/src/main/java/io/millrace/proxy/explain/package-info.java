@@ -1,4 +1,4 @@
-/** Text of {@code explain}: the rules that apply to a request, the decisions of the cache, and their reasons. */
+/** Texts of the command {@code explain}: the rules and cache decisions for a request, with their reasons. */
 @NullMarked
 package io.millrace.proxy.explain;
 

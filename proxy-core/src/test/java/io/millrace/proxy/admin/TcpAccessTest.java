@@ -250,7 +250,7 @@ class TcpAccessTest {
                 "GET /held HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             })
     void connectionsWithoutATokenShutNobodyOut(String unfinished) throws IOException {
-        List<HttpExchange> open = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, unfinished);
+        List<HttpExchange> open = open(TcpSlots.WITHOUT_TOKEN_MAX * 2, unfinished);
         try {
             assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
             String metrics = metrics();
@@ -269,7 +269,7 @@ class TcpAccessTest {
         try (HttpExchange answered = HttpExchange.connect(server.tcpAddress())) {
             answered.send("GET /held HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
             AdminResponder responder = held.take();
-            List<HttpExchange> open = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, "GET /");
+            List<HttpExchange> open = open(TcpSlots.WITHOUT_TOKEN_MAX * 2, "GET /");
             assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
             responder.reply(AdminReply.text("text/plain", "at last"));
             assertEquals("at last", answered.read().body());
@@ -280,19 +280,19 @@ class TcpAccessTest {
     @Test
     void connectionsWithTheTokenHavePlacesOfTheirOwn() throws IOException {
         String request = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + TOKEN + "\r\n\r\n";
-        List<HttpExchange> proven = open(TcpPlaces.WITH_TOKEN_MAX, request);
-        for (HttpExchange each : proven) {
+        List<HttpExchange> authenticated = open(TcpSlots.WITH_TOKEN_MAX, request);
+        for (HttpExchange each : authenticated) {
             assertEquals(200, each.read().status());
         }
-        List<HttpExchange> others = open(TcpPlaces.WITHOUT_TOKEN_MAX * 2, "GET /");
+        List<HttpExchange> others = open(TcpSlots.WITHOUT_TOKEN_MAX * 2, "GET /");
         try {
             assertEquals(200, get("/livez", "Host: 127.0.0.1").status());
-            assertEquals(200, proven.get(0).send(request).read().status(), "gave way to one without a token");
+            assertEquals(200, authenticated.get(0).send(request).read().status(), "gave way to one without a token");
             assertEquals(
                     503,
                     get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN)
                             .status());
-            proven.remove(0).close();
+            authenticated.remove(0).close();
             while (get("/metrics", "Host: 127.0.0.1", "Authorization: Bearer " + TOKEN)
                             .status()
                     == 503) {
@@ -300,7 +300,7 @@ class TcpAccessTest {
             }
         } finally {
             closeAll(others);
-            closeAll(proven);
+            closeAll(authenticated);
         }
     }
 

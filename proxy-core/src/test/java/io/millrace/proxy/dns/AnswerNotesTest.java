@@ -40,8 +40,8 @@ class AnswerNotesTest {
         begin("db", "db.example.com");
         address("db.", 10);
         address("db.example.com.", 20);
-        assertEquals(10, notes.takeSeconds("db"));
-        assertEquals(20, notes.takeSeconds("db.example.com"));
+        assertEquals(10, notes.takeTtlSeconds("db"));
+        assertEquals(20, notes.takeTtlSeconds("db.example.com"));
     }
 
     @Test
@@ -49,16 +49,16 @@ class AnswerNotesTest {
         begin("db", "db.example.com");
         address("db.", 20);
         address("db.example.com.", 10);
-        assertEquals(10, notes.takeSeconds("db.example.com"));
-        assertEquals(20, notes.takeSeconds("db"));
+        assertEquals(10, notes.takeTtlSeconds("db.example.com"));
+        assertEquals(20, notes.takeTtlSeconds("db"));
     }
 
     @Test
     void aNameThatIsFoundByASearchDomainHasTheTimeOfThat() {
         begin("db");
         address("db.example.com.", 20);
-        assertEquals(20, notes.takeSeconds("db"));
-        assertEquals(0, notes.takeSeconds("db"));
+        assertEquals(20, notes.takeTtlSeconds("db"));
+        assertEquals(0, notes.takeTtlSeconds("db"));
     }
 
     /** It is unknown which of the two lookups was answered, so both have the note. */
@@ -66,17 +66,17 @@ class AnswerNotesTest {
     void aNameFoundByASearchDomainHasTheTimeUnderBothNames() {
         begin("db", "db.example.com");
         address("db.example.com.", 20);
-        assertEquals(20, notes.takeSeconds("db"));
-        assertEquals(20, notes.takeSeconds("db.example.com"));
+        assertEquals(20, notes.takeTtlSeconds("db"));
+        assertEquals(20, notes.takeTtlSeconds("db.example.com"));
     }
 
     @Test
     void anUnansweredNameKeepsTheNoteOfTheOther() {
         begin("db", "db.example.com");
         refused("db.example.com.");
-        notes.takeUnserved("db");
-        assertTrue(notes.takeUnserved("db.example.com"));
-        assertFalse(notes.takeUnserved("db.example.com"));
+        notes.takeServerError("db");
+        assertTrue(notes.takeServerError("db.example.com"));
+        assertFalse(notes.takeServerError("db.example.com"));
     }
 
     @Test
@@ -85,7 +85,7 @@ class AnswerNotesTest {
         notes.cache("a.test.", "c.test.", 100, loop);
         notes.cache("b.test.", "c.test.", 100, loop);
         notes.cache("c.test.", "d.test.", 5, loop);
-        assertEquals(5, notes.takeSeconds("a.test"));
-        assertEquals(5, notes.takeSeconds("b.test"));
+        assertEquals(5, notes.takeTtlSeconds("a.test"));
+        assertEquals(5, notes.takeTtlSeconds("b.test"));
     }
 }

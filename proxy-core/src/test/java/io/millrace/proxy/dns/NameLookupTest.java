@@ -40,7 +40,7 @@ class NameLookupTest {
             CompletableFuture<Long> found = new CompletableFuture<>();
             loop.execute(() -> {
                 NameLookup lookup = NameLookup.byDns(loop, NioDatagramChannel.class, NioSocketChannel.class, settings);
-                lookup.ask(
+                lookup.query(
                         name,
                         (addresses, ttlNanos) -> found.complete(ttlNanos),
                         (cause, isAnswer) -> found.completeExceptionally(cause));

@@ -22,7 +22,7 @@ class ServiceTargetTest {
     private Map<String, Integer> firsts(List<ServiceTarget> all) {
         Map<String, Integer> firsts = new HashMap<>();
         for (int i = 0; i < DRAWS; i++) {
-            List<ServiceTarget> order = ServiceTarget.inTurn(all, random);
+            List<ServiceTarget> order = ServiceTarget.inTryOrder(all, random);
             assertEquals(all.size(), new ArrayList<>(order).stream().distinct().count());
             firsts.merge(order.get(0).host(), 1, Integer::sum);
         }
@@ -32,7 +32,7 @@ class ServiceTargetTest {
     @Test
     void rfc2782_theLowestPriorityComesFirst() {
         List<ServiceTarget> order =
-                ServiceTarget.inTurn(List.of(target(20, 9, "c"), target(0, 0, "a"), target(10, 9, "b")), random);
+                ServiceTarget.inTryOrder(List.of(target(20, 9, "c"), target(0, 0, "a"), target(10, 9, "b")), random);
         assertEquals(
                 List.of("a", "b", "c"), order.stream().map(ServiceTarget::host).toList());
     }

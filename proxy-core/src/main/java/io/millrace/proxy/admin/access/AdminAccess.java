@@ -18,7 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The tokens and the TLS context of the admin API over TCP. Both change with the configuration, and when their files do.
+ * The tokens and the TLS context of the admin API over TCP. Both change when the configuration or one of their files
+ * changes.
  *
  * <p>Thread-safe. Queries never block; changes do.
  */
@@ -92,13 +93,13 @@ public final class AdminAccess {
     public List<String> apply(AdminConfig config) {
         changes.lock();
         try {
-            return changed(config);
+            return reread(config);
         } finally {
             changes.unlock();
         }
     }
 
-    private List<String> changed(AdminConfig config) {
+    private List<String> reread(AdminConfig config) {
         List<String> problems = new ArrayList<>();
         State before = state;
         Map<Path, FileStamp> stamps = stamps(config);
@@ -147,7 +148,7 @@ public final class AdminAccess {
         }
     }
 
-    /** Reads changed files again, and logs the result. Blocks. */
+    /** Reads files again if they have changed, and logs the result. Blocks. */
     public void look() {
         List<String> problems;
         changes.lock();
@@ -158,7 +159,7 @@ public final class AdminAccess {
             if (!isTlsChanged && now.stamps().equals(stamps(now.config()))) {
                 return;
             }
-            problems = changed(now.config());
+            problems = reread(now.config());
         } finally {
             changes.unlock();
         }
@@ -168,7 +169,7 @@ public final class AdminAccess {
         }
     }
 
-    /** Returns the token that a credential is; null if it is none. */
+    /** Returns the token whose secret equals the credential; null if there is none. */
     public @Nullable AdminToken find(String credential) {
         byte[] digest = AdminToken.digest(credential);
         AdminToken found = null;
@@ -191,8 +192,8 @@ public final class AdminAccess {
     }
 
     /**
-     * Returns the version of a token that is in force: its content is the same, its role and limits may have
-     * changed. Null if the token was removed or replaced.
+     * Returns the current version of a token. Its secret is the same, but its role and limits may have changed. Returns
+     * null if the token was removed or replaced.
      */
     public @Nullable AdminToken inForce(AdminToken token) {
         if (token == AdminToken.OF_DASHBOARD) {

@@ -26,7 +26,8 @@ import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 
 /**
- * TLS of the admin API, as one version of its files. It uses the JDK's TLS, because the launcher loads no native library.
+ * The TLS context of the admin API, built from one version of its files. It uses the JDK's TLS, because the launcher
+ * loads no native library.
  *
  * <p>Immutable.
  */
@@ -49,7 +50,7 @@ final class AdminTls {
      * @throws IOException if a file cannot be used; the message names it
      */
     static AdminTls read(AdminConfig.Tls settings) throws IOException {
-        // Before the files are read, so that a later change is noticed.
+        // The stamps are taken before the files are read, so that a later change is noticed.
         List<FileStamp> stamps = stamps(settings);
         try {
             CertificateFiles files = new CertificateFiles(settings.certificate(), settings.key());
@@ -97,7 +98,7 @@ final class AdminTls {
         return settings;
     }
 
-    /** Whether a file has changed since it was read. Blocks. */
+    /** Returns true if a file has changed since it was read. Blocks. */
     boolean isOutdated() {
         return !stamps.equals(stamps(settings));
     }

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdminToken {
     /**
-     * Rights of the sessions that {@code millctl dashboard} opens: those of an operator. No credential is this token.
+     * The pseudo token of sessions that {@code millctl dashboard} opens, with the rights of an operator. No credential
+     * equals it.
      */
     public static final AdminToken OF_DASHBOARD =
             new AdminToken(AdminConfig.Token.ofDashboard(), new byte[0], null, new Object());
@@ -40,8 +41,8 @@ public final class AdminToken {
      * Reads a token: the first line of its file.
      *
      * @param previous the token of this name before a change of the configuration; null if there was none
-     * @throws IOException if the file cannot be read, if others than its owner and group can read it, or if the token is
-     *     shorter than 16 characters
+     * @throws IOException if the file cannot be read, if users other than its owner and group can read it, or if the
+     *     token is shorter than 16 characters
      */
     static AdminToken read(AdminConfig.Token settings, @Nullable AdminToken previous, LongSupplier nanoTime)
             throws IOException {
@@ -98,12 +99,12 @@ public final class AdminToken {
         return settings.requestsPerMinute();
     }
 
-    /** Whether a credential with this digest is the token. Takes the same time for each wrong credential. */
+    /** Returns true if this digest is the digest of the token. Takes the same time for each wrong credential. */
     boolean is(byte[] credentialDigest) {
         return MessageDigest.isEqual(digest, credentialDigest);
     }
 
-    /** Whether it is a version of the same token, with the same content. */
+    /** Returns true if both objects are versions of one token with the same content. */
     boolean isSameAs(AdminToken other) {
         return identity == other.identity;
     }

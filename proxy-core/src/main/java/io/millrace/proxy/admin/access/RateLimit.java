@@ -13,14 +13,14 @@ import java.util.function.LongSupplier;
  */
 public final class RateLimit {
     private final long intervalNanos;
-    private final long allNanos;
+    private final long capacityNanos;
     private final LongSupplier nanoTime;
     private final ReentrantLock lock = new ReentrantLock();
     /** Time at which the bucket is full again; in the past while it is full. */
     private long fullAtNanos;
 
     /**
-     * A full bucket.
+     * Creates a full bucket.
      *
      * @param size size of the burst, in events, at least 1
      * @param interval time after which one more event is allowed
@@ -28,13 +28,13 @@ public final class RateLimit {
      */
     public RateLimit(int size, Duration interval, LongSupplier nanoTime) {
         intervalNanos = interval.toNanos();
-        allNanos = Math.multiplyExact(size, intervalNanos);
+        capacityNanos = Math.multiplyExact(size, intervalNanos);
         this.nanoTime = nanoTime;
         fullAtNanos = nanoTime.getAsLong();
     }
 
     /**
-     * A limit of events in each minute, all of which may come at once.
+     * Creates a limit of events per minute, all of which may come at once.
      *
      * @param events at least 1
      */
@@ -42,7 +42,10 @@ public final class RateLimit {
         return new RateLimit(events, Duration.ofMinutes(1).dividedBy(events), nanoTime);
     }
 
-    /** Counts an event if it is allowed. Returns 0 then, else the seconds until one is allowed, at least 1. */
+    /**
+     * Counts an event if it is allowed, and returns 0. Otherwise returns the seconds until an event is allowed, at
+     * least 1.
+     */
     public long count() {
         lock.lock();
         try {
@@ -67,7 +70,7 @@ public final class RateLimit {
         }
     }
 
-    /** Returns the seconds until an event is allowed, at least 1; 0 if it is allowed now. Counts nothing. */
+    /** Returns the seconds until an event is allowed, at least 1. Returns 0 if it is allowed now. Counts nothing. */
     public long secondsToWait() {
         lock.lock();
         try {
@@ -75,7 +78,7 @@ public final class RateLimit {
             if (fullAtNanos - now < 0) {
                 fullAtNanos = now;
             }
-            long excessNanos = fullAtNanos + intervalNanos - now - allNanos;
+            long excessNanos = fullAtNanos + intervalNanos - now - capacityNanos;
             return excessNanos <= 0
                     ? 0
                     : Duration.ofNanos(excessNanos).plusSeconds(1).minusNanos(1).toSeconds();

@@ -12,7 +12,7 @@ final class HeaderFields {
     /**
      * Reads header fields.
      *
-     * @throws AdminException if one is none
+     * @throws AdminException if a line is not a header field
      */
     static List<Field> of(List<String> lines) throws AdminException {
         List<Field> fields = new ArrayList<>();
@@ -27,7 +27,7 @@ final class HeaderFields {
         return fields;
     }
 
-    /** RFC 9110 section 5.6.2. */
+    /** Returns true if the characters before {@code end} are a token (RFC 9110 section 5.6.2). */
     private static boolean isFieldName(String line, int end) {
         for (int i = 0; i < end; i++) {
             char c = line.charAt(i);

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates stored responses of hosts, prefixes, groups, tags and everything, and of URLs softly. Thread-safe;
+ * Invalidates stored responses by host, prefix, group, tag or pattern, or all; single URLs only softly. Thread-safe;
  * never blocks.
  */
 @FunctionalInterface
@@ -37,7 +37,7 @@ public interface InvalidationService {
      */
     default void check(Scope scope, AdminCaller caller) throws AdminException {}
 
-    /** How much. */
+    /** The kind of a scope. */
     enum Kind {
         /** Everything. */
         ALL,

@@ -27,7 +27,7 @@ public interface LookupSource {
      * @param key the cache key, printable; null without a matching rule
      * @param rule the matching remap rule; null for none
      * @param stored the selected response; null for none
-     * @param reason a sentence: the reason why it would be served or not
+     * @param reason a sentence that explains why the response would be served or not
      * @param others the results for other keys of the URL, which depend on the port of the request; usually empty
      */
     record LookupReport(

@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Translates the forms of a purge by pattern into expressions over stored responses. No state. */
+/** Translates where, regex and wildcard of a pattern purge to expressions over stored responses. No state. */
 final class PatternForms {
     private PatternForms() {}
 
     /**
-     * Returns the expression of the only form that is not null; null if there is none.
+     * Returns the expression of the only form that is not null. Returns null if there is none.
      *
      * @param where an expression
      * @param regex an RE2 expression that matches anywhere in the URL

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
  * Thread-safe.
  */
 public final class StorageChangeResource implements AdminResource {
-    /** The time limit is long, because queued data is first written and forced, on a disk that may be failing. */
+    /** The time limit is long, because queued data is first written and synced, possibly to a failing disk. */
     static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final int REASON_LENGTH_MAX = 200;

@@ -32,7 +32,7 @@ public interface StorageControl {
      *
      * @param path the storage path
      * @param volume the name of the volume: {@code default}, or the configured name of a share
-     * @param placement fraction, 0 to 1, of the new objects of that name
+     * @param placement fraction, 0 to 1, of the volume's new objects that are stored in this path
      * @param state {@code opening}, {@code online}, {@code suspended} or {@code offline}
      * @param bytes bytes of segments with records
      * @param bytesMax bytes of all segments
@@ -41,8 +41,8 @@ public interface StorageControl {
      * @param queuedBytes bytes that wait to be written
      * @param writtenBytes bytes of records written since the store was opened
      * @param carriedBytes bytes of these records that were copied from reclaimed segments
-     * @param reclaimedSegments reclaimed segments
-     * @param refused new objects that did not fit into the full volume
+     * @param reclaimedSegments number of segments that were reclaimed
+     * @param refused number of new objects that did not fit into the full volume
      * @param pinnedBytes bytes of pinned objects, including replaced and purged ones until their segment is reclaimed
      * @param pinsBroken pinned records that were reclaimed
      * @param indexEvictions objects removed because the index was full and could not grow

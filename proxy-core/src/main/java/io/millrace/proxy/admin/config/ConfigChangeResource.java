@@ -23,8 +23,9 @@ public final class ConfigChangeResource implements AdminResource {
     /** The time limit is long, because a rolling change starts a worker, which may open a large store. */
     static final Duration TIMEOUT = Duration.ofMinutes(5);
 
+    /** The action of one resource. */
     private interface Change {
-        CompletionStage<ReloadReport> ask(AdminRequest request, Map<String, Object> body) throws AdminException;
+        CompletionStage<ReloadReport> run(AdminRequest request, Map<String, Object> body) throws AdminException;
     }
 
     private final String verb;
@@ -110,7 +111,7 @@ public final class ConfigChangeResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         responder.replyWhen(
-                change.ask(request, Json.members(request.body())),
+                change.run(request, Json.members(request.body())),
                 report -> AdminReply.json(json -> ConfigReloadResource.write(json, report)));
     }
 }

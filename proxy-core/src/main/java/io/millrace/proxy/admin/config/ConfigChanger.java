@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes the configuration in use, or plans a change. Changes are applied one after another, each as a whole or not
- * at all. Thread-safe; never blocks.
+ * Changes the configuration in use, or plans a change. Changes are applied one after another, each completely or not at
+ * all. Thread-safe; never blocks.
  */
 public interface ConfigChanger {
     /**
@@ -20,7 +20,8 @@ public interface ConfigChanger {
     CompletionStage<ReloadReport> plan(@Nullable Path file);
 
     /**
-     * Sets keys that override the file until a reset, a change of these keys in the file, or the end of the launcher.
+     * Sets keys that override the file. They last until a reset, a change of these keys in the file, or the end of the
+     * launcher.
      *
      * @param settings text by key, in the form of {@code --set}
      * @param save whether to write them into the file instead

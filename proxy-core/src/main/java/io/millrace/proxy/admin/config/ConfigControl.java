@@ -43,7 +43,8 @@ public interface ConfigControl {
             String text) {}
 
     /**
-     * The outcome of each changed setting, the problems if nothing was applied, and notes of one sentence each.
+     * The result of a reload. It has the outcome of each changed setting, the problems if nothing was applied, and
+     * notes of one sentence each.
      */
     record ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems, List<String> notes) {
         /** Creates a report without notes. */

@@ -11,7 +11,7 @@ public interface ConfigInspector {
      * Returns keys with their values.
      *
      * @param names keys, sections, or lists with the keys of their elements; empty for all keys with a value
-     * @throws AdminException 400 when there is no such key; the message says what may have been meant
+     * @throws AdminException 400 when there is no such key; the message suggests a similar key
      */
     List<KeyValue> settings(List<String> names) throws AdminException;
 

@@ -10,18 +10,18 @@ public interface CopySource {
     int PART_BYTES_MAX = 256 << 10;
 
     /**
-     * Returns the head of a whole response that other caches may store.
+     * Returns the head of a stored response. Only complete responses that other caches may store are copied.
      *
      * @param key the bytes of its key
-     * @return fails with status 404 if nothing is stored, with 409 if the response is not copied: {@code partial},
-     *     {@code purged} or {@code of-one-client}
+     * @return fails with status 404 if nothing is stored, with 409 and a stable word if the response is not copied:
+     *     {@code partial}, {@code purged} or {@code of-one-client}
      */
     CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller);
 
     /**
      * Returns a part of the content, at most {@link #PART_BYTES_MAX} bytes.
      *
-     * @param version of {@link StoredCopy}
+     * @param version version in {@link StoredCopy}
      * @param position from 0 to the length of the content, exclusive
      * @return fails with status 409 ({@code changed}) if another response is stored now
      */
@@ -41,7 +41,7 @@ public interface CopySource {
      * @param lifetimeSeconds the freshness lifetime
      * @param nowMillis the present time, in epoch milliseconds
      * @param tags each followed by a line feed
-     * @param version differs for another response under the key
+     * @param version identifies the stored response; another response under the key has another version
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record StoredCopy(

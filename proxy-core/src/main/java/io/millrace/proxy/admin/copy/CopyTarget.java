@@ -13,7 +13,7 @@ public interface CopyTarget {
     /** Limit of uploads in progress; a further one is refused with status 429. */
     int UPLOADS_MAX = 16;
 
-    /** Time without a request after which an upload is given up, in seconds. */
+    /** Time without a request after which an upload is aborted, in seconds. */
     int IDLE_SECONDS = 60;
 
     /**
@@ -34,7 +34,7 @@ public interface CopyTarget {
     /**
      * Stores the response of an upload.
      *
-     * @param sha256 digest of the content; another digest is refused with {@code digest}
+     * @param sha256 expected digest of the content; if it differs, the response is refused with {@code digest}
      */
     CompletionStage<Progress> end(String upload, byte[] sha256);
 
@@ -76,7 +76,7 @@ public interface CopyTarget {
             @Nullable String upload,
             boolean stored,
             @Nullable String reason) {
-        /** The response is refused. */
+        /** Returns the state of an upload whose response is refused. */
         public static Progress refused(String why) {
             return new Progress(null, false, why);
         }

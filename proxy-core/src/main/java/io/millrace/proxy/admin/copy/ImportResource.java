@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * {@code POST /v1/cache/import}: stores one copied response, in one request with its content or in an upload of
- * several. For operators only. Thread-safe.
+ * {@code POST /v1/cache/import}: stores one copied response, either in one request or in an upload of several requests.
+ * For operators only. Thread-safe.
  */
 public final class ImportResource implements AdminResource {
     /** Path of a whole response, or of the beginning of an upload. */
@@ -42,12 +42,12 @@ public final class ImportResource implements AdminResource {
         this.step = step;
     }
 
-    /** The resource that begins uploads. */
+    /** Creates the resource that begins uploads. */
     public static ImportResource begin(CopyTarget target) {
         return new ImportResource(BEGIN_PATH, request -> begin(target, request));
     }
 
-    /** The resource that adds content. */
+    /** Creates the resource that adds content to an upload. */
     public static ImportResource content(CopyTarget target) {
         return new ImportResource(
                 CONTENT_PATH,
@@ -57,7 +57,7 @@ public final class ImportResource implements AdminResource {
                         request.body()));
     }
 
-    /** The resource that ends uploads. */
+    /** Creates the resource that ends uploads. */
     public static ImportResource end(CopyTarget target) {
         return new ImportResource(END_PATH, request -> {
             byte[] sha256 = Uploads.bytes(Uploads.members(request.body()), "sha256");
@@ -68,7 +68,7 @@ public final class ImportResource implements AdminResource {
         });
     }
 
-    /** The resource that gives uploads up. */
+    /** Creates the resource that aborts uploads. */
     public static ImportResource abort(CopyTarget target) {
         return new ImportResource(ABORT_PATH, request -> target.abort(request.parameter("upload")));
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the members of uploads. No state. */
+/** Parses the JSON members and query parameters of uploads. No state. */
 final class Uploads {
     private static final List<String> MEMBERS = List.of(
             "url",
@@ -33,12 +33,12 @@ final class Uploads {
                 return number;
             }
         } catch (NumberFormatException e) {
-            throw bad(name, text);
+            throw notANumber(name, text);
         }
-        throw bad(name, text);
+        throw notANumber(name, text);
     }
 
-    private static AdminException bad(String name, String text) {
+    private static AdminException notANumber(String name, String text) {
         return new AdminException(400, "bad-request", name + ": not a number from 0: " + text);
     }
 
@@ -76,9 +76,9 @@ final class Uploads {
         return number;
     }
 
-    private static long number(Map<String, Object> members, String name, long otherwise) throws AdminException {
+    private static long number(Map<String, Object> members, String name, long defaultValue) throws AdminException {
         Long number = Json.member(members, name, Long.class);
-        return number == null ? otherwise : number;
+        return number == null ? defaultValue : number;
     }
 
     /** Reads bytes in base64; null without the member. */

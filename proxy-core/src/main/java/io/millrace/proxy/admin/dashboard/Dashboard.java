@@ -25,10 +25,10 @@ public final class Dashboard {
     private final LoginResource login;
 
     /**
-     * A dashboard without sessions.
+     * Creates a dashboard without sessions.
      *
      * @param access the tokens that open sessions
-     * @param atLimit receives the word of a limit that was reached: {@code session-gave-way}, {@code code-gave-way},
+     * @param atLimit receives a stable word when a limit is reached: {@code session-gave-way}, {@code code-gave-way},
      *     {@code address-gave-way}, {@code dashboards-full}
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -70,11 +70,11 @@ public final class Dashboard {
     }
 
     /**
-     * Returns the rights of the session to which a request belongs: those of its token now. Null if it belongs to no
+     * Returns the token whose rights the session of a request has at present. Returns null if the request belongs to no
      * session.
      *
-     * @throws AdminException if it has the cookie of a session, but is not a request of the dashboard's own page, or if the
-     *     token of the session was removed or replaced
+     * @throws AdminException if the request has the cookie of a session, but does not come from the dashboard's own
+     *     page; also if the token of the session was removed or replaced
      */
     public @Nullable AdminToken find(String method, RequestSender sender) throws AdminException {
         boolean lacksProof = false;
@@ -82,7 +82,7 @@ public final class Dashboard {
             Sessions.Found found = sessions.find(cookie, sender.field(PROOF_FIELD));
             if (found != null && found.hasProof()) {
                 requirePage(method, sender::field);
-                return present(found.token());
+                return currentToken(found.token());
             }
             lacksProof |= found != null;
         }
@@ -95,7 +95,7 @@ public final class Dashboard {
         return null;
     }
 
-    private AdminToken present(AdminToken opener) throws AdminException {
+    private AdminToken currentToken(AdminToken opener) throws AdminException {
         AdminToken token = access.inForce(opener);
         if (token == null) {
             throw new AdminException(
@@ -108,8 +108,8 @@ public final class Dashboard {
     }
 
     /**
-     * Refuses requests that a page of another origin caused. The Origin field, where there is one, was compared with
-     * the Host field already.
+     * Refuses requests that a page of another origin caused. The caller has already compared an Origin field with the
+     * Host field.
      */
     static void requirePage(String method, RequestSender.Fields fields) throws AdminException {
         String site = fields.value("sec-fetch-site");

@@ -18,8 +18,8 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The static files of the dashboard, all read and compressed at the first use of one. The paths of all files but the
- * start page contain a digest of the files, so that browsers keep them without a further request.
+ * The static files of the dashboard. They are read and compressed when the first file is requested. All paths except
+ * that of the start page contain a digest of the files, so that browsers can cache them without revalidation.
  *
  * <p>Thread-safe. The first use blocks for some milliseconds; later ones only look up a reply.
  */
@@ -31,8 +31,8 @@ final class DashboardFiles {
     static final String VERSIONED = ROOT + "f/";
 
     /**
-     * No inline code, no other origin, no frames, and no text that becomes markup: with Trusted Types and no policy the
-     * browser refuses assignments to innerHTML.
+     * The Content-Security-Policy. It forbids inline code, other origins and frames. With Trusted Types and no policy,
+     * the browser also refuses assignments to innerHTML.
      */
     static final String POLICY =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri"
@@ -41,10 +41,10 @@ final class DashboardFiles {
 
     private static final String INDEX = "index.html";
 
-    /** Stands in the start page for the directory of the other files. */
+    /** Placeholder in the start page for the directory of the other files. */
     private static final String DIRECTORY_MARK = "{files}";
 
-    private static final String YEAR = "public, max-age=31536000, immutable";
+    private static final String CACHED_FOR_A_YEAR = "public, max-age=31536000, immutable";
 
     private static final int VERSION_LENGTH = 16;
 
@@ -120,7 +120,7 @@ final class DashboardFiles {
 
     private static Replies replies(String name, byte[] content, String version) {
         Map<String, String> fields = new HashMap<>(FIELDS);
-        String control = name.equals(INDEX) ? "no-cache" : YEAR;
+        String control = name.equals(INDEX) ? "no-cache" : CACHED_FOR_A_YEAR;
         fields.put("cache-control", control);
         fields.put("etag", tag(version, false));
         AdminReply unchanged = new AdminReply(304, type(name), new byte[0])
@@ -160,7 +160,7 @@ final class DashboardFiles {
         return reply(contents(), INDEX, client);
     }
 
-    /** Returns a file, or a 304 if the client has it; null if there is none with this name in this version. */
+    /** Returns a file, or a 304 if the client has it. Returns null if there is none with this name in this version. */
     @Nullable
     AdminReply file(String version, String name, RequestSender client) {
         Contents known = contents();
@@ -179,7 +179,9 @@ final class DashboardFiles {
         return acceptsGzip(client.field("accept-encoding")) ? replies.compressed() : replies.plain();
     }
 
-    /** Returns whether a list of entity tags has one of this version, in the weak comparison (RFC 9110, 13.1.2). */
+    /**
+     * Returns true if a list of entity tags contains a tag of this version. The comparison is weak (RFC 9110, 13.1.2).
+     */
     private static boolean hasVersion(@Nullable String tags, String version) {
         if (tags == null) {
             return false;

@@ -12,7 +12,7 @@ import java.util.List;
 final class FileResource implements AdminResource {
     private final DashboardFiles files;
     private final String path;
-    /** Directory of the files; empty for those beside the start page. */
+    /** Beginning of the file names, such as {@code vendor/}; empty for none. */
     private final String directory;
 
     private FileResource(DashboardFiles files, String path, String directory) {

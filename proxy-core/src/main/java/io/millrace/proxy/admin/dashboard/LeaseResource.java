@@ -14,13 +14,14 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The requests of {@code millctl dashboard}: {@code POST /v1/dashboard/open} opens a loopback listener with a one-time code,
- * {@code renew} keeps it open, {@code close} closes it. Over TCP {@code open} returns a code for the listener of the request.
+ * The resources below {@code /v1/dashboard/} that {@code millctl dashboard} uses. {@code open} opens a loopback
+ * listener with a one-time code, {@code renew} keeps it open, and {@code close} closes it. Over TCP {@code open}
+ * returns a code for the listener of the request.
  *
  * <p>Thread-safe.
  */
 final class LeaseResource implements AdminResource {
-    private static final String BELOW = "/v1/dashboard/";
+    private static final String PATH_PREFIX = "/v1/dashboard/";
     private static final String LEASE = "lease";
 
     /** The change that a request makes. */
@@ -64,7 +65,7 @@ final class LeaseResource implements AdminResource {
 
     @Override
     public String path() {
-        return BELOW + action.word;
+        return PATH_PREFIX + action.word;
     }
 
     @Override
@@ -89,8 +90,8 @@ final class LeaseResource implements AdminResource {
 
     private void open(AdminRequest request, AdminResponder responder) throws AdminException {
         if (request.overTcp()) {
-            // The session of the code ends with the token. A session of a lease has no token, and gets no code that
-            // outlives it.
+            // The session of this code ends when the token is removed. A session that was opened for a lease has no
+            // token and gets no code here, because the session of the code could outlive the lease.
             AdminToken token = access.named(request.caller().token());
             if (token == null) {
                 throw new AdminException(

@@ -19,6 +19,7 @@ import java.util.function.LongSupplier;
  * <p>Thread-safe.
  */
 final class Leases {
+    /** Time for which a lease lasts without a renewal. */
     static final Duration LENGTH = Duration.ofSeconds(30);
 
     static final int LEASES_MAX = 8;
@@ -30,10 +31,11 @@ final class Leases {
     private final Runnable refused;
     private final Lock lock = new ReentrantLock();
     private final Map<String, Leased> leases = new HashMap<>();
+    /** Number of listeners that are being opened. */
     private int opening;
 
     /**
-     * No leases.
+     * Creates the registry, without leases.
      *
      * @param nanoTime as {@link System#nanoTime}
      * @param refused called when a lease is refused because all are taken
@@ -49,7 +51,7 @@ final class Leases {
     /** A listener and its lease. */
     record Lease(String id, LoopbackListeners.Listener listener) {}
 
-    /** @param isUnlimited whether the lease ends with the process only */
+    /** @param isUnlimited whether the lease lasts until the process ends */
     private record Leased(LoopbackListeners.Listener listener, boolean isUnlimited, long endNanos) {}
 
     /** Opens a listener with a lease. Completes with an {@link AdminException} if all leases are taken. */
@@ -57,7 +59,7 @@ final class Leases {
         return open(false);
     }
 
-    /** Opens a listener for the time of the process. */
+    /** Opens a listener whose lease lasts until the process ends. */
     CompletionStage<Lease> openUnlimited() {
         return open(true);
     }
@@ -93,7 +95,7 @@ final class Leases {
         });
     }
 
-    /** Renews a lease. False if it has ended. */
+    /** Renews a lease. Returns false if it has ended. */
     boolean renew(String id) {
         lock.lock();
         try {
@@ -120,7 +122,7 @@ final class Leases {
         }
     }
 
-    /** Ends a lease. False if it has ended already. */
+    /** Ends a lease and closes its listener. Returns false if it has ended already. */
     boolean close(String id) {
         Leased ended;
         lock.lock();

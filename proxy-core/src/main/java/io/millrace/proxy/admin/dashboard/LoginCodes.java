@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class LoginCodes {
     static final Duration LIFETIME = Duration.ofMinutes(2);
 
-    /** A further code makes the oldest invalid. */
+    /** Limit of valid codes; a further code makes the oldest one invalid. */
     static final int CODES_MAX = 64;
 
     private final LongSupplier nanoTime;
@@ -24,7 +24,7 @@ final class LoginCodes {
     private final Map<String, Code> codes = new LinkedHashMap<>();
 
     /**
-     * No codes.
+     * Creates the registry, without codes.
      *
      * @param nanoTime as {@link System#nanoTime}
      * @param replaced called when a further code makes the oldest invalid
@@ -42,7 +42,7 @@ final class LoginCodes {
      */
     record Code(AdminToken token, @Nullable String lease, long startNanos) {}
 
-    /** A new code. */
+    /** Creates a code. */
     String next(AdminToken token, @Nullable String lease) {
         lock.lock();
         try {
@@ -61,7 +61,7 @@ final class LoginCodes {
         }
     }
 
-    /** Uses a code. Null if it is unknown, was used, or is older than two minutes. */
+    /** Uses up a code. Returns null if it is unknown, was used before, or is older than two minutes. */
     @Nullable
     Code use(String code) {
         lock.lock();

@@ -22,7 +22,7 @@ final class LoginLimit {
 
     static final Duration PER_FURTHER_TRY = Duration.ofSeconds(12);
 
-    /** Addresses that are remembered; a further one replaces the one that failed longest ago. */
+    /** Limit of stored addresses; a further address replaces the one that failed longest ago. */
     static final int ADDRESSES_MAX = 1024;
 
     private static final int PREFIX_BYTES = 8;
@@ -34,7 +34,7 @@ final class LoginLimit {
     private final Map<ByteBuffer, RateLimit> failures = new LinkedHashMap<>();
 
     /**
-     * A limit without failures.
+     * Creates a limit, without failures.
      *
      * @param nanoTime as {@link System#nanoTime}
      * @param forgotten called when an address is replaced by another one

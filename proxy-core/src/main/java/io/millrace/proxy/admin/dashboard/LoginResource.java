@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Failed logins are limited for each address, those with tokens and those with codes separately. All users of a
  * machine share its loopback address. A user who sends wrong codes must not lock the others out, so a right code is
  * accepted above the limit too: it has 192 random bits and cannot be guessed. A token may be chosen by a person, so
- * above its limit no token is compared.
+ * above the limit tokens are refused without a comparison.
  *
  * <p>Thread-safe.
  */
@@ -33,7 +33,7 @@ final class LoginResource implements AdminResource {
     private final LoginLimit wrongCodes;
 
     /**
-     * The resource.
+     * Creates the resource.
      *
      * @param access the tokens that open sessions
      * @param wrongTokens the limit of failed logins with tokens

@@ -11,7 +11,7 @@ public interface LoopbackListeners {
         /** Its address with its port. */
         InetSocketAddress address();
 
-        /** Stops to accept connections. Does nothing the second time. */
+        /** Stops accepting connections. A second call has no effect. */
         void close();
     }
 

@@ -7,7 +7,7 @@ import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.HexFormat;
 
-/** Random texts that nobody can guess, and their digests, which are all that the proxy keeps. Thread-safe. */
+/** Creates random secrets and computes their digests. The proxy stores only the digests. Thread-safe. */
 final class Secret {
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -15,14 +15,17 @@ final class Secret {
 
     private Secret() {}
 
-    /** A new secret of 32 characters, safe in URLs and cookies. */
+    /** Creates a secret of 32 characters, which are safe in URLs and cookies. */
     static String next() {
         byte[] bytes = new byte[BYTES];
         RANDOM.nextBytes(bytes);
         return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     }
 
-    /** The SHA-256 digest of a secret in hexadecimal digits. A table with digests as keys tells nothing by its timing. */
+    /**
+     * The SHA-256 digest of a secret in hexadecimal digits. The timing of a lookup by digest reveals nothing about the
+     * secret.
+     */
     static String digest(String secret) {
         return digest(secret.getBytes(StandardCharsets.UTF_8));
     }

@@ -8,8 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The cookie of a session. Its name has the port, because a browser keeps one list of cookies for all ports of a host:
- * dashboards on several ports would overwrite each other's cookie. A request's cookies of other ports are ignored.
+ * The cookie of a session. Its name contains the port, because a browser keeps one list of cookies for all ports of a
+ * host: dashboards on several ports would overwrite each other's cookie. A request's cookies of other ports are
+ * ignored.
  *
  * <p>Over TLS the name has the prefix {@code __Host-}; without TLS, on loopback, browsers refuse that prefix.
  */
@@ -53,14 +54,17 @@ final class SessionCookie {
         return (sender.isSecure() ? SECURE_PREFIX : "") + NAME + port;
     }
 
-    /** The port of a Host field, as the browser knows it: a forwarding such as that of SSH may change it. */
-    private static String port(String authority, String usual) {
+    /**
+     * Returns the port of a Host field. It is the port that the browser connects to, which differs from the local port
+     * with SSH port forwarding.
+     */
+    private static String port(String authority, String defaultPort) {
         String port = authority.substring(authority.lastIndexOf(':') + 1);
         return authority.indexOf(':') >= 0
                         && !port.isEmpty()
                         && port.length() <= 5
                         && port.chars().allMatch(c -> c >= '0' && c <= '9')
                 ? port
-                : usual;
+                : defaultPort;
     }
 }

@@ -51,7 +51,7 @@ final class SessionResource implements AdminResource {
         return AdminReply.json(json -> write(json, token, remaining));
     }
 
-    /** Writes the members that describe a session. Empty sites or kinds are no limit. */
+    /** Writes the members that describe a session. Empty lists of sites or kinds mean no limit. */
     static void write(JsonGenerator json, AdminToken token, Duration remaining) {
         PurgeRights rights = token.purgeRights();
         json.writeStringProperty("name", token.name());

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sessions of the dashboard, in memory. A request belongs to a session if it has both its cookie and its proof.
  *
- * <p>Browsers send cookies to every port of a host name, so that another program on the same machine can receive the
- * cookie. The proof is kept by the page in the storage of its origin, which includes the port. A received cookie alone
- * is therefore useless.
+ * <p>Browsers send cookies to every port of a host name, so another program on the same machine can receive the cookie.
+ * The proof is kept by the page in the storage of its origin, which includes the port. Therefore the cookie alone is
+ * useless to that program.
  *
  * <p>A session has the rights of the token that opened it. Thread-safe.
  */
 final class Sessions {
-    /** A further login ends the oldest session of its token, or else the oldest of all. */
+    /** Limit of sessions. A further login ends the oldest session of its token, or else the oldest session of all. */
     static final int SESSIONS_MAX = 64;
 
     static final Duration LIFETIME = Duration.ofHours(12);
@@ -31,7 +31,7 @@ final class Sessions {
     private final Map<String, Session> byCookie = new LinkedHashMap<>();
 
     /**
-     * No sessions.
+     * Creates the registry, without sessions.
      *
      * @param nanoTime as {@link System#nanoTime}
      * @param replaced called when a further login ends an older session
@@ -96,7 +96,7 @@ final class Sessions {
         }
     }
 
-    /** Ends the session with this cookie. False if there is none. */
+    /** Ends the session with this cookie. Returns false if there is none. */
     boolean end(String cookie) {
         lock.lock();
         try {

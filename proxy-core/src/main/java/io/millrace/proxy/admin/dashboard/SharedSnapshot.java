@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply of another resource, requested at most once a second and shared by all viewers of the dashboard. The number
- * of viewers has no effect on the worker.
+ * A cached reply of another resource, shared by all viewers of the dashboard. It is requested at most once a second.
+ * Therefore the number of viewers does not change the load on the worker.
  *
  * <p>Thread-safe.
  */
@@ -30,7 +30,7 @@ public final class SharedSnapshot implements AdminResource {
     private long lastNanos;
 
     /**
-     * The snapshot.
+     * Creates the resource.
      *
      * @param source a resource that needs no parameters and does not block
      * @param nanoTime as {@link System#nanoTime}

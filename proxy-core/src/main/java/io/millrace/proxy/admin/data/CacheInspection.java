@@ -27,7 +27,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up stored responses like a request, without side effects, and explains how a request would use them.
+ * Looks up stored responses without side effects. It explains how a request would use them.
  *
  * <p>Thread-safe.
  */
@@ -38,6 +38,7 @@ public final class CacheInspection implements LookupSource {
         this.proxy = proxy;
     }
 
+    /** The lookup of one cache key of a URL. */
     private final class Inquiry {
         final TargetUri url;
         final RequestHead request;
@@ -46,6 +47,7 @@ public final class CacheInspection implements LookupSource {
         final CompletableFuture<LookupReport> report = new CompletableFuture<>();
         StoreKey key;
         String tier = "ram";
+        /** True after a Vary marker has led to the key of a variant. */
         boolean throughMarker;
 
         Inquiry(TargetUri url, RequestHead request, @Nullable Mapped mapped, CacheKey key) {
@@ -87,7 +89,7 @@ public final class CacheInspection implements LookupSource {
             if (first == null) {
                 first = inquiry.report;
             } else {
-                others = others.thenCombine(inquiry.report, CacheInspection::and);
+                others = others.thenCombine(inquiry.report, CacheInspection::appended);
             }
         }
         return Objects.requireNonNull(first, "first")
@@ -97,7 +99,7 @@ public final class CacheInspection implements LookupSource {
                                 report.url(), report.key(), report.rule(), report.stored(), report.reason(), rest));
     }
 
-    private static List<LookupReport> and(List<LookupReport> some, LookupReport one) {
+    private static List<LookupReport> appended(List<LookupReport> some, LookupReport one) {
         List<LookupReport> all = new ArrayList<>(some);
         all.add(one);
         return List.copyOf(all);
@@ -187,7 +189,7 @@ public final class CacheInspection implements LookupSource {
             return (invalidated.by().isSoft()
                             ? "a request is validated at the origin first: "
                             : "a request is a miss: ")
-                    + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp()
+                    + invalidated.by().detail() + ", it was fetched under stamp " + head.stamp()
                     + purge(keyUrl, head, length, invalidated.by()) + ", " + lifetime;
         }
         if (reuse instanceof Reuse.Fresh) {

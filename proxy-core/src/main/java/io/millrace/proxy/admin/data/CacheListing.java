@@ -73,7 +73,7 @@ public final class CacheListing implements ListSource {
         return report;
     }
 
-    /** Confined to the inventory's thread. */
+    /** Collects one page. Confined to the inventory's thread. */
     private static final class Page implements ListVisitor {
         private final CacheStore<StoredHead> store;
         private final ListQuery query;
@@ -89,15 +89,15 @@ public final class CacheListing implements ListSource {
             this.store = store;
             this.query = query;
             this.nowMillis = nowMillis;
-            String begin = query.prefix();
+            String prefixText = query.prefix();
             String expression = query.regex();
-            prefix = begin == null ? null : begin.getBytes(StandardCharsets.ISO_8859_1);
+            prefix = prefixText == null ? null : prefixText.getBytes(StandardCharsets.ISO_8859_1);
             regex = expression == null ? null : Regex.compile(expression);
             String condition = query.where();
             where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);
         }
 
-        /** Returns the length of the URL in a key; in a variant's key a NUL follows. */
+        /** Returns the length of the URL in a key. In the key of a variant, a NUL follows the URL. */
         private static int urlLength(byte[] key) {
             int length = 0;
             while (length < key.length && key[length] != 0) {

@@ -31,7 +31,7 @@ public final class OriginAdmin implements OriginControl {
     private final OriginGroups groups;
     private final WallClock clock;
     private final @Nullable OriginMarks marks;
-    private final ReentrantLock writing = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
 
     /** @param marks the file of operators' marks; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
@@ -68,7 +68,7 @@ public final class OriginAdmin implements OriginControl {
         boolean found = false;
         for (OriginGroup group : groups.all()) {
             for (OriginHost host : group.hosts()) {
-                if (isMeant(origin, group, host)) {
+                if (matches(origin, group, host)) {
                     change.accept(host);
                     found = true;
                 }
@@ -77,14 +77,16 @@ public final class OriginAdmin implements OriginControl {
         if (!found) {
             return CompletableFuture.failedFuture(unknown(origin));
         }
-        return write().thenApply(written -> report((group, host) -> isMeant(origin, group, host)));
+        return write().thenApply(written -> report((group, host) -> matches(origin, group, host)));
     }
 
     /** Applies new groups; the state of earlier groups is kept by name. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
-                log.warn("which origins are put down is not kept by the names of this configuration", failure);
+                log.warn(
+                        "the marks of origins that were put down cannot be stored by the names of this configuration",
+                        failure);
             }
         });
     }
@@ -96,7 +98,7 @@ public final class OriginAdmin implements OriginControl {
             return CompletableFuture.completedFuture(null);
         }
         return CompletableFuture.runAsync(() -> {
-            writing.lock();
+            writeLock.lock();
             try {
                 file.write(groups.all(), clock.millis());
             } catch (IOException e) {
@@ -105,12 +107,12 @@ public final class OriginAdmin implements OriginControl {
                         "origin-not-durable",
                         "changed in this process, but the next worker will not know: " + e.getMessage()));
             } finally {
-                writing.unlock();
+                writeLock.unlock();
             }
         });
     }
 
-    private static boolean isMeant(String origin, OriginGroup group, OriginHost host) {
+    private static boolean matches(String origin, OriginGroup group, OriginHost host) {
         String prefix = group.name() + "/";
         String named = origin.startsWith(prefix) ? origin.substring(prefix.length()) : origin;
         String url = host.toString();
@@ -133,7 +135,7 @@ public final class OriginAdmin implements OriginControl {
                 origin + " is neither a group of origins nor a host of one, configured are " + known);
     }
 
-    /** Returns whether a host belongs to an answer. */
+    /** Selects the hosts of an answer. */
     private interface Choice {
         boolean includes(OriginGroup group, OriginHost host);
     }

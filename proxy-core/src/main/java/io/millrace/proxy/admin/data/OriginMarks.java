@@ -43,7 +43,7 @@ public final class OriginMarks {
         } catch (NoSuchFileException e) {
             log.debug("no origins were put down: {} is missing", file);
         } catch (IOException e) {
-            log.warn("which origins were put down cannot be read, so all get requests: {}", file, e);
+            log.warn("the file of origins that were put down cannot be read, so all origins get requests: {}", file, e);
         }
     }
 
@@ -52,10 +52,11 @@ public final class OriginMarks {
         try {
             OriginHealth.Put put =
                     new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
-            boolean known = groups.stream().anyMatch(group -> group.name().equals(fields[0]));
+            boolean isGroupConfigured =
+                    groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
-                    // A missing group may have a new name now. In doubt, a marked host stays down.
-                    .filter(group -> !known || group.name().equals(fields[0]))
+                    // A group that is missing now may have a new name. Then the host is marked in every group.
+                    .filter(group -> !isGroupConfigured || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
                     .forEach(host -> host.putDown(put, nowMillis));
@@ -84,16 +85,16 @@ public final class OriginMarks {
                 }
             }
         }
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Path temporary = file.resolveSibling(file.getFileName() + ".new");
         try (FileChannel channel = FileChannel.open(
-                fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+                temporary, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
             ByteBuffer bytes = StandardCharsets.UTF_8.encode(lines.toString());
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
             channel.force(true);
         }
-        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         syncDirectory();
     }
 

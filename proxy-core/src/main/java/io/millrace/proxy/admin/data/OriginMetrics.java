@@ -29,11 +29,11 @@ public final class OriginMetrics {
             now.addAll(group.hosts());
         }
         bound.removeIf(host -> {
-            boolean gone = !now.contains(host);
-            if (gone) {
+            boolean isGone = !now.contains(host);
+            if (isGone) {
                 withdraw(host);
             }
-            return gone;
+            return isGone;
         });
         for (OriginHost host : now) {
             if (bound.add(host)) {

@@ -110,9 +110,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /**
-     * Returns a new record for a purge that is in force but has none. Returns null if there is no such purge. With a
-     * record, the purge can be undone or cancelled. A process that ends between the journal entry and the record leaves
-     * such a purge.
+     * Returns a new record for a purge that is in force but has no record. Returns null if there is no such purge. A
+     * purge has no record if its process ended after it wrote the journal entry. With the new record, the purge can be
+     * undone or cancelled.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);
@@ -161,7 +161,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return new PurgeView(withCount(present, counted.count(), count), until, count, sweep);
     }
 
-    /** Returns the progress of the sweep of a purge by pattern; null if it has none. */
+    /** Returns the progress of the sweep of a purge by pattern. Returns null if it has none. */
     private @Nullable String sweep(PurgeRecord record, boolean undoable) {
         if (!record.scope().equals(ScopedPurges.word(Kind.PATTERN)) || isDryRun(record)) {
             return null;

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the objects of the inventory that a purge covers. The count runs in slices on the inventory's thread, which
- * applies changes of the store between them. Between slices, objects are opened for which an expression needs more than
- * the inventory has.
+ * applies changes of the store between them. Between slices, the count opens objects for which an expression needs more
+ * data than the inventory has.
  *
  * <p>Thread-safe; written by one thread at a time.
  */
@@ -55,17 +55,24 @@ final class PurgeCount implements ListVisitor {
     private final Invalidator invalidator;
     private final @Nullable PurgedPattern pattern;
     private final List<InvalidationScope> scopes;
-    private final long own;
-    private final long[] previous;
-    private final boolean ofTags;
-    private final boolean ofGroups;
-    private final boolean ofUrls;
+    /** Stamp of the purge. It covers only objects with a lower stamp. */
+    private final long ownStamp;
+    /** Stamp of the latest earlier hard purge of each scope; objects with a lower stamp are gone already. */
+    private final long[] previousStamps;
+
+    private final boolean hasTagScopes;
+    private final boolean hasGroupScopes;
+    private final boolean hasOnlyUrlScopes;
     private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
+    /** Keys of objects that are opened after the slice, because the inventory has too little data. */
     private final List<StoreKey> undecided = new ArrayList<>();
+
     private long sliceEndNanos;
+    /** True if a part of the inventory is still being written, so that objects may be missing. */
     private boolean hasMissing;
+
     private boolean hasManyTags;
     private boolean hasManyGroups;
     private volatile List<String> firstUrls = List.of();
@@ -73,7 +80,7 @@ final class PurgeCount implements ListVisitor {
     private volatile long bytes;
     private volatile long examined;
     private volatile boolean cancelled;
-    private volatile boolean whole;
+    private volatile boolean countedAll;
     private volatile @Nullable String obstacle;
     private volatile @Nullable String note;
 
@@ -82,17 +89,17 @@ final class PurgeCount implements ListVisitor {
             Invalidator invalidator,
             List<InvalidationScope> scopes,
             @Nullable PurgedPattern pattern,
-            long own,
-            long[] previous) {
+            long ownStamp,
+            long[] previousStamps) {
         this.store = store;
         this.invalidator = invalidator;
         this.pattern = pattern;
         this.scopes = scopes;
-        this.own = own;
-        this.previous = previous;
-        this.ofUrls = pattern == null && scopes.stream().allMatch(InvalidationScope::isOfUrls);
-        this.ofTags = scopes.stream().anyMatch(scope -> scope.tag() != null);
-        this.ofGroups = scopes.stream().anyMatch(scope -> scope.kind() == InvalidationKind.GROUP);
+        this.ownStamp = ownStamp;
+        this.previousStamps = previousStamps;
+        this.hasOnlyUrlScopes = pattern == null && scopes.stream().allMatch(InvalidationScope::isOfUrls);
+        this.hasTagScopes = scopes.stream().anyMatch(scope -> scope.tag() != null);
+        this.hasGroupScopes = scopes.stream().anyMatch(scope -> scope.kind() == InvalidationKind.GROUP);
     }
 
     /** Creates a count for a dry run. */
@@ -103,7 +110,7 @@ final class PurgeCount implements ListVisitor {
     /**
      * Creates a count for a purge by pattern, or for its dry run.
      *
-     * @param pattern with its stamp, or for a dry run with a stamp above all others
+     * @param pattern the pattern with its stamp; for a dry run with a stamp above all others
      */
     static PurgeCount of(CacheStore<StoredHead> store, Invalidator invalidator, PurgedPattern pattern) {
         return new PurgeCount(store, invalidator, List.of(), pattern, pattern.stamp(), new long[0]);
@@ -113,29 +120,29 @@ final class PurgeCount implements ListVisitor {
      * Creates a count for a purge that is in force.
      *
      * @param stamp stamp of the purge
-     * @param previous the earlier hard stamp of each scope; 0 for none
+     * @param previousStamps stamp of the latest earlier hard purge of each scope; 0 for none
      */
     static PurgeCount of(
             CacheStore<StoredHead> store,
             Invalidator invalidator,
             List<InvalidationScope> scopes,
             long stamp,
-            long[] previous) {
-        return new PurgeCount(store, invalidator, scopes, null, stamp, previous);
+            long[] previousStamps) {
+        return new PurgeCount(store, invalidator, scopes, null, stamp, previousStamps);
     }
 
     /** Starts the count; never blocks. */
     void start() {
-        slice(null);
+        startSlice(null);
     }
 
-    private void slice(@Nullable String after) {
+    private void startSlice(@Nullable String after) {
         sliceEndNanos = System.nanoTime() + SLICE_NANOS;
-        store.list(after, this, Runnable::run, result -> decide(result, 0));
+        store.list(after, this, Runnable::run, result -> openUndecided(result, 0));
     }
 
     /** Opens the undecided objects from an index on, one after another, and ends the slice. */
-    private void decide(ListResult result, int index) {
+    private void openUndecided(ListResult result, int index) {
         if (index == undecided.size() || cancelled) {
             undecided.clear();
             onSlice(result);
@@ -150,7 +157,7 @@ final class PurgeCount implements ListVisitor {
             if (object != null) {
                 opened(key, object);
             }
-            decide(result, index + 1);
+            openUndecided(result, index + 1);
         });
     }
 
@@ -182,12 +189,12 @@ final class PurgeCount implements ListVisitor {
         note = note(result);
         boolean isOver = result.next() == null || isStopped || result.obstacle() != null;
         if (isOver) {
-            whole = result.next() == null && !isStopped && result.obstacle() == null;
+            countedAll = result.next() == null && !isStopped && result.obstacle() == null;
             end.complete(this);
         }
         firstSlice.complete(this);
         if (!isOver) {
-            slice(result.next());
+            startSlice(result.next());
         }
     }
 
@@ -220,9 +227,9 @@ final class PurgeCount implements ListVisitor {
         return end.isDone();
     }
 
-    /** Returns whether all objects were counted; fixed before the end, false until then. */
+    /** Returns true if all objects were counted. Final once the count has ended; false until then. */
     boolean isWhole() {
-        return whole;
+        return countedAll;
     }
 
     /** Returns the reason why objects cannot be counted; null for none. */
@@ -262,7 +269,7 @@ final class PurgeCount implements ListVisitor {
         if (pattern != null) {
             return pattern.couldCover(StoredUrl.ofKey(key));
         }
-        if (!ofUrls) {
+        if (!hasOnlyUrlScopes) {
             return true;
         }
         int urlLength = lengthBefore(key, lengthBefore(key, key.length, 0), ' ');
@@ -306,8 +313,8 @@ final class PurgeCount implements ListVisitor {
     private boolean covers(TargetUri url, ListedObject object, StoredSummary summary) {
         long stamp = summary.stamp() >= 0
                 ? summary.stamp()
-                : stampOf(object.summary().storedAtSeconds());
-        if (stamp >= own) {
+                : lastStampOf(object.summary().storedAtSeconds());
+        if (stamp >= ownStamp) {
             return false;
         }
         TagList tags = new TagList();
@@ -315,21 +322,21 @@ final class PurgeCount implements ListVisitor {
             byte[] bytesOfTag = tag.getBytes(StandardCharsets.UTF_8);
             tags.addOne(bytesOfTag, 0, bytesOfTag.length);
         }
-        hasManyTags |= ofTags && object.tags().size() >= TAGS_KEPT;
-        hasManyGroups |= ofGroups && summary.groups().length >= StoredSummary.GROUPS_MAX;
+        hasManyTags |= hasTagScopes && object.tags().size() >= TAGS_KEPT;
+        hasManyGroups |= hasGroupScopes && summary.groups().length >= StoredSummary.GROUPS_MAX;
         Labels labels = Labels.of(summary.groups(), tags.tags().onSite(summary.site()));
         if (pattern != null) {
             return !isGone(url, stamp, labels, object, summary) && isCovered(pattern, object, summary);
         }
-        for (int i = 0; i < previous.length; i++) {
-            if (stamp >= previous[i] && scopes.get(i).covers(url, labels)) {
+        for (int i = 0; i < previousStamps.length; i++) {
+            if (stamp >= previousStamps[i] && scopes.get(i).covers(url, labels)) {
                 return !isGone(url, stamp, labels, object, summary);
             }
         }
         return false;
     }
 
-    /** Returns whether a pattern covers an object. If the inventory has too little, the object is opened later. */
+    /** Returns true if a pattern covers an object. If the inventory has too little data, the object is opened later. */
     private boolean isCovered(PurgedPattern by, ListedObject object, StoredSummary summary) {
         ListedFacts facts = facts(by, object, summary);
         if (!by.couldCover(facts)) {
@@ -342,7 +349,10 @@ final class PurgeCount implements ListVisitor {
         return true;
     }
 
-    /** The values of fields at the time of a purge, in whole seconds, the unit of times in the inventory. */
+    /**
+     * Returns the values of an object's fields at the time of a purge. The time is in whole seconds, as in the
+     * inventory.
+     */
     private static ListedFacts facts(PurgedPattern by, ListedObject object, StoredSummary summary) {
         long millis = TimeUnit.SECONDS.toMillis(by.millis() / MILLIS_PER_SECOND);
         return new ListedFacts(StoredUrl.ofKey(object.key()), summary, object, millis, () -> false);
@@ -353,13 +363,13 @@ final class PurgeCount implements ListVisitor {
         Outdated outdated = invalidator.invalidations().of(url, stamp, labels);
         if (outdated != null
                 && !outdated.isSoft()
-                && invalidator.invalidations().purgeStamp(url, stamp, labels, outdated) < own) {
+                && invalidator.invalidations().purgeStamp(url, stamp, labels, outdated) < ownStamp) {
             return true;
         }
         for (PurgedPattern other : invalidator.patterns()) {
             if (!other.isSoft()
                     && stamp < other.stamp()
-                    && other.stamp() < own
+                    && other.stamp() < ownStamp
                     && !other.couldMiss(facts(other, object, summary))) {
                 return true;
             }
@@ -368,7 +378,7 @@ final class PurgeCount implements ListVisitor {
     }
 
     /** Returns the highest stamp of the second in which an object was stored. */
-    private static long stampOf(long seconds) {
+    private static long lastStampOf(long seconds) {
         return ((seconds + 1) * MILLIS_PER_SECOND) << PurgeId.TIME_SHIFT;
     }
 }

@@ -20,8 +20,8 @@ final class PurgePermission {
     private PurgePermission() {}
 
     /**
-     * Checks the kind of a purge. Tokens with sites have no right to kinds that no site bounds; the other checks compare
-     * the sites of the other kinds.
+     * Checks the kind of a purge. A token that is limited to sites has no right to kinds of purges that cover all
+     * sites. Further checks compare the sites of the other kinds.
      *
      * @throws AdminException if the token has no right to this purge
      */
@@ -70,7 +70,9 @@ final class PurgePermission {
         }
     }
 
-    /** Checks the sites of a host, a prefix or a group: those of every rule whose responses it may cover. */
+    /**
+     * Checks the sites of a host, a prefix or a group. These are the sites of every rule whose responses it may cover.
+     */
     static void checkHost(AdminCaller caller, TargetUri url, RemapTable table) throws AdminException {
         PurgeRights rights = caller.purgeRights();
         if (rights != null && !rights.sites().isEmpty()) {
@@ -101,7 +103,10 @@ final class PurgePermission {
         }
     }
 
-    /** Returns the sites of a rule whose responses a purge of a host may cover, perhaps through a common key host. */
+    /**
+     * Returns the sites of a rule whose responses a purge of a host may cover. The purge may also cover them because
+     * both hosts share a host in cache keys.
+     */
     private static Set<String> siteOf(RemapRule rule, TargetUri url, RemapTable table) {
         if (!rule.config().verb().isForward()) {
             return Set.of();
@@ -121,7 +126,7 @@ final class PurgePermission {
         return List.copyOf(rules);
     }
 
-    /** Returns the sites of a client's URL: those of the rules, and the host for rules without site. */
+    /** Returns the sites of a client's URL. A rule without a site counts as the site of the URL's host. */
     static Set<String> sites(TargetUri url, Collection<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();
         for (RemapRule rule : rules) {

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Explains a request by a dry run: the first event loop decides, and the result is returned as text.
+ * Explains a request by a dry run on the first event loop, and returns the result as text.
  *
  * <p>Thread-safe.
  */
@@ -73,8 +73,8 @@ public final class RequestExplanation implements ExplainSource {
     }
 
     private static RequestHead request(Question question) throws AdminException {
-        TargetResult whole = TargetUri.parseAbsolute(question.url());
-        if (!(whole instanceof TargetUri url)) {
+        TargetResult parsedUrl = TargetUri.parseAbsolute(question.url());
+        if (!(parsedUrl instanceof TargetUri url)) {
             throw DataPlaneAdmin.notUrl(question.url());
         }
         Method method = Method.of(question.method());
@@ -101,12 +101,12 @@ public final class RequestExplanation implements ExplainSource {
                 ? url.host() + ":" + url.port()
                 : question.toProxy() ? url.asString() : url.pathAndQuery();
         TargetResult parsed = TargetUri.parse(method, target, fields, 1, url.isSecure());
-        if (!(parsed instanceof TargetUri asked)) {
+        if (!(parsed instanceof TargetUri requestTarget)) {
             throw DataPlaneAdmin.notUrl(question.url());
         }
         return question.http2()
-                ? RequestHead.ofHttp2(question.method(), asked, fields)
-                : RequestHead.of(question.method(), asked, fields);
+                ? RequestHead.ofHttp2(question.method(), requestTarget, fields)
+                : RequestHead.of(question.method(), requestTarget, fields);
     }
 
     private static AdminException bad(String message) {
@@ -132,10 +132,10 @@ public final class RequestExplanation implements ExplainSource {
         boolean secure = url.isSecure() && (!question.toProxy() || hasListener(true) || !hasListener(false));
         boolean wantsTls = secure;
         for (Listener listener : proxy.listeners()) {
-            boolean wanted = question.port() == 0
+            boolean matches = question.port() == 0
                     ? listener.secure() == wantsTls
                     : listener.localAddress().getPort() == question.port();
-            if (wanted && !found) {
+            if (matches && !found) {
                 found = true;
                 secure = listener.secure();
                 local = listener.localAddress().getAddress().isAnyLocalAddress()

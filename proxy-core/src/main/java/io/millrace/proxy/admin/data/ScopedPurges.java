@@ -33,7 +33,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Purges of hosts, prefixes, groups, tags and everything, and soft purges of URLs, for the admin API.
+ * Executes purges of scopes for the admin API. A scope is a host, prefix, group, set of tags, pattern or everything.
+ * URLs are purged softly.
  *
  * <p>Thread-safe.
  */
@@ -54,7 +55,7 @@ public final class ScopedPurges implements InvalidationService {
      * A purge before its execution. Immutable.
      *
      * @param scopes the scopes to invalidate
-     * @param counter the counter of such purges
+     * @param counter the counter of purges of this kind
      * @param target description of the requested target
      * @param pattern the purge by pattern, without scopes; else null
      */
@@ -206,7 +207,8 @@ public final class ScopedPurges implements InvalidationService {
         return kind == InvalidationKind.TAG_EVERYWHERE ? InvalidationKind.TAG.text() : kind.text();
     }
 
-    private CompletionStage<InvalidationReport> invalidate(Plan plan, Scope asked, AdminCaller caller, boolean counts) {
+    private CompletionStage<InvalidationReport> invalidate(
+            Plan plan, Scope requested, AdminCaller caller, boolean counts) {
         ServingLoop loop = proxy.loops().get(0);
         PurgeHistory purges = proxy.shared().purges();
         Invalidator invalidator = proxy.shared().invalidator();
@@ -219,10 +221,10 @@ public final class ScopedPurges implements InvalidationService {
                     PurgeId.ofStamp(last.stamp()),
                     purges.nowMillis(),
                     client(caller),
-                    word(asked.kind()),
+                    word(requested.kind()),
                     plan.target(),
-                    asked.site(),
-                    asked.soft());
+                    requested.site(),
+                    requested.soft());
             if (failure != null) {
                 invalidator.release(last.stamp());
                 purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
@@ -232,10 +234,10 @@ public final class ScopedPurges implements InvalidationService {
                         "invalidated in this process, but the storage could not be written: " + failure.getMessage()));
                 return;
             }
-            String became = asked.soft()
+            String outcome = requested.soft()
                     ? "stored responses are stale and are validated before their next use"
                     : "stored responses are gone";
-            InvalidationReport done = new InvalidationReport(word(last.kind()), plan.target(), last.stamp(), became);
+            InvalidationReport done = new InvalidationReport(word(last.kind()), plan.target(), last.stamp(), outcome);
             purges.add(record, loop.loop(), () -> {
                 if (counts) {
                     count(record, plan, previous, done, report);
@@ -245,7 +247,7 @@ public final class ScopedPurges implements InvalidationService {
             });
         };
         if (plan.pattern() == null) {
-            invalidator.invalidate(plan.scopes(), asked.soft(), loop.loop(), reply);
+            invalidator.invalidate(plan.scopes(), requested.soft(), loop.loop(), reply);
         } else if (!invalidator.invalidate(plan.pattern(), counts, loop.loop(), reply)) {
             report.completeExceptionally(tooManyPatterns());
         }

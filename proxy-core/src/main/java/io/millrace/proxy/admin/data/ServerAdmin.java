@@ -126,8 +126,8 @@ public final class ServerAdmin implements ServerSource {
             }
         }
         views.sort(Comparator.comparingLong(ThreadView::cpuMillis).reversed().thenComparing(ThreadView::name));
-        int shown = Math.min(THREADS_MAX, views.size());
-        return new ThreadReport(List.copyOf(views.subList(0, shown)), views.size() - shown);
+        int shownCount = Math.min(THREADS_MAX, views.size());
+        return new ThreadReport(List.copyOf(views.subList(0, shownCount)), views.size() - shownCount);
     }
 
     private static ThreadView view(ThreadInfo thread, long cpuNanos) {

@@ -17,8 +17,8 @@ final class SitePatterns {
     private SitePatterns() {}
 
     /**
-     * Returns an expression that holds only for responses of the caller's sites; the same text for callers without
-     * such a limit.
+     * Returns an expression that holds only for responses of the caller's sites. For callers without such a limit the
+     * expression is unchanged.
      *
      * @throws AdminException if the hosts of a site are not fixed, or a host for which the expression could hold also
      *     has responses of other sites
@@ -30,12 +30,12 @@ final class SitePatterns {
         }
         Set<String> hosts = new LinkedHashSet<>();
         for (String site : rights.sites().stream().sorted().toList()) {
-            List<String> ofSite = SitesOfRules.hosts(rules, site);
-            if (ofSite == null) {
+            List<String> siteHosts = SitesOfRules.hosts(rules, site);
+            if (siteHosts == null) {
                 throw refused(caller, "a rule of the site " + site + " has no fixed host");
             }
             // Responses without rule belong to the site of their host.
-            for (String host : ofSite.isEmpty() ? List.of(site) : ofSite) {
+            for (String host : siteHosts.isEmpty() ? List.of(site) : siteHosts) {
                 hosts.addAll(keyHosts(host, pattern, caller, rules));
             }
         }
@@ -46,7 +46,10 @@ final class SitePatterns {
         return "host in (" + literals + ") && (" + pattern.text() + ")";
     }
 
-    /** Returns the hosts in cache keys for a client's host if the pattern could cover one, after a check of rights. */
+    /**
+     * Returns the hosts in the cache keys of a client's host. The result is empty if the pattern covers none of them.
+     * Checks the caller's right to these hosts.
+     */
     private static Set<String> keyHosts(String host, PurgedPattern pattern, AdminCaller caller, RemapTable rules)
             throws AdminException {
         if (!(TargetUri.parseAbsolute("http://" + host + "/") instanceof TargetUri url)) {

@@ -24,11 +24,11 @@ final class SitesOfRules implements SiteSource {
     public boolean isKnown(String site) {
         RemapTable table = rules.get();
         return !table.rulesOfSites(Set.of(site)).isEmpty()
-                || !ofHost(table, site).isEmpty();
+                || !rulesWithoutSite(table, site).isEmpty();
     }
 
     /** Returns the rules without site for a host. */
-    private static List<RemapRule> ofHost(RemapTable table, String host) {
+    private static List<RemapRule> rulesWithoutSite(RemapTable table, String host) {
         TargetUri url = root(host);
         return url == null
                 ? List.of()
@@ -58,7 +58,9 @@ final class SitesOfRules implements SiteSource {
         return hosts;
     }
 
-    /** Returns the hosts of a site, with a port other than the default; null if a rule of it has no fixed host. */
+    /**
+     * Returns the hosts of a site, with a port other than the default. Returns null if a rule of it has no fixed host.
+     */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();
         for (RemapRule rule : table.rulesOfSites(Set.of(site))) {
@@ -67,10 +69,10 @@ final class SitesOfRules implements SiteSource {
             if (host == null || rule.config().verb().isRegex()) {
                 return null;
             }
-            boolean isUsualPort = from.port() < 0 || from.port() == (from.isSecure() ? 443 : 80);
-            hosts.add(isUsualPort ? host : host + ":" + from.port());
+            boolean isDefaultPort = from.port() < 0 || from.port() == (from.isSecure() ? 443 : 80);
+            hosts.add(isDefaultPort ? host : host + ":" + from.port());
         }
-        if (!ofHost(table, site).isEmpty()) {
+        if (!rulesWithoutSite(table, site).isEmpty()) {
             hosts.add(site);
         }
         return List.copyOf(hosts);

@@ -41,6 +41,7 @@ public final class TlsAdmin implements CertificatesSource {
         this.clockMillis = clockMillis;
     }
 
+    /** Registers the metrics of certificates. */
     public void bind(MetricsRegistry metrics) {
         for (String state : STATES) {
             metrics.supplyGauge(
@@ -75,7 +76,7 @@ public final class TlsAdmin implements CertificatesSource {
         }
     }
 
-    /** Returns the certificates that expire first. */
+    /** Returns the seconds to expiry by name, for the certificates that expire first. */
     private Map<String, Double> secondsToExpiryByName() {
         Map<String, Double> seconds = new LinkedHashMap<>();
         tls.report().lines().stream()
@@ -167,7 +168,7 @@ public final class TlsAdmin implements CertificatesSource {
         });
     }
 
-    /** Certificates of one element have the same settings. */
+    /** Returns the settings in force for a certificate. All certificates of one element have the same settings. */
     private List<Setting> settings(TlsReport.Line line) {
         return tls.settings(line).stream()
                 .map(each -> new Setting(each.name(), each.value(), each.source(), each.address()))

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored variants of one URL for the admin API, and adds the record of this purge.
+ * Removes the stored variants of one URL, and adds the record of this purge.
  *
  * <p>Used once. Thread-safe.
  */
@@ -48,7 +48,7 @@ final class UrlPurge {
     /**
      * Purges the URL.
      *
-     * @param counted whether to count the covered objects before, for a short time at most
+     * @param counted whether to count the covered objects first, for one slice at most
      * @return completes when the purge and its record are durable
      */
     CompletionStage<PurgeReport> run(boolean counted) {

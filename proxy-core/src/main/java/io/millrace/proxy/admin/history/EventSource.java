@@ -5,7 +5,7 @@ import io.millrace.proxy.observe.event.EventKind;
 import java.util.List;
 import java.util.Set;
 
-/** The kept events. Thread-safe; does not block. */
+/** The events that the proxy has stored. Thread-safe; does not block. */
 @FunctionalInterface
 public interface EventSource {
     /**

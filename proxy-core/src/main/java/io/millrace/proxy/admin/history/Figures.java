@@ -22,13 +22,13 @@ final class Figures {
             if (last >= 0 && joined.get(last).atSeconds() == at) {
                 joined.set(last, sum(joined.get(last), point));
             } else {
-                joined.add(at == point.atSeconds() ? point : moved(point, at));
+                joined.add(at == point.atSeconds() ? point : withTime(point, at));
             }
         }
         return joined;
     }
 
-    private static Point moved(Point point, long at) {
+    private static Point withTime(Point point, long at) {
         return new Point(
                 at,
                 point.measuredMillis(),
@@ -69,8 +69,8 @@ final class Figures {
     }
 
     /**
-     * Returns a quantile in microseconds, with linear interpolation within a bucket. In the unbounded bucket it is the
-     * bound below.
+     * Returns a quantile in microseconds, with linear interpolation within a bucket. For the last bucket, which is
+     * unbounded, it returns the lower bound.
      *
      * @param q from 0 to 1
      * @param bounds upper bounds of all buckets but the last, in microseconds
@@ -84,14 +84,14 @@ final class Figures {
         if (total <= 0) {
             return -1;
         }
-        double wanted = q * total;
-        double below = 0;
+        double rank = q * total;
+        double counted = 0;
         double lower = 0;
         for (int i = 0; i < bounds.size(); i++) {
-            if (below + counts[i] >= wanted && counts[i] > 0) {
-                return lower + (bounds.get(i) - lower) * (wanted - below) / counts[i];
+            if (counted + counts[i] >= rank && counts[i] > 0) {
+                return lower + (bounds.get(i) - lower) * (rank - counted) / counts[i];
             }
-            below += counts[i];
+            counted += counts[i];
             lower = bounds.get(i);
         }
         return lower;

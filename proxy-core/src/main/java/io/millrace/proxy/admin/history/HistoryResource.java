@@ -18,7 +18,8 @@ import tools.jackson.core.JsonGenerator;
 /**
  * {@code GET /v1/history}: figures of the past, from the file that the launcher writes. Thread-safe.
  *
- * <p>Without {@code step}, the answer has the finest archive that covers the range within the limit of points.
+ * <p>Without {@code step}, the answer is taken from the finest archive that covers the range within the limit of
+ * points.
  */
 public final class HistoryResource implements AdminResource {
     public static final String PATH = "/v1/history";
@@ -65,7 +66,9 @@ public final class HistoryResource implements AdminResource {
         return true;
     }
 
-    /** The requested range in seconds since 1970, and its step in seconds. */
+    /**
+     * The range of an answer in seconds since 1970. The steps of the answer and of the archive to read are in seconds.
+     */
     private record Range(long from, long to, long step, long archiveStep) {}
 
     @Override
@@ -131,15 +134,18 @@ public final class HistoryResource implements AdminResource {
         if (fromMillis >= toMillis) {
             throw new AdminException(400, "bad-request", "from: is not before to");
         }
-        long asked = TimeParameter.seconds(request, "step", 0);
-        Archive archive = archive(archives, asked, fromMillis, toMillis, now);
-        if (asked % archive.stepSeconds() != 0) {
+        long requestedStep = TimeParameter.seconds(request, "step", 0);
+        Archive archive = archive(archives, requestedStep, fromMillis, toMillis, now);
+        if (requestedStep % archive.stepSeconds() != 0) {
             throw new AdminException(
-                    400, "bad-request", "step: " + asked + " s is no multiple of a recorded step: " + steps(archives));
+                    400,
+                    "bad-request",
+                    "step: " + requestedStep + " s is no multiple of a recorded step: " + steps(archives));
         }
         // Before the first record there is nothing to read.
         long oldest = Math.max(fromMillis / 1000, now / 1000 - archive.spanSeconds());
-        long step = asked > 0 ? asked : archive.stepSeconds() * multiple(toMillis / 1000 - oldest, archive);
+        long step =
+                requestedStep > 0 ? requestedStep : archive.stepSeconds() * multiple(toMillis / 1000 - oldest, archive);
         long from = Math.floorDiv(oldest, step) * step;
         long to = Math.max(from, Math.min(toMillis, now + step * 1000) / 1000);
         if ((to - from) / step > POINTS_MAX) {
@@ -152,7 +158,9 @@ public final class HistoryResource implements AdminResource {
         return new Range(from, to, step, archive.stepSeconds());
     }
 
-    /** Returns how many steps of an archive are joined, so that a range is within the limit of points. */
+    /**
+     * Returns the number of an archive's steps that are joined to one. A range thus stays within the limit of points.
+     */
     private static long multiple(long spanSeconds, Archive archive) {
         long points = spanSeconds / archive.stepSeconds();
         return Math.max(1, (points + POINTS_MAX - 1) / POINTS_MAX);
@@ -164,12 +172,16 @@ public final class HistoryResource implements AdminResource {
         return steps;
     }
 
-    /** Returns the finest archive that covers the range; with a step, the coarsest one that divides it. */
-    private static Archive archive(List<Archive> archives, long asked, long fromMillis, long toMillis, long now) {
-        Archive chosen = archives.get(asked > 0 ? 0 : archives.size() - 1);
-        if (asked > 0) {
+    /**
+     * Returns the finest archive that covers the range. With a requested step, it returns the coarsest archive whose
+     * step divides it.
+     */
+    private static Archive archive(
+            List<Archive> archives, long requestedStep, long fromMillis, long toMillis, long now) {
+        Archive chosen = archives.get(requestedStep > 0 ? 0 : archives.size() - 1);
+        if (requestedStep > 0) {
             for (Archive archive : archives) {
-                chosen = asked % archive.stepSeconds() == 0 ? archive : chosen;
+                chosen = requestedStep % archive.stepSeconds() == 0 ? archive : chosen;
             }
             return chosen;
         }

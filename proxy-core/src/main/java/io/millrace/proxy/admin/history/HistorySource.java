@@ -3,7 +3,7 @@ package io.millrace.proxy.admin.history;
 import java.io.IOException;
 import java.util.List;
 
-/** The recorded figures. Thread-safe; reading blocks. */
+/** The source of recorded figures. Thread-safe; reading blocks. */
 public interface HistorySource {
     /**
      * The figures of one step of time. Counts are increases within the step. Never modified.
@@ -37,7 +37,7 @@ public interface HistorySource {
             long[] originLatency) {}
 
     /**
-     * An archive: figures with one distance of time. Immutable.
+     * An archive: figures that were recorded with one length of step. Immutable.
      *
      * @param stepSeconds length of a step
      * @param steps number of steps that it keeps
@@ -56,7 +56,7 @@ public interface HistorySource {
      * Returns the recorded steps of an archive, oldest first. Steps without a record are missing.
      *
      * @param stepSeconds step of one of {@link #archives}
-     * @param fromSeconds begin of the first step, or before it
+     * @param fromSeconds steps that begin at this time or later are returned
      * @param toSeconds end; a step that begins at this time is not included
      * @throws IOException if the file cannot be read
      */

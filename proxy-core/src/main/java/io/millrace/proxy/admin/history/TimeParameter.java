@@ -18,15 +18,15 @@ final class TimeParameter {
     private TimeParameter() {}
 
     /**
-     * Returns a point in time, in epoch milliseconds: seconds since 1970, a time such as 2026-11-28T10:00:00Z, or a span
-     * before now such as 1h.
+     * Parses a point in time and returns epoch milliseconds. The parameter has seconds since 1970, a time such as
+     * 2026-11-28T10:00:00Z, or a span before now such as 1h.
      *
-     * @param otherwise the result without the parameter
+     * @param defaultValue the result without the parameter
      */
-    static long millis(AdminRequest request, String name, long nowMillis, long otherwise) throws AdminException {
+    static long millis(AdminRequest request, String name, long nowMillis, long defaultValue) throws AdminException {
         String text = request.optionalParameter(name);
         if (text == null) {
-            return otherwise;
+            return defaultValue;
         }
         if (SECONDS.matcher(text).matches()) {
             return Long.parseLong(text) * 1000;
@@ -47,10 +47,10 @@ final class TimeParameter {
     }
 
     /** Returns a span in seconds, such as 10, 10s or 1min. */
-    static long seconds(AdminRequest request, String name, long otherwise) throws AdminException {
+    static long seconds(AdminRequest request, String name, long defaultValue) throws AdminException {
         String text = request.optionalParameter(name);
         if (text == null) {
-            return otherwise;
+            return defaultValue;
         }
         Matcher span = SPAN.matcher(text);
         if (span.matches()) {
@@ -68,10 +68,10 @@ final class TimeParameter {
     }
 
     /** Returns a whole number within bounds. */
-    static long number(AdminRequest request, String name, long min, long max, long otherwise) throws AdminException {
+    static long number(AdminRequest request, String name, long min, long max, long defaultValue) throws AdminException {
         String text = request.optionalParameter(name);
         if (text == null) {
-            return otherwise;
+            return defaultValue;
         }
         try {
             long number = Long.parseLong(text);

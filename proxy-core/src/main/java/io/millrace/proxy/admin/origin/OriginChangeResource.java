@@ -51,11 +51,12 @@ public final class OriginChangeResource implements AdminResource {
                 Json.strings(request.body(), down ? Set.of("origin", "reason", "seconds") : Set.of("origin"));
         String origin = members.get("origin");
         if (origin == null || origin.isEmpty()) {
-            throw bad("the member 'origin' is needed: the name of a group of origins, or a host of one");
+            throw badRequest("the member 'origin' is needed: the name of a group of origins, or a host of one");
         }
         String reason = members.getOrDefault("reason", "");
         if (reason.length() > REASON_LENGTH_MAX) {
-            throw bad("the member 'reason' is too long: actual=" + reason.length() + ", limit=" + REASON_LENGTH_MAX);
+            throw badRequest(
+                    "the member 'reason' is too long: actual=" + reason.length() + ", limit=" + REASON_LENGTH_MAX);
         }
         CompletionStage<List<Host>> done =
                 down ? control.down(origin, reason, seconds(members.getOrDefault("seconds", "0"))) : control.up(origin);
@@ -67,12 +68,13 @@ public final class OriginChangeResource implements AdminResource {
         if (text.isEmpty()
                 || text.length() > SECONDS_DIGITS_MAX
                 || !text.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            throw bad("the member 'seconds' is not a number of at most " + SECONDS_DIGITS_MAX + " digits: " + text);
+            throw badRequest(
+                    "the member 'seconds' is not a number of at most " + SECONDS_DIGITS_MAX + " digits: " + text);
         }
         return Long.parseLong(text);
     }
 
-    private static AdminException bad(String message) {
+    private static AdminException badRequest(String message) {
         return new AdminException(400, "bad-request", message);
     }
 }

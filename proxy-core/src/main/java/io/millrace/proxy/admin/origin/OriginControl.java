@@ -20,7 +20,8 @@ public interface OriginControl {
      *     host may lack its scheme. A group means all of its hosts, and a host means this host in every group
      * @param reason the reason, shown in the list
      * @param seconds duration; 0 for until {@link #up}
-     * @return the changed hosts, when the mark is durable if it can be; or an {@link AdminException}
+     * @return the changed hosts when the mark is durable, or at once if this proxy stores no marks; or an {@link
+     *     AdminException}
      */
     CompletionStage<List<Host>> down(String origin, String reason, long seconds);
 

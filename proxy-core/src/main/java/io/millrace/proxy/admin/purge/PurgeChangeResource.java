@@ -18,6 +18,7 @@ public final class PurgeChangeResource implements AdminResource {
     private final PurgeControl purges;
     private final Change change;
 
+    /** The change that a resource makes. */
     private interface Change {
         CompletionStage<PurgeView> apply(String id, AdminCaller caller) throws AdminException;
     }
@@ -33,7 +34,7 @@ public final class PurgeChangeResource implements AdminResource {
         return new PurgeChangeResource("/v1/cache/purge/undo", purges, purges::undo);
     }
 
-    /** Creates the resource that ends purges by pattern and counts. */
+    /** Creates the resource that cancels pattern purges and counts. */
     public static PurgeChangeResource cancel(PurgeControl purges) {
         return new PurgeChangeResource("/v1/cache/purge/cancel", purges, purges::cancel);
     }

@@ -33,7 +33,7 @@ public interface PurgeControl {
     CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException;
 
     /**
-     * Ends a live purge by pattern before its sweep is complete, or stops the count of another purge or of a dry run.
+     * Ends a pattern purge whose sweep is not complete, or stops a count. A count belongs to a purge or to a dry run.
      * Blocks while it reads the records; the stage completes when the cancellation is durable.
      *
      * @throws AdminException if there is no such purge, or neither a count nor a sweep is in progress
@@ -58,11 +58,11 @@ public interface PurgeControl {
      * A count. Immutable.
      *
      * @param objects covered objects in the entries read so far
-     * @param bytes their body bytes
-     * @param urls the first of their URLs
+     * @param bytes body bytes of these objects
+     * @param urls URLs of the first of these objects
      * @param examined inventory entries read so far
      * @param entries approximate number of inventory entries
-     * @param isOver whether it has ended
+     * @param isOver whether the count has ended
      * @param note reason why the count may be too low; null if it is exact
      */
     record Count(

@@ -42,8 +42,9 @@ public final class PurgeListResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         int limit = limit(request);
         AdminCaller caller = request.caller();
-        int read = caller.purgeRights() == null ? limit : LIMIT_MAX;
-        List<PurgeView> latest = purges.latest(request.optionalParameter("before"), read).stream()
+        // Purges of other tokens are removed below, so a limited client needs more records.
+        int readLimit = caller.purgeRights() == null ? limit : LIMIT_MAX;
+        List<PurgeView> latest = purges.latest(request.optionalParameter("before"), readLimit).stream()
                 .filter(view -> caller.owns(view.record().client().token()))
                 .limit(limit)
                 .toList();

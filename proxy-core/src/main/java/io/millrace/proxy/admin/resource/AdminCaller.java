@@ -36,7 +36,7 @@ public record AdminCaller(
         this(uid, token, address, null);
     }
 
-    /** Whether the client may see and change a purge that a token has requested. */
+    /** Returns true if the client may see and change a purge that a token has requested. */
     public boolean owns(@Nullable String tokenOfPurge) {
         return purgeRights == null || (token != null && token.equals(tokenOfPurge));
     }

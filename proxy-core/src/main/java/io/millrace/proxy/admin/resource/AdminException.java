@@ -1,6 +1,6 @@
 package io.millrace.proxy.admin.resource;
 
-/** An error answer of the admin API with a status, a stable code, and a sentence for display. */
+/** An error answer of the admin API. It has a status, a stable code, and a sentence for display. */
 public final class AdminException extends Exception {
     private final int status;
     private final String code;
@@ -17,7 +17,11 @@ public final class AdminException extends Exception {
         this(status, code, message, 0);
     }
 
-    /** @param retryAfterSeconds value of the field Retry-After; 0 for none */
+    /**
+     * Creates an error answer that tells the client when to try again.
+     *
+     * @param retryAfterSeconds value of the field Retry-After; 0 for none
+     */
     public AdminException(int status, String code, String message, long retryAfterSeconds) {
         super(message, null, false, false);
         this.status = status;
@@ -40,7 +44,7 @@ public final class AdminException extends Exception {
         return code;
     }
 
-    /** The sentence. */
+    /** The sentence for display: the problem and its remedy. */
     public String message() {
         return String.valueOf(getMessage());
     }

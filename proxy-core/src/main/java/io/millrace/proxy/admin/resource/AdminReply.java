@@ -25,20 +25,20 @@ public record AdminReply(
     /** The field with the stable word of an error. */
     public static final String ERROR_FIELD = "Millrace-Error";
 
-    /** The media type of every answer but the metrics. */
+    /** The media type of JSON answers. */
     public static final String JSON = "application/json";
 
-    /** An answer that is no error, without further header fields. */
+    /** Creates an answer without an error code and without further header fields. */
     public AdminReply(int status, String contentType, byte[] body) {
         this(status, contentType, body, null, Map.of());
     }
 
-    /** The same answer with these header fields. */
+    /** Returns a copy with these further header fields. */
     public AdminReply with(Map<String, String> further) {
         return new AdminReply(status, contentType, body, errorCode, Map.copyOf(further));
     }
 
-    /** A JSON object with status 200. */
+    /** Creates an answer with a JSON object and status 200. */
     public static AdminReply json(Consumer<JsonGenerator> members) {
         return json(200, members);
     }
@@ -68,7 +68,7 @@ public record AdminReply(
                 .withErrorCode(code);
     }
 
-    /** Returns the answer as that of an error. */
+    /** Returns a copy that is an error with this stable word. */
     public AdminReply withErrorCode(String code) {
         return new AdminReply(status, contentType, body, code, fields);
     }

@@ -31,7 +31,7 @@ public record AdminRequest(
     /** The request fields that resources read. */
     public static final List<String> FIELDS = List.of("fastly-soft-purge", "surrogate-key");
 
-    /** A bound on parameters; a lookup takes one URL and some header fields. */
+    /** Limit of query parameters. A lookup has the most: one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 
     /** Creates a request of a local client, without fields. */
@@ -60,7 +60,7 @@ public record AdminRequest(
      * Returns the decoded values of a query parameter in order; empty without the parameter. Only {@code &} separates
      * parameters, because a URL in a value may have semicolons.
      *
-     * @throws AdminException if the query cannot be decoded, or has more parameters than are read
+     * @throws AdminException if the query cannot be decoded, or exceeds the limit of parameters
      */
     public List<String> parameters(String name) throws AdminException {
         if (target.chars().filter(c -> c == '&').count() >= MAX_PARAMETERS) {

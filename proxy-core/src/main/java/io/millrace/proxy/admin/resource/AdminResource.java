@@ -31,7 +31,7 @@ public interface AdminResource {
         return false;
     }
 
-    /** Returns the time limit of an answer; then the client gets a 504. */
+    /** Returns the time limit of an answer, after which the client gets status 504. */
     default Duration timeout() {
         return DEFAULT_TIMEOUT;
     }

@@ -15,7 +15,7 @@ public final class FailureReply {
         return AdminReply.error(exceptionOf(thrown));
     }
 
-    /** Returns the error for something that a resource threw; an unknown failure is logged. */
+    /** Converts an exception that a resource threw to an error answer. An unexpected exception is logged. */
     public static AdminException exceptionOf(Throwable thrown) {
         Throwable failure = thrown;
         while ((failure instanceof CompletionException || failure instanceof ExecutionException)

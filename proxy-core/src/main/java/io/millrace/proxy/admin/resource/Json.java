@@ -24,7 +24,7 @@ public final class Json {
 
     private Json() {}
 
-    /** Returns an object as UTF-8. */
+    /** Returns a JSON object as UTF-8 text. */
     static byte[] object(Consumer<JsonGenerator> members) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(512);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
@@ -35,6 +35,7 @@ public final class Json {
         return out.toByteArray();
     }
 
+    /** Returns a parser of a JSON text; the caller must close it. */
     public static JsonParser parser(byte[] text) {
         return FACTORY.createParser(ObjectReadContext.empty(), text);
     }
@@ -57,7 +58,7 @@ public final class Json {
      * Reads the body of a request: an object with string members.
      *
      * @param known the permitted names
-     * @throws AdminException if it is anything else
+     * @throws AdminException if the body has another form
      */
     public static Map<String, String> strings(byte[] body, Set<String> known) throws AdminException {
         Map<String, String> members = new HashMap<>();
@@ -82,9 +83,10 @@ public final class Json {
     }
 
     /**
-     * Reads the body of a request: an object of strings, numbers, booleans, lists of strings and objects of strings.
+     * Reads the body of a request, a JSON object. Its values are strings, numbers, booleans, lists of strings and
+     * objects of strings.
      *
-     * @throws AdminException if it is anything else
+     * @throws AdminException if the body has another form
      */
     public static Map<String, Object> members(byte[] body) throws AdminException {
         Map<String, Object> members = new LinkedHashMap<>();
@@ -122,15 +124,16 @@ public final class Json {
             return words;
         }
         expect(token == JsonToken.START_OBJECT, "the member '" + name + "' has an unsupported type");
-        Map<String, String> below = new LinkedHashMap<>();
+        Map<String, String> nested = new LinkedHashMap<>();
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String key = unicode(String.valueOf(parser.currentName()));
             expect(parser.nextToken() == JsonToken.VALUE_STRING, "'" + name + "." + key + "' must be a string");
-            expect(below.put(key, unicode(parser.getString())) == null, "'" + name + "." + key + "' is given twice");
+            expect(nested.put(key, unicode(parser.getString())) == null, "'" + name + "." + key + "' is given twice");
         }
-        return below;
+        return nested;
     }
 
+    /** Refuses members with unknown names. */
     public static void onlyMembers(Map<String, Object> members, List<String> known) throws AdminException {
         for (String name : members.keySet()) {
             expect(known.contains(name), "unknown member '" + name + "', known are " + known);
@@ -165,7 +168,7 @@ public final class Json {
         return words;
     }
 
-    /** Returns a text unless it has a surrogate without its partner, which an answer or a log could not contain. */
+    /** Refuses a text with an unpaired surrogate, which cannot be written to an answer or a log. */
     private static String unicode(String text) throws AdminException {
         expect(StandardCharsets.UTF_8.newEncoder().canEncode(text), "the body has an unpaired surrogate");
         return text;

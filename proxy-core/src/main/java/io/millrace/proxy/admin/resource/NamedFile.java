@@ -6,23 +6,25 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file that a request names as a configuration. Clients of the Unix domain socket are users of this machine.
- * Clients over TCP may name only files below the directory of the configuration. Thread-safe: no state.
+ * Checks the name of a configuration file in a request. Clients on the Unix domain socket are users of this machine and
+ * may name every file. Clients over TCP may name only files below the directory of the configuration. Thread-safe: no
+ * state.
  */
 public final class NamedFile {
     private NamedFile() {}
 
     /**
-     * Returns the file with a name. For a request over TCP, it reads the file system.
+     * Returns the file that a request names. For a request over TCP it reads the file system, to resolve links.
      *
-     * @param configuration the configuration file in use; null without a file, and then TCP requests cannot name a file
+     * @param configuration the configuration file in use; null if there is none, in which case TCP requests cannot name
+     *     a file
      * @throws AdminException if the path is not absolute, or may not be read over TCP. The error does not show whether
      *     the file exists
      */
     public static Path of(AdminRequest request, @Nullable String name, @Nullable Path configuration)
             throws AdminException {
         Path file = absolute(name == null ? "" : name);
-        if (request.overTcp() && !liesWith(file, configuration)) {
+        if (request.overTcp() && !isBelowDirectoryOf(file, configuration)) {
             Path directory = configuration == null
                     ? null
                     : configuration.toAbsolutePath().getParent();
@@ -49,7 +51,7 @@ public final class NamedFile {
     }
 
     /** Returns whether a file, after resolving links, is the configuration or is below its directory. */
-    private static boolean liesWith(Path file, @Nullable Path configuration) {
+    private static boolean isBelowDirectoryOf(Path file, @Nullable Path configuration) {
         if (configuration == null) {
             return false;
         }
@@ -63,7 +65,10 @@ public final class NamedFile {
         }
     }
 
-    /** Returns the path of a missing file; the check of the configuration reports that it is missing. */
+    /**
+     * Resolves links. For a missing file it resolves only the directory; the check of the configuration then reports
+     * the missing file.
+     */
     private static Path realPath(Path file) throws IOException {
         try {
             return file.toRealPath();

@@ -13,7 +13,7 @@ public final class PathTemplate {
         segments = template.split("/", -1);
     }
 
-    /** Whether a path of a resource has variable segments. */
+    /** Returns true if a path of a resource has variable segments. */
     public static boolean isTemplate(String path) {
         return path.indexOf('{') >= 0;
     }
@@ -48,7 +48,7 @@ public final class PathTemplate {
 
     private static @Nullable String decoded(String segment) {
         try {
-            // A plus sign means itself in a path.
+            // In a path, a plus sign is not an encoded space.
             return QueryStringDecoder.decodeComponent(segment.replace("+", "%2B"));
         } catch (IllegalArgumentException e) {
             return null;

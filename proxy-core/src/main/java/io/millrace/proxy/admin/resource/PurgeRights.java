@@ -10,12 +10,12 @@ import java.util.Set;
  *     {@code all}; empty for every kind
  */
 public record PurgeRights(Set<String> sites, Set<String> kinds) {
-    /** Whether purges of a kind are allowed. */
+    /** Returns true if purges of a kind are allowed. */
     public boolean hasKind(String kind) {
         return kinds.isEmpty() || kinds.contains(kind);
     }
 
-    /** Whether purges of a site are allowed. */
+    /** Returns true if purges of a site are allowed. */
     public boolean hasSite(String site) {
         return sites.isEmpty() || sites.contains(site);
     }

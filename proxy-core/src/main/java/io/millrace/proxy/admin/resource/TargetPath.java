@@ -3,8 +3,8 @@ package io.millrace.proxy.admin.resource;
 import io.netty.handler.codec.http.QueryStringDecoder;
 
 /**
- * The path of a request target. Routes, rights and checks use this one form, so that no spelling of a path passes a
- * check and still reaches the resource.
+ * Extracts the path of a request target. Routes, rights and checks all use this form. Otherwise another spelling of a
+ * path could pass a check and still reach the resource.
  */
 public final class TargetPath {
     private TargetPath() {}
@@ -19,7 +19,8 @@ public final class TargetPath {
     }
 
     /**
-     * Returns the path with its escapes decoded once; as received if an escape is invalid, which no resource's path is.
+     * Returns the path with its percent-encodings decoded once. A path with an invalid encoding is returned as
+     * received, and matches no resource.
      */
     public static String decoded(String target) {
         try {

@@ -8,7 +8,7 @@ public interface HealthSource {
     @Nullable
     String notLive();
 
-    /** Returns the reason why clients should send no new requests, such as {@code draining}; null if ready. */
+    /** Returns the reason why clients should send no new requests, such as {@code draining}. Returns null if ready. */
     @Nullable
     String notReady();
 }

@@ -42,7 +42,7 @@ public final class CertificatesResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         String name = request.optionalParameter("name");
         List<Certificate> matching = source.certificates().stream()
-                .filter(each -> name == null || isFor(each, name))
+                .filter(each -> name == null || matches(each, name))
                 .toList();
         // Certificates that need attention come first, because the answer may be cut.
         List<Certificate> shown = matching.size() <= LISTED_MAX
@@ -66,8 +66,8 @@ public final class CertificatesResource implements AdminResource {
         return certificate.problem() == null ? certificate.notAfter() : 0;
     }
 
-    /** Returns whether a certificate has a name or a wildcard for it, or is from a file. */
-    private static boolean isFor(Certificate certificate, String name) {
+    /** Returns true if a certificate is for this name. The name may also be the path of its file. */
+    private static boolean matches(Certificate certificate, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         int dot = lower.indexOf('.');
         return certificate.file().equals(name)

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Source of the state of TLS certificates for the admin API. Thread-safe; nothing here blocks the caller. */
+/** Source of the state of TLS certificates for the admin API. Thread-safe; never blocks. */
 public interface CertificatesSource {
     /**
-     * One certificate. Times are seconds since 1970, 0 where there is none.
+     * One certificate. Times are seconds since 1970, 0 for none.
      *
      * @param file path of the certificate chain
      * @param key path of the private key; equal to {@code file} if one file holds both
@@ -18,9 +18,8 @@ public interface CertificatesSource {
      * @param chain subjects in the order in which they are sent
      * @param notes warnings that do not prevent its use
      * @param settings TLS settings of these names, each as in the configuration
-     * @param inForce every setting in force for these names, and where it comes from; empty where the certificate is
-     *     not used
-     * @param problem file and reason; null where there is none
+     * @param inForce every setting in force for these names, with its source; empty if the certificate is not used
+     * @param problem file and reason; null for none
      * @param staple the OCSP staple sent in handshakes
      */
     record Certificate(
@@ -64,13 +63,13 @@ public interface CertificatesSource {
             @Nullable String address) {}
 
     /**
-     * OCSP staple of a certificate. Times are seconds since 1970, 0 where there is none.
+     * OCSP staple of a certificate. Times are seconds since 1970, 0 for none.
      *
      * @param state none (the certificate names no responder), off (by the settings), missing, stapled or unused
      * @param responder URL; null for none
      * @param required whether clients refuse the certificate without a staple
      * @param until end of the staple
-     * @param problem why the last request for a new one failed; null where it did not
+     * @param problem reason why the last OCSP request failed; null if it succeeded
      */
     record Staple(
             String state,
@@ -84,14 +83,14 @@ public interface CertificatesSource {
     }
 
     /**
-     * One name with automatic certificates. Times are seconds since 1970, 0 where there is none.
+     * One name with automatic certificates. Times are seconds since 1970, 0 for none.
      *
      * @param state valid, pending, failing or expired
      * @param issuer URL of the issuer of the certificate; empty before the first one
      * @param renewal when the next certificate is ordered
-     * @param retry no order before this time, after a failure
+     * @param retry earliest time of the next order after a failure; 0 for none
      * @param failures orders that failed in a row
-     * @param problem of the last failed order; null where it did not fail
+     * @param problem problem of the last order; null if it succeeded
      */
     record AutomaticCertificate(
             String name,
@@ -133,7 +132,7 @@ public interface CertificatesSource {
      * Reads and checks certificate files as the proxy would, without using them.
      *
      * @param file a PEM file or a directory
-     * @param key PEM file; null where it is the same file, or beside it
+     * @param key PEM file with the key; null if the key is in the same file or in a file beside it
      */
     CompletionStage<CheckResult> check(Path file, @Nullable Path key);
 }

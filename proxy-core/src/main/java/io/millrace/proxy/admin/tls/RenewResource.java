@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/tls/renew}: a new automatic certificate for a name. Thread-safe. */
+/** {@code POST /v1/tls/renew}: orders a new automatic certificate for a name. Thread-safe. */
 public final class RenewResource implements AdminResource {
-    /** An order waits for the issuer's validation. */
+    /** The time limit is long, because an order waits for the issuer's validation. */
     private static final Duration TIMEOUT = Duration.ofMinutes(8);
 
     /** Orders certificates. Thread-safe. */
@@ -28,8 +28,8 @@ public final class RenewResource implements AdminResource {
     /**
      * Outcome of an order. Times are seconds since 1970.
      *
-     * @param problem why there is no new certificate; empty where there is one
-     * @param retry when the next order follows by itself; 0 for none
+     * @param problem reason why there is no new certificate; empty if there is one
+     * @param retry time of the next automatic order; 0 for none
      */
     public record Renewal(String name, String issuer, long notAfter, String problem, long retry) {}
 

@@ -37,7 +37,7 @@ public final class CloudflareResource implements AdminResource {
         this.purges = purges;
     }
 
-    /** Creates the resources over purges. */
+    /** Creates all resources of this form. */
     public static List<AdminResource> all(VendorPurges purges) {
         return List.of(new CloudflareResource(PATH, purges), new CloudflareResource(LONG_PATH, purges));
     }
@@ -48,7 +48,7 @@ public final class CloudflareResource implements AdminResource {
      * @param member its only member
      * @param values the values of a list
      */
-    private record Asked(String member, List<String> values) {}
+    private record RequestedPurge(String member, List<String> values) {}
 
     @Override
     public String method() {
@@ -67,7 +67,7 @@ public final class CloudflareResource implements AdminResource {
             throw new AdminException(404, "not-found", "there is no resource " + request.path());
         }
         String site = purges.site(segments.get(0), "zone");
-        List<Scope> scopes = scopes(asked(request.body()), site);
+        List<Scope> scopes = scopes(requested(request.body()), site);
         responder.replyWhen(
                 purges.purge(scopes, request.caller()),
                 ids -> AdminReply.json(json -> {
@@ -80,13 +80,13 @@ public final class CloudflareResource implements AdminResource {
                 }));
     }
 
-    private List<Scope> scopes(Asked asked, String site) throws AdminException {
-        if (asked.member().equals(EVERYTHING)) {
+    private List<Scope> scopes(RequestedPurge requested, String site) throws AdminException {
+        if (requested.member().equals(EVERYTHING)) {
             return purges.everything(site);
         }
         List<Scope> scopes = new ArrayList<>();
-        for (String value : asked.values()) {
-            scopes.add(scope(asked.member(), value, site));
+        for (String value : requested.values()) {
+            scopes.add(scope(requested.member(), value, site));
         }
         return scopes;
     }
@@ -113,14 +113,14 @@ public final class CloudflareResource implements AdminResource {
         }
     }
 
-    private static Asked asked(byte[] body) throws AdminException {
-        Asked asked = null;
+    private static RequestedPurge requested(byte[] body) throws AdminException {
+        RequestedPurge requested = null;
         try (JsonParser parser = Json.parser(body)) {
             if (parser.nextToken() != JsonToken.START_OBJECT) {
                 throw VendorPurges.bad("the body must be a JSON object");
             }
             while (parser.nextToken() != JsonToken.END_OBJECT) {
-                asked = member(parser, asked);
+                requested = member(parser, requested);
             }
             if (parser.nextToken() != null) {
                 throw VendorPurges.bad("the body contains data after the JSON object");
@@ -128,13 +128,13 @@ public final class CloudflareResource implements AdminResource {
         } catch (JacksonException e) {
             throw VendorPurges.bad("the body is not JSON: " + e.getOriginalMessage());
         }
-        if (asked == null) {
+        if (requested == null) {
             throw VendorPurges.bad("one of the members " + MEMBERS + " is needed");
         }
-        return asked;
+        return requested;
     }
 
-    private static Asked member(JsonParser parser, @Nullable Asked before) throws AdminException {
+    private static RequestedPurge member(JsonParser parser, @Nullable RequestedPurge before) throws AdminException {
         String name = String.valueOf(parser.currentName());
         if (!MEMBERS.contains(name)) {
             throw VendorPurges.bad("unknown member '" + name + "', known are " + MEMBERS);
@@ -147,7 +147,7 @@ public final class CloudflareResource implements AdminResource {
             if (token != JsonToken.VALUE_TRUE) {
                 throw VendorPurges.bad("the member '" + EVERYTHING + "' must be true");
             }
-            return new Asked(name, List.of());
+            return new RequestedPurge(name, List.of());
         }
         if (token != JsonToken.START_ARRAY) {
             throw VendorPurges.bad("the member '" + name + "' must be a list");
@@ -156,10 +156,13 @@ public final class CloudflareResource implements AdminResource {
         while (parser.nextToken() != JsonToken.END_ARRAY) {
             values.add(value(parser, name));
         }
-        return new Asked(name, values);
+        return new RequestedPurge(name, values);
     }
 
-    /** Returns a string, or the member {@code url} of an object in {@code files}. Its fields select no variant. */
+    /**
+     * Returns a string, or the member {@code url} of an object in {@code files}. The header fields in such an object
+     * are ignored, because all variants are purged.
+     */
     private static String value(JsonParser parser, String name) throws AdminException {
         if (parser.currentToken() == JsonToken.VALUE_STRING) {
             return parser.getString();

@@ -24,7 +24,7 @@ public final class FastlyResource implements AdminResource {
     private final PathTemplate template;
     private final Form form;
 
-    /** One of the three resources. */
+    /** The handling of one of the three kinds of requests. */
     private interface Form {
         void handle(List<String> segments, AdminRequest request, AdminResponder responder) throws AdminException;
     }
@@ -35,7 +35,7 @@ public final class FastlyResource implements AdminResource {
         this.form = form;
     }
 
-    /** Creates the resources over purges. */
+    /** Creates all resources of this form. */
     public static List<AdminResource> all(VendorPurges purges) {
         return List.of(
                 new FastlyResource(KEY_PATH, (segments, request, responder) -> {

@@ -6,11 +6,11 @@ import java.util.Set;
 
 /** The sites of the rules: {@code remap[].site}, or the client's host for rules without it. Thread-safe. */
 public interface SiteSource {
-    /** Whether a rule belongs to a site. */
+    /** Returns true if a rule belongs to the site. */
     boolean isKnown(String site);
 
     /**
-     * Returns the hosts of a site, each with its port if that is not the usual one.
+     * Returns the hosts of a site, each with its port if that is not the default.
      *
      * @throws AdminException if a rule of the site matches hosts that the configuration does not name
      */
@@ -20,7 +20,7 @@ public interface SiteSource {
      * Returns the sites of the rules that may map a URL.
      *
      * @param isWholeHost whether to include rules for other paths of the same host
-     * @throws AdminException if it is no URL
+     * @throws AdminException if the text is not a URL
      */
     Set<String> sites(String url, boolean isWholeHost) throws AdminException;
 }

@@ -31,9 +31,9 @@ public final class VendorPurges {
     }
 
     /**
-     * Returns the site that an identifier in a path means.
+     * Returns the site that an identifier in a path denotes.
      *
-     * @throws AdminException if there is none
+     * @throws AdminException if there is no such site
      */
     String site(String id, String what) throws AdminException {
         String site = id.toLowerCase(Locale.ROOT);
@@ -63,12 +63,12 @@ public final class VendorPurges {
     /**
      * Checks that a URL belongs to no other site.
      *
-     * @throws AdminException if it does, or if it is no URL
+     * @throws AdminException if the URL belongs to another site, or is not a URL
      */
     void checkSite(String url, String site, boolean isWholeHost) throws AdminException {
-        Set<String> of = sites.sites(url, isWholeHost);
-        if (!of.equals(Set.of(site))) {
-            throw bad(url + " belongs to the site " + String.join(", ", of) + ", not to " + site);
+        Set<String> owners = sites.sites(url, isWholeHost);
+        if (!owners.equals(Set.of(site))) {
+            throw bad(url + " belongs to the site " + String.join(", ", owners) + ", not to " + site);
         }
     }
 
@@ -89,12 +89,12 @@ public final class VendorPurges {
         for (Scope each : purges) {
             scopes.check(each, caller);
         }
-        List<CompletableFuture<String>> begun = new ArrayList<>();
+        List<CompletableFuture<String>> started = new ArrayList<>();
         for (Scope each : purges) {
-            begun.add(begin(each, caller).toCompletableFuture());
+            started.add(begin(each, caller).toCompletableFuture());
         }
-        return CompletableFuture.allOf(begun.toArray(new CompletableFuture<?>[0]))
-                .thenApply(all -> begun.stream().map(CompletableFuture::join).toList());
+        return CompletableFuture.allOf(started.toArray(new CompletableFuture<?>[0]))
+                .thenApply(all -> started.stream().map(CompletableFuture::join).toList());
     }
 
     private CompletionStage<String> begin(Scope scope, AdminCaller caller) {

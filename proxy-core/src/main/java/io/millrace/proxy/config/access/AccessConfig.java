@@ -59,6 +59,7 @@ public record AccessConfig(
         return AddressSet.ofRanges(trustedProxies);
     }
 
+    /** Returns a list of names. The result is empty if the key has neither a value nor a default. */
     public static List<String> list(ConfigValues values, ConfigKey<List<String>> key) {
         List<String> list = values.find(key);
         return list == null ? List.of() : list;

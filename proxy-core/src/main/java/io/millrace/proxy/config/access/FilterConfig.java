@@ -45,7 +45,7 @@ public record FilterConfig(
     }
 
     /**
-     * Returns the filter of an element: a filter or the name of one.
+     * Returns the filter of a list element, which contains a filter or the name of one.
      *
      * @param place path of the element, such as {@code access.filters[0]}
      */

@@ -14,8 +14,8 @@ public final class FilterKeys {
                     "remap[].filters", ValueType.LIST)
             .atsName("@action, .activatefilter")
             .description("Filters of this rule, by name or in full as in access.filters. The first matching filter"
-                    + " decides. If no filter matches, the request is denied if the list has an allow;"
-                    + " otherwise access.filters decide.");
+                    + " decides. If no filter matches and the list has an allow filter, the"
+                    + " request is denied; otherwise access.filters decide.");
 
     /** Filters that are named once and used in several places. */
     public static final ConfigKey<List<ConfigValues>> FILTERS = ConfigKey.builder("filters", ValueType.LIST)
@@ -40,7 +40,7 @@ public final class FilterKeys {
             .description("Matches if the local address that the client connected to is one of these.");
     public static final ConfigKey<List<String>> METHODS = ConfigKey.builder("filters[].methods", ValueType.NAMES)
             .atsName("@method")
-            .description("The method is one of these.");
+            .description("Matches if the method is one of these.");
 
     /** The filters for all rules. */
     public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = ConfigKey.builder(

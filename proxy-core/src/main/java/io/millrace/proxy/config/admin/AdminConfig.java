@@ -36,7 +36,7 @@ public record AdminConfig(
     public static final String DASHBOARD_NAME = "dashboard";
 
     /**
-     * A token. Immutable.
+     * A token of the admin API and its rights. Immutable.
      *
      * @param name unique
      * @param file its first line is the token
@@ -78,7 +78,7 @@ public record AdminConfig(
      * TLS on the TCP address. Immutable.
      *
      * @param caFile authorities of client certificates; null if clients need none
-     * @param crlFile their revocation lists; null for none
+     * @param crlFile revocation lists of these authorities; null for none
      */
     public record Tls(
             Path certificate,

@@ -4,7 +4,7 @@ package io.millrace.proxy.config.admin;
 public enum AdminRole {
     /** Reads everything that the admin API shows; changes nothing. */
     VIEWER,
-    /** Purges the sites of its token, by the kinds of its token, and reads the records of its own purges. */
+    /** Purges the sites of its token and reads the records of its own purges. The token limits the kinds of purges. */
     PURGER,
     /** Has every right. */
     OPERATOR

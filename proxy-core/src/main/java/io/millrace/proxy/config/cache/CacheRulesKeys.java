@@ -24,41 +24,41 @@ public final class CacheRulesKeys {
                     + " earlier ones, and all override section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
-            .description("The client's host is this one or one below it; a dot alone means every host.");
+            .description("Matches if the client's host is this domain or below it; a dot alone matches every host.");
     public static final ConfigKey<String> DEST_HOST = ConfigKey.builder("cache_rules[].dest_host", ValueType.HOST)
             .atsName("dest_host")
-            .description("The client's host is this one.");
+            .description("Matches if the client's host is this host.");
     public static final ConfigKey<String> HOST_REGEX = ConfigKey.builder("cache_rules[].host_regex", ValueType.REGEX)
             .atsName("host_regex")
-            .description("The expression is found in the client's host, which is in lower case.");
+            .description("Matches if the expression is found in the client's host, which is in lower case.");
     public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
             .description(
-                    "The expression is found in the URL of the cache key, http://host/path?query: in its normal form,"
-                            + " and without parameters that cache.key omits.");
+                    "Matches if the expression is found in the URL of the cache key, http://host/path?query. This URL"
+                            + " is normalized and has no parameters that cache.key omits.");
     public static final ConfigKey<String> PREFIX = ConfigKey.builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
-            .description("The path begins with this, after unnecessary percent-encodings are decoded.");
+            .description("Matches if the path begins with this text, after unnecessary percent-encodings are decoded.");
     public static final ConfigKey<String> SUFFIX = ConfigKey.builder("cache_rules[].suffix", ValueType.STRING)
             .atsName("suffix")
-            .description("The path ends with this, such as .mp4.");
+            .description("Matches if the path ends with this text, such as .mp4.");
     public static final ConfigKey<List<String>> METHOD = ConfigKey.builder("cache_rules[].method", ValueType.NAMES)
             .atsName("method")
-            .description("The method is one of these.");
+            .description("Matches if the method is one of these.");
     public static final ConfigKey<Scheme> SCHEME = ConfigKey.builder(
                     "cache_rules[].scheme", ValueType.word(Scheme.class, false))
             .atsName("scheme")
-            .description("The scheme of the client's URL is this one.");
+            .description("Matches if the client's URL has this scheme.");
     public static final ConfigKey<Integer> PORT = ConfigKey.builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
             .atsName("port")
-            .description("The port of the client's URL is this one, explicitly or as the scheme's default.");
+            .description("Matches if the client's URL has this port, explicitly or as the scheme's default.");
     public static final ConfigKey<List<String>> SRC_IP = ConfigKey.builder("cache_rules[].src_ip", ValueType.NAMES)
             .atsName("src_ip")
-            .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
+            .description("Matches if the client's address is in these addresses and ranges, such as 10.0.0.0/8.");
     public static final ConfigKey<DayTime> TIME = ConfigKey.builder("cache_rules[].time", ValueType.DAY_TIME)
             .atsName("time")
-            .description("The local time of this machine lies in this part of the day.");
+            .description("Matches if the local time of this machine is in this part of the day.");
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
@@ -67,7 +67,7 @@ public final class CacheRulesKeys {
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = ConfigKey.builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
-            .description("As cache.cache_responses_to_cookies.");
+            .description("As cache.cache_responses_to_cookies, for matching requests.");
     public static final ConfigKey<Duration> PIN_IN_CACHE = ConfigKey.builder(
                     "cache_rules[].pin_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
@@ -93,7 +93,7 @@ public final class CacheRulesKeys {
     public static final List<ConfigKey<?>> CONDITIONS =
             List.of(DEST_DOMAIN, DEST_HOST, HOST_REGEX, URL_REGEX, PREFIX, SUFFIX, METHOD, SCHEME, PORT, SRC_IP, TIME);
 
-    /** Keys of a rule that set how to cache. */
+    /** Keys of a rule that are cache settings. */
     public static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, PIN_IN_CACHE, REVALIDATE, TTL_IN_CACHE);
 
     private CacheRulesKeys() {}

@@ -16,11 +16,11 @@ final class AccessChecks {
     private static final String TOKEN_BYTES = "!#$%&'*+-.^_`|~";
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    AccessChecks(ConfigProblems problems, Place whole) {
+    AccessChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -30,7 +30,7 @@ final class AccessChecks {
                 && !values.isSet(ForwardProxyKeys.ALLOW)
                 && !problems.isBroken(ForwardProxyKeys.ALLOW.path())) {
             problems.error(
-                    problems.placeOf(ForwardProxyKeys.ENABLED.path(), whole),
+                    problems.placeOf(ForwardProxyKeys.ENABLED.path(), wholeFile),
                     ForwardProxyKeys.ALLOW.path(),
                     "missing; set the clients whose requests are forwarded, such as [10.0.0.0/8]");
         }
@@ -53,7 +53,7 @@ final class AccessChecks {
     }
 
     /**
-     * Checks that the name is a token, since Via and Cache-Status then need no quotes (RFC 9110 s7.6.3, RFC 9211 s2).
+     * Checks that the proxy's name is a token. Via and Cache-Status then need no quotes (RFC 9110 s7.6.3, RFC 9211 s2).
      */
     private void checkName(ConfigValues values) {
         String name = values.get(ConfigKeys.VIA_NAME);
@@ -100,6 +100,6 @@ final class AccessChecks {
     }
 
     private void error(String path, InvalidValueException e) {
-        problems.error(problems.placeOf(path, whole), path, e.problem(), e.suggestion());
+        problems.error(problems.placeOf(path, wholeFile), path, e.problem(), e.suggestion());
     }
 }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks which ACME keys require or exclude each other. */
 final class AcmeChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    AcmeChecks(ConfigProblems problems, Place whole) {
+    AcmeChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -134,6 +134,6 @@ final class AcmeChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

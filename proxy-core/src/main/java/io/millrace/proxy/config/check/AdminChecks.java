@@ -35,15 +35,15 @@ final class AdminChecks {
 
     private static final int TOKENS_MAX = 100;
 
-    /** Limit of the names of sites of one token; the launcher sends them to the worker in a field. */
+    /** Limit of characters of one token's site names. The launcher sends them to the worker in one request field. */
     private static final int SITES_LENGTH_MAX = 8192;
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    AdminChecks(ConfigProblems problems, Place whole) {
+    AdminChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -56,8 +56,9 @@ final class AdminChecks {
     }
 
     /**
-     * Checks that the TCP address has a token, and TLS unless it is loopback. Call only for the operator's file. A
-     * worker gets the address of the running launcher, but tokens and TLS of the newest file. The check would mix them.
+     * Checks that the TCP address has a token, and TLS unless it is loopback. Must only be called for the operator's
+     * file. The configuration of a worker mixes the address of the running launcher with tokens and TLS of the newest
+     * file.
      */
     void checkListen(ConfigValues values) {
         ListenAddress listen = values.find(ConfigKeys.ADMIN_LISTEN);
@@ -248,6 +249,6 @@ final class AdminChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

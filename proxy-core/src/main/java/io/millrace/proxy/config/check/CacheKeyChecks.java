@@ -13,11 +13,11 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import java.util.List;
 
 /**
- * Checks settings of cache keys. Warns of settings without effect, and of settings with which one client decides the
- * responses of others. More selectors than a stored head can contain are an error.
+ * Checks settings of cache keys. Warns of settings without effect, and of settings by which one client can change the
+ * responses for others. Reports an error if there are more selectors than a stored head can contain.
  */
 public final class CacheKeyChecks {
-    private static final List<ConfigKey<?>> KEYS = List.of(
+    private static final List<ConfigKey<?>> QUERY_KEYS = List.of(
             CacheKeyKeys.IGNORE_QUERY,
             CacheKeyKeys.INCLUDED_PARAMS,
             CacheKeyKeys.EXCLUDED_PARAMS,
@@ -25,11 +25,11 @@ public final class CacheKeyChecks {
             CacheKeyKeys.SEND_WHOLE_QUERY);
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public CacheKeyChecks(ConfigProblems problems, Place whole) {
+    public CacheKeyChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     public void check(ProxyConfig config) {
@@ -43,11 +43,11 @@ public final class CacheKeyChecks {
     private void check(ConfigValues own, KeyRules effective, String prefix) {
         checkSelectors(own, effective.selectors(), prefix);
         // Settings that a rule inherits are reported at the general settings.
-        if (KEYS.stream().noneMatch(own::isSet)) {
+        if (QUERY_KEYS.stream().noneMatch(own::isSet)) {
             return;
         }
         if (effective.query().ignored()) {
-            for (ConfigKey<?> key : KEYS.subList(1, 4)) {
+            for (ConfigKey<?> key : QUERY_KEYS.subList(1, 4)) {
                 if (own.isSet(key)) {
                     warn(prefix + key.path(), "has no effect together with ignore_query");
                 }
@@ -64,7 +64,9 @@ public final class CacheKeyChecks {
                         : "lets one client change the response for other clients, if a response depends on the part of the query that keys omit");
     }
 
-    /** Checks the limit of selector names in a stored head. A response with more would never be found again. */
+    /**
+     * Checks the limit of selector names in a stored head. A response with more selectors would never be found again.
+     */
     private void checkSelectors(ConfigValues own, Variance selectors, String prefix) {
         int count = selectors.selectors().size();
         boolean cookies = own.isSet(CacheKeyKeys.COOKIES);
@@ -72,11 +74,11 @@ public final class CacheKeyChecks {
             String path = prefix + (cookies ? CacheKeyKeys.COOKIES : CacheKeyKeys.FIELDS).path();
             String message = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
                     + ", responses are distinguished by " + count + " names; the limit is " + Variance.NAMES_MAX;
-            problems.error(problems.placeOf(path, whole), path, message);
+            problems.error(problems.placeOf(path, wholeFile), path, message);
         }
     }
 
     private void warn(String path, String message) {
-        problems.warning(problems.placeOf(path, whole), path, message);
+        problems.warning(problems.placeOf(path, wholeFile), path, message);
     }
 }

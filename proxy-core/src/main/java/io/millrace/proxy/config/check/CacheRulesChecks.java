@@ -19,11 +19,11 @@ public final class CacheRulesChecks {
     private static final List<String> CACHED_METHODS = List.of("GET", "HEAD", "POST");
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public CacheRulesChecks(ConfigProblems problems, Place whole) {
+    public CacheRulesChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     /** Checks all cache rules for errors, which prevent the use of the configuration. */
@@ -47,9 +47,9 @@ public final class CacheRulesChecks {
         }
     }
 
-    private void require(ConfigValues rule, String path, List<ConfigKey<?>> keys, String otherwise) {
+    private void require(ConfigValues rule, String path, List<ConfigKey<?>> keys, String message) {
         if (keys.stream().noneMatch(rule::isSet)) {
-            problems.error(problems.placeOf(path, whole), path, otherwise);
+            problems.error(problems.placeOf(path, wholeFile), path, message);
         }
     }
 
@@ -57,7 +57,7 @@ public final class CacheRulesChecks {
         try {
             AccessConfig.ranges(AccessConfig.list(rule, CacheRulesKeys.SRC_IP));
         } catch (InvalidValueException e) {
-            problems.error(problems.placeOf(path, whole), path, e.problem(), e.suggestion());
+            problems.error(problems.placeOf(path, wholeFile), path, e.problem(), e.suggestion());
         }
     }
 
@@ -66,7 +66,10 @@ public final class CacheRulesChecks {
             String capitals = method.toUpperCase(Locale.ROOT);
             if (!method.equals(capitals)) {
                 problems.error(
-                        problems.placeOf(path, whole), path, "'" + method + "' must be in capital letters", capitals);
+                        problems.placeOf(path, wholeFile),
+                        path,
+                        "'" + method + "' must be in capital letters",
+                        capitals);
             }
         }
     }
@@ -116,6 +119,6 @@ public final class CacheRulesChecks {
 
     private void warn(CacheRuleConfig rule, String key, String message) {
         String path = rule + "." + key;
-        problems.warning(problems.placeOf(path, whole), path, message);
+        problems.warning(problems.placeOf(path, wholeFile), path, message);
     }
 }

@@ -30,11 +30,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks that involve several keys. Keys may require, exclude or bound each other, and some files must exist. */
 public final class ConfigChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public ConfigChecks(ConfigProblems problems, Place whole) {
+    public ConfigChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     /** Checks only values that could be read, so that a misspelt or invalid key is reported once. */
@@ -44,17 +44,17 @@ public final class ConfigChecks {
             problems.error(at("listen"), "listen", "missing; set the addresses for clients, such as [\":8080\"]");
         }
         checkListeners(listeners, values);
-        new StorageChecks(problems, whole).check(values);
-        new RemapChecks(problems, whole).check(values);
-        new OriginGroupChecks(problems, whole).check(values);
-        new AccessChecks(problems, whole).check(values);
-        new FilterChecks(problems, whole).check(values);
-        new CacheRulesChecks(problems, whole).check(values);
-        new RulesChecks(problems, whole).check(values);
-        new DnsChecks(problems, whole).check(values);
-        new TlsChecks(problems, whole).check(values);
-        new OriginTlsChecks(problems, whole).check(values);
-        new AcmeChecks(problems, whole).check(values);
+        new StorageChecks(problems, wholeFile).check(values);
+        new RemapChecks(problems, wholeFile).check(values);
+        new OriginGroupChecks(problems, wholeFile).check(values);
+        new AccessChecks(problems, wholeFile).check(values);
+        new FilterChecks(problems, wholeFile).check(values);
+        new CacheRulesChecks(problems, wholeFile).check(values);
+        new RulesChecks(problems, wholeFile).check(values);
+        new DnsChecks(problems, wholeFile).check(values);
+        new TlsChecks(problems, wholeFile).check(values);
+        new OriginTlsChecks(problems, wholeFile).check(values);
+        new AcmeChecks(problems, wholeFile).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
@@ -64,8 +64,8 @@ public final class ConfigChecks {
                 checkLifetimes(rule, rule.over(values), "remap[" + i + "].");
             }
         }
-        new AdminChecks(problems, whole).check(values);
-        new LogChecks(problems, whole).check(values);
+        new AdminChecks(problems, wholeFile).check(values);
+        new LogChecks(problems, wholeFile).check(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);
@@ -88,14 +88,14 @@ public final class ConfigChecks {
      * machine.
      */
     private void warnOfMemory(ConfigValues values) {
-        long wanted = values.get(ConfigKeys.CACHE_RAM_SIZE);
-        long there = SystemMemory.totalBytes();
-        if (values.isSet(ConfigKeys.CACHE_RAM_SIZE) && wanted > there) {
+        long ramSize = values.get(ConfigKeys.CACHE_RAM_SIZE);
+        long memoryBytes = SystemMemory.totalBytes();
+        if (values.isSet(ConfigKeys.CACHE_RAM_SIZE) && ramSize > memoryBytes) {
             problems.warning(
                     at("cache.ram_size"),
                     "cache.ram_size",
-                    Units.formatSize(wanted) + " is above the memory of this machine or control group, "
-                            + Units.formatSize(there));
+                    Units.formatSize(ramSize) + " is above the memory of this machine or control group, "
+                            + Units.formatSize(memoryBytes));
         }
     }
 
@@ -234,6 +234,6 @@ public final class ConfigChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

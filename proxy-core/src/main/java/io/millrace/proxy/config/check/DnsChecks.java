@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks name servers and domains. */
 final class DnsChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    DnsChecks(ConfigProblems problems, Place whole) {
+    DnsChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -96,6 +96,6 @@ final class DnsChecks {
     }
 
     private void error(String path, String message) {
-        problems.error(problems.placeOf(path, whole), path, message);
+        problems.error(problems.placeOf(path, wholeFile), path, message);
     }
 }

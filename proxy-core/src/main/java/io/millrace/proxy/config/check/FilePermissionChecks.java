@@ -30,16 +30,16 @@ public final class FilePermissionChecks {
     private static final int TOKEN_FILE_BYTES_MAX = 1024;
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public FilePermissionChecks(ConfigProblems problems, Place whole) {
+    public FilePermissionChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
-    /** Checks address and files of the admin API for errors that would prevent the start of the launcher. */
+    /** Checks address and files of the admin API. Errors would prevent the start of the launcher. */
     public void check(ConfigValues values) {
-        new AdminChecks(problems, whole).checkListen(values);
+        new AdminChecks(problems, wholeFile).checkListen(values);
         if (values.find(ConfigKeys.ADMIN_LISTEN) == null) {
             return;
         }
@@ -48,7 +48,7 @@ public final class FilePermissionChecks {
             Path file = values.find(key);
             if (file != null && !Files.isReadable(file)) {
                 problems.error(
-                        problems.placeOf(key.path(), whole),
+                        problems.placeOf(key.path(), wholeFile),
                         key.path(),
                         file + (Files.exists(file) ? ": permission denied" : ": no such file"));
             }
@@ -61,7 +61,11 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** @param seen the key of each token so far */
+    /**
+     * Checks one token file.
+     *
+     * @param seen the configuration key of each token that was checked before
+     */
     private void checkToken(String path, @Nullable Path file, Map<String, String> seen) {
         if (file == null) {
             return;
@@ -71,7 +75,7 @@ public final class FilePermissionChecks {
             fault = repeated(path, file, seen);
         }
         if (fault != null) {
-            problems.error(problems.placeOf(path, whole), path, fault);
+            problems.error(problems.placeOf(path, wholeFile), path, fault);
         }
     }
 
@@ -95,13 +99,13 @@ public final class FilePermissionChecks {
         FileMode mode = values.get(FileKeys.MODE);
         List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
         for (int i = 0; i < volumes.size(); i++) {
-            checkWidth("storage[" + i + "].path", volumes.get(i).find(ConfigKeys.STORAGE_PATH), mode);
-            checkWidth("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
+            checkMode("storage[" + i + "].path", volumes.get(i).find(ConfigKeys.STORAGE_PATH), mode);
+            checkMode("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
         }
-        checkWidth(ConfigKeys.LOG_ACCESS_PATH.path(), values.find(ConfigKeys.LOG_ACCESS_PATH), mode);
+        checkMode(ConfigKeys.LOG_ACCESS_PATH.path(), values.find(ConfigKeys.LOG_ACCESS_PATH), mode);
         List<ConfigValues> logs = values.elements(LogKeys.LOGS);
         for (int i = 0; i < logs.size(); i++) {
-            checkWidth("log.access[" + i + "].path", logs.get(i).find(LogKeys.PATH), mode);
+            checkMode("log.access[" + i + "].path", logs.get(i).find(LogKeys.PATH), mode);
             checkKey("log.access[" + i + "].syslog.key", logs.get(i).find(LogKeys.KEY));
         }
     }
@@ -110,21 +114,23 @@ public final class FilePermissionChecks {
         int bits = key == null ? -1 : bits(key);
         if (bits >= 0 && (bits & 0007) != 0) {
             problems.warning(
-                    problems.placeOf(path, whole),
+                    problems.placeOf(path, wholeFile),
                     path,
                     key + " has mode " + FileMode.text(bits)
                             + ": every user of this machine can read the key; run 'chmod o= " + key + "'");
         }
     }
 
-    private void checkWidth(String path, @Nullable Path file, FileMode mode) {
+    private void checkMode(String path, @Nullable Path file, FileMode mode) {
         String wider = file == null ? null : wider(file, mode);
         if (wider != null) {
-            problems.warning(problems.placeOf(path, whole), path, wider);
+            problems.warning(problems.placeOf(path, wholeFile), path, wider);
         }
     }
 
-    /** Returns the problem of an existing file or directory whose mode exceeds file_mode; null if there is none. */
+    /**
+     * Returns the problem of an existing file or directory whose mode exceeds file_mode. Returns null if there is none.
+     */
     public static @Nullable String wider(Path file, FileMode mode) {
         boolean directory = Files.isDirectory(file);
         if (!directory && !Files.isRegularFile(file)) {
@@ -139,7 +145,10 @@ public final class FilePermissionChecks {
                 + "): run 'chmod " + FileMode.text(bits & (allowed | 0700)) + " " + file + "', or set file_mode";
     }
 
-    /** Returns why the launcher would refuse this token file, without its content; null if it would not. */
+    /**
+     * Returns the reason why the launcher would refuse a token file. Returns null if it would accept it. The reason
+     * does not quote the token.
+     */
     public static @Nullable String tokenFault(Path file) {
         if (!Files.exists(file)) {
             return file + ": the token file cannot be read, no such file";
@@ -178,7 +187,7 @@ public final class FilePermissionChecks {
                 .strip();
     }
 
-    /** Returns the permissions as in {@code chmod}; -1 if the file is missing or has no POSIX permissions. */
+    /** Returns the permissions as in {@code chmod}. Returns -1 if the file is missing or has no POSIX permissions. */
     private static int bits(Path file) {
         try {
             PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);

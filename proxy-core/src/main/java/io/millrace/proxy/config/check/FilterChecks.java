@@ -23,21 +23,21 @@ import org.jspecify.annotations.Nullable;
 
 /** Checks access filters for errors, and warns of filters that never decide a request. */
 public final class FilterChecks {
-    private static final List<ConfigKey<?>> OWN =
+    private static final List<ConfigKey<?>> DEFINING_KEYS =
             List.of(FilterKeys.ACTION, FilterKeys.SRC_IP, FilterKeys.IN_IP, FilterKeys.METHODS);
 
     /** Limit of pairs of filters that are compared; beyond it no filter is compared with earlier ones. */
     private static final long PAIRS_MAX = 1_000_000;
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
     private final AccessChecks methods;
-    private long pairs;
+    private long comparedPairs;
 
-    public FilterChecks(ConfigProblems problems, Place whole) {
+    public FilterChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
-        methods = new AccessChecks(problems, whole);
+        this.wholeFile = wholeFile;
+        methods = new AccessChecks(problems, wholeFile);
     }
 
     /** Checks all filters for errors, which prevent the use of the configuration. */
@@ -65,10 +65,12 @@ public final class FilterChecks {
         } else if (name == null && !isBroken(path)) {
             error(path, "has no name; access.filters and rules refer to a filter by its name", null);
         }
-        checkOwn(filter, path);
+        checkDefinition(filter, path);
     }
 
-    /** Returns true if the filter has an error already; a misspelt or invalid key is not also reported as missing. */
+    /**
+     * Returns true if the filter has an error already. Then a misspelt or invalid key is not also reported as missing.
+     */
     private boolean isBroken(String path) {
         return problems.isBroken(path) || problems.isAnyBrokenBelow(path);
     }
@@ -77,7 +79,7 @@ public final class FilterChecks {
         return name.chars().allMatch(c -> (Character.isLetterOrDigit(c) && c < 0x7f) || "-_.".indexOf(c) >= 0);
     }
 
-    private void checkOwn(ConfigValues filter, String path) {
+    private void checkDefinition(ConfigValues filter, String path) {
         if (!filter.isSet(FilterKeys.ACTION) && !isBroken(path)) {
             error(path, "has no action; set allow or deny", null);
         }
@@ -91,8 +93,8 @@ public final class FilterChecks {
             String place = path + "[" + i + "]";
             String name = use.find(FilterKeys.NAME);
             if (name == null) {
-                checkOwn(use, place);
-            } else if (OWN.stream().anyMatch(use::isSet)) {
+                checkDefinition(use, place);
+            } else if (DEFINING_KEYS.stream().anyMatch(use::isSet)) {
                 error(place + ".name", "a filter with a name must be defined in filters; use only its name here", null);
             } else if (!names.contains(name)
                     && !problems.isBroken("filters")
@@ -117,9 +119,9 @@ public final class FilterChecks {
                 warning("filters[" + i + "].name", "is never used; neither access.filters nor a rule has " + name);
             }
         }
-        boolean asked = config.listeners().stream()
+        boolean usesProxyProtocol = config.listeners().stream()
                 .anyMatch(listener -> listener.proxyProtocol() != ListenerConfig.ProxyProtocol.OFF);
-        if (config.values().isSet(ProxyProtocolKeys.ALLOW) && !asked) {
+        if (config.values().isSet(ProxyProtocolKeys.ALLOW) && !usesProxyProtocol) {
             warning(ProxyProtocolKeys.ALLOW.path(), "has no effect, because no address in listen has proxy_protocol");
         }
         if (rules.byForwardedFor() && config.access().trustedProxies().isEmpty()) {
@@ -148,11 +150,11 @@ public final class FilterChecks {
         if (filter.listeners() != null && filter.listeners().isEmpty()) {
             return "in_ip excludes all addresses that it lists";
         }
-        if (filter.listeners() != null && isElsewhere(config, filter.listeners())) {
+        if (filter.listeners() != null && noListenerIsIn(config, filter.listeners())) {
             return "no address in listen is in in_ip";
         }
-        for (int i = 0; i < index && pairs < PAIRS_MAX; i++) {
-            pairs++;
+        for (int i = 0; i < index && comparedPairs < PAIRS_MAX; i++) {
+            comparedPairs++;
             if (filters.get(i).covers(filter)) {
                 return path + "[" + i + "] matches all of its requests first";
             }
@@ -160,7 +162,7 @@ public final class FilterChecks {
         return null;
     }
 
-    private static boolean isElsewhere(ProxyConfig config, AddressSet addresses) {
+    private static boolean noListenerIsIn(ProxyConfig config, AddressSet addresses) {
         for (ListenerConfig listener : config.listeners()) {
             String ip = listener.address().ip();
             byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
@@ -188,9 +190,9 @@ public final class FilterChecks {
         problems.warning(place(path), path, message);
     }
 
-    /** Returns the place of the key, or of its element or section if the key was not set. */
+    /** Returns the place of the key. If the key was not set, returns the place of its element or section. */
     private Place place(String path) {
         int dot = path.lastIndexOf('.');
-        return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));
+        return problems.placeOf(path, dot < 0 ? wholeFile : problems.placeOf(path.substring(0, dot), wholeFile));
     }
 }

@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
 final class LogChecks {
     private static final String LIST = LogKeys.LOGS.path();
 
-    private static final List<ConfigKey<?>> OF_FILES =
+    private static final List<ConfigKey<?>> FILE_KEYS =
             List.of(LogKeys.PATH, LogKeys.ROTATE_SIZE, LogKeys.ROTATE_INTERVAL, LogKeys.ROTATE_KEEP);
-    private static final List<ConfigKey<?>> OF_SYSLOG =
+    private static final List<ConfigKey<?>> SYSLOG_KEYS =
             List.of(LogKeys.ADDRESS, LogKeys.FACILITY, LogKeys.CA_FILE, LogKeys.CERTIFICATE, LogKeys.KEY);
-    private static final List<ConfigKey<?>> OF_MESSAGES = List.of(LogKeys.SEVERITY, LogKeys.APP_NAME);
-    private static final List<ConfigKey<?>> OF_ONE_LOG = List.of(
+    private static final List<ConfigKey<?>> MESSAGE_KEYS = List.of(LogKeys.SEVERITY, LogKeys.APP_NAME);
+    private static final List<ConfigKey<?>> SINGLE_LOG_KEYS = List.of(
             ConfigKeys.LOG_ACCESS_ENABLED,
             ConfigKeys.LOG_ACCESS_PATH,
             ConfigKeys.LOG_ACCESS_FORMAT,
@@ -36,11 +36,11 @@ final class LogChecks {
             ConfigKeys.LOG_ACCESS_ROTATE_KEEP);
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    LogChecks(ConfigProblems problems, Place whole) {
+    LogChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -54,9 +54,9 @@ final class LogChecks {
         if (logs.size() > LogKeys.LOGS_MAX) {
             error(LIST, "has " + logs.size() + " logs, the limit is " + LogKeys.LOGS_MAX);
         }
-        for (ConfigKey<?> key : OF_ONE_LOG) {
+        for (ConfigKey<?> key : SINGLE_LOG_KEYS) {
             if (values.isSet(key)) {
-                error(key.path(), "is of the one access log, but log.access is a list; set it in an element");
+                error(key.path(), "applies to a single access log, but log.access is a list; set it in an element");
             }
         }
         Map<Object, String> names = new HashMap<>();
@@ -64,9 +64,9 @@ final class LogChecks {
         for (int i = 0; i < logs.size(); i++) {
             String path = LIST + "[" + i + "]";
             ConfigValues log = logs.get(i);
-            isUnique(names, log.find(LogKeys.NAME), path + ".name", "is the name of");
+            requireUnique(names, log.find(LogKeys.NAME), path + ".name", "is the name of");
             if (!problems.isBroken(path + ".target")) {
-                isUnique(places, placeOf(log), path, "writes to the same place as");
+                requireUnique(places, placeOf(log), path, "writes to the same place as");
                 checkTarget(log, path);
             }
             warnOfSample(log, path);
@@ -74,7 +74,7 @@ final class LogChecks {
         checkHeaderFields(logs);
     }
 
-    private void isUnique(Map<Object, String> seen, @Nullable Object value, String path, String problem) {
+    private void requireUnique(Map<Object, String> seen, @Nullable Object value, String path, String problem) {
         String element = path.endsWith(".name") ? path.substring(0, path.length() - ".name".length()) : path;
         String first = value == null ? null : seen.putIfAbsent(value, element);
         if (first != null) {
@@ -82,7 +82,7 @@ final class LogChecks {
         }
     }
 
-    /** Returns a value that is equal for two logs whose lines would be mixed; null if mixing does no harm. */
+    /** Returns a value that is equal for two logs whose lines would be mixed. Returns null if mixing does no harm. */
     private static @Nullable Object placeOf(ConfigValues log) {
         return switch (log.get(LogKeys.TARGET)) {
             case FILE -> log.find(LogKeys.PATH);
@@ -95,9 +95,9 @@ final class LogChecks {
         LogDestination.Kind target = log.get(LogKeys.TARGET);
         boolean isSyslog = target == LogDestination.Kind.SYSLOG;
         boolean isJournald = target == LogDestination.Kind.JOURNALD;
-        refuse(OF_FILES, target == LogDestination.Kind.FILE, log, path, "file");
-        refuse(OF_SYSLOG, isSyslog, log, path, "syslog");
-        refuse(OF_MESSAGES, isSyslog || isJournald, log, path, "syslog or journald");
+        refuse(FILE_KEYS, target == LogDestination.Kind.FILE, log, path, "file");
+        refuse(SYSLOG_KEYS, isSyslog, log, path, "syslog");
+        refuse(MESSAGE_KEYS, isSyslog || isJournald, log, path, "syslog or journald");
         refuse(List.of(LogKeys.JOURNALD_SOCKET), isJournald, log, path, "journald");
         if (!isSyslog) {
             return;
@@ -171,6 +171,6 @@ final class LogChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

@@ -23,7 +23,7 @@ final class MappedUrls {
 
     private record Expression(Pattern host, String path) {}
 
-    private final NavigableSet<String> everywhere = new TreeSet<>();
+    private final NavigableSet<String> allPaths = new TreeSet<>();
     private final NavigableSet<String> withoutHost = new TreeSet<>();
     private final Map<String, NavigableSet<String>> byHost = new HashMap<>();
     private final Map<String, NavigableSet<String>> byDomain = new HashMap<>();
@@ -42,7 +42,7 @@ final class MappedUrls {
 
     private void add(RemapRuleConfig rule, String path, Set<String> domains) {
         String host = rule.from().host();
-        everywhere.add(path);
+        allPaths.add(path);
         if (rule.verb().isRegex()) {
             expressions.add(new Expression(rule.hostPattern(), path));
             pathsOfExpressions.add(path);
@@ -75,7 +75,7 @@ final class MappedUrls {
             return overlaps(byHost.get(host), prefix) || overlaps(withoutHost, prefix) || isMatched(host, prefix);
         }
         if (domain == null || domain.equals(".")) {
-            return overlaps(everywhere, prefix);
+            return overlaps(allPaths, prefix);
         }
         return overlaps(byDomain.get(domain), prefix)
                 || overlaps(withoutHost, prefix)
@@ -104,7 +104,7 @@ final class MappedUrls {
         return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
     }
 
-    /** Returns true if one of the paths begins with the prefix, or is itself the beginning of the prefix. */
+    /** Returns true if one of the paths begins with the prefix, or the prefix with the path. */
     private static boolean overlaps(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
         if (paths == null || paths.isEmpty()) {
             return false;
@@ -120,13 +120,13 @@ final class MappedUrls {
         // lower path. So the search skips down to that length.
         String before = paths.lower(prefix);
         while (before != null && !prefix.startsWith(before)) {
-            int common = common(before, prefix);
-            before = common == 0 ? null : paths.floor(prefix.substring(0, common));
+            int commonLength = commonLength(before, prefix);
+            before = commonLength == 0 ? null : paths.floor(prefix.substring(0, commonLength));
         }
         return before != null;
     }
 
-    private static int common(String one, String other) {
+    private static int commonLength(String one, String other) {
         int length = 0;
         while (length < one.length() && length < other.length() && one.charAt(length) == other.charAt(length)) {
             length++;

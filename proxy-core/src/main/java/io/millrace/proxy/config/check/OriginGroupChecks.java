@@ -30,11 +30,11 @@ public final class OriginGroupChecks {
     private static final int HOSTS_MAX = 256;
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public OriginGroupChecks(ConfigProblems problems, Place whole) {
+    public OriginGroupChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -59,8 +59,8 @@ public final class OriginGroupChecks {
     }
 
     /**
-     * Refuses a group for forwarding if its hosts are not proxies, since other servers could not determine which host
-     * the client has requested.
+     * Refuses a group for forwarding if its hosts are not proxies. Other servers could not determine which host the
+     * client has requested.
      */
     private void checkForwarding(ConfigValues values, List<ConfigValues> groups, Map<String, Integer> names) {
         String path = ForwardProxyKeys.ORIGINS.path();
@@ -160,8 +160,8 @@ public final class OriginGroupChecks {
             return;
         }
         List<ConfigValues> hosts = group.elements(OriginGroupKeys.HOSTS);
-        boolean unnamed = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
-        Fault fault = faultOf(hosts, unnamed);
+        boolean needsNames = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
+        Fault fault = faultOf(hosts, needsNames);
         if (fault != null) {
             error(path + fault.path, fault.message);
         }
@@ -174,8 +174,8 @@ public final class OriginGroupChecks {
      */
     private record Fault(String path, String message) {}
 
-    /** @param unnamed whether no host name for health checks is configured, so that https hosts need names */
-    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean unnamed) {
+    /** @param needsNames whether https hosts need names, because no host name for health checks is configured */
+    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean needsNames) {
         if (hosts.isEmpty()) {
             return new Fault(".hosts", "is empty; a group needs at least one host");
         }
@@ -190,7 +190,7 @@ public final class OriginGroupChecks {
             if (first != null) {
                 return new Fault(".hosts[" + i + "]", url.authority() + " is already hosts[" + first + "]");
             }
-            if (unnamed && "https".equals(url.scheme()) && url.isAddress()) {
+            if (needsNames && "https".equals(url.scheme()) && url.isAddress()) {
                 return new Fault(
                         ".hosts[" + i + "]",
                         url.authority()
@@ -245,6 +245,6 @@ public final class OriginGroupChecks {
     /** Returns the place of the key, or of its section if the key was not set. */
     private Place at(String path) {
         int dot = path.lastIndexOf('.');
-        return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));
+        return problems.placeOf(path, dot < 0 ? wholeFile : problems.placeOf(path.substring(0, dot), wholeFile));
     }
 }

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Warns of rules that no request can reach.
  *
  * <p>Among rules of one group for the same scheme, host and port, the first rule with a matching path prefix is used.
- * So a rule is unreachable if the path of an earlier rule is a prefix of its path. Rules with a host take precedence
- * over rules without, and rules with a port over rules without; so these never make each other unreachable. A redirect
- * is also unreachable if {@code map} rules match all of its requests, wherever they are in the file.
+ * Therefore a rule is unreachable if the path of an earlier rule is a prefix of its path. Rules with a host take
+ * precedence over rules without a host, and rules with a port over rules without a port. Such rules never make each
+ * other unreachable. A redirect is also unreachable if {@code map} rules match all of its requests, wherever they are
+ * in the file.
  */
 public final class RuleReachability {
     /** Limit of pairs of an expression and a host; further pairs are not matched. */
@@ -68,32 +69,32 @@ public final class RuleReachability {
     private record Expression(RemapRuleConfig rule, Pattern host, String path) {}
 
     private final ConfigProblems problems;
-    private final Place whole;
-    private final Map<Rivals, Map<String, RemapRuleConfig>> known = new HashMap<>();
+    private final Place wholeFile;
+    private final Map<Rivals, Map<String, RemapRuleConfig>> reachable = new HashMap<>();
     private final List<Expression> expressions = new ArrayList<>();
     private long pairs;
 
-    public RuleReachability(ConfigProblems problems, Place whole) {
+    public RuleReachability(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     public void check(ProxyConfig config) {
         if (config.remap().isEmpty() && !config.forwardProxy().enabled()) {
             problems.warning(
-                    problems.placeOf("remap", whole), "remap", "no rule, so every request is answered with 404");
+                    problems.placeOf("remap", wholeFile), "remap", "no rule, so every request is answered with 404");
         }
         Set<String> schemes = new HashSet<>();
         config.listeners().forEach(listener -> schemes.add(listener.scheme()));
-        List<RemapRuleConfig> rest = new ArrayList<>();
+        List<RemapRuleConfig> remaining = new ArrayList<>();
         for (RemapRuleConfig rule : config.remap()) {
             if (!isHiddenInItsGroup(rule)) {
-                rest.add(rule);
+                remaining.add(rule);
             }
         }
-        boolean few = (long) expressions.size() * rest.size() <= PAIRS_MAX;
-        for (RemapRuleConfig rule : rest) {
-            RemapRuleConfig hiding = few ? expressionBefore(rule) : null;
+        boolean comparesExpressions = (long) expressions.size() * remaining.size() <= PAIRS_MAX;
+        for (RemapRuleConfig rule : remaining) {
+            RemapRuleConfig hiding = comparesExpressions ? expressionBefore(rule) : null;
             hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
             String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
             if (hiding != null) {
@@ -106,7 +107,7 @@ public final class RuleReachability {
                                 : "can hardly match, because every address in listen has tls");
             }
         }
-        warnOfPorts(config, rest);
+        warnOfPorts(config, remaining);
     }
 
     /** The number of pairs of a rule and an expression that were compared. */
@@ -122,7 +123,7 @@ public final class RuleReachability {
             warn(rule, hidden(hiding, "stands before it"));
             return true;
         }
-        known.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
+        reachable.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
         if (rule.verb().isRegex()) {
             expressions.add(new Expression(rule, rule.hostPattern(), path));
         }
@@ -134,7 +135,7 @@ public final class RuleReachability {
                 + " and takes its requests";
     }
 
-    /** Returns the {@code map} rule that matches all requests of a redirect; null if there is none. */
+    /** Returns the {@code map} rule that matches all requests of a redirect. Returns null if there is none. */
     private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
         String path = MappedUrls.normal(redirect.from().path());
@@ -150,10 +151,7 @@ public final class RuleReachability {
         return found;
     }
 
-    /**
-     * Returns the rule with a regular expression that matches all requests of a rule with a host name; null if there is
-     * none.
-     */
+    /** Returns a regex rule that matches all requests of a rule with a host name. Returns null if there is none. */
     private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule) {
         RuleUrl from = rule.from();
         if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {
@@ -183,10 +181,10 @@ public final class RuleReachability {
                 && (port < 0 || port == rule.from().port());
     }
 
-    private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> rest) {
+    private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> remaining) {
         Set<Integer> ports = new HashSet<>();
         config.listeners().forEach(listener -> ports.add(listener.address().port()));
-        for (RemapRuleConfig rule : rest) {
+        for (RemapRuleConfig rule : remaining) {
             if (rule.verb().group() == Group.RECEIVED_PORT
                     && !ports.contains(0)
                     && !ports.contains(rule.from().port())) {
@@ -199,7 +197,7 @@ public final class RuleReachability {
     }
 
     private @Nullable RemapRuleConfig find(Rivals rivals, String path) {
-        Map<String, RemapRuleConfig> rules = known.get(rivals);
+        Map<String, RemapRuleConfig> rules = reachable.get(rivals);
         for (int length = 1; rules != null && length <= path.length(); length++) {
             RemapRuleConfig rule = rules.get(path.substring(0, length));
             if (rule != null) {
@@ -211,6 +209,6 @@ public final class RuleReachability {
 
     private void warn(RemapRuleConfig rule, String message) {
         String path = "remap[" + rule.index() + "]." + rule.verb().word();
-        problems.warning(problems.placeOf(path, whole), path, message);
+        problems.warning(problems.placeOf(path, wholeFile), path, message);
     }
 }

@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks the rules of {@code rules} and of remap rules for errors. */
 public final class RulesChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    public RulesChecks(ConfigProblems problems, Place whole) {
+    public RulesChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     /** Checks all rules, and the number of rules that can apply to one request. */
@@ -49,7 +49,7 @@ public final class RulesChecks {
         new SharedKeyChecks(problems, whole).check(values);
     }
 
-    /** Returns the fields of conditions that the keys of a remap rule may omit. */
+    /** Returns the fields of conditions whose values the cache keys of a remap rule may omit. */
     private static Set<String> unkeyed(ConfigValues inForce) {
         Set<String> fields = new TreeSet<>();
         if (inForce.get(CacheKeyKeys.IGNORE_QUERY)
@@ -72,7 +72,7 @@ public final class RulesChecks {
      *
      * @param unkeyed fields of conditions that cache keys may omit
      * @param before the number of rules before the list, and the bytes that they add
-     * @return the same with this list
+     * @return the number of rules and the bytes, both including this list
      */
     private int[] check(List<ConfigValues> rules, String list, Set<String> unkeyed, int[] before) {
         int bytes = before[1];
@@ -100,10 +100,10 @@ public final class RulesChecks {
     }
 
     private Place at(String full, String rule) {
-        return problems.placeOf(full, problems.placeOf(rule, whole));
+        return problems.placeOf(full, problems.placeOf(rule, wholeFile));
     }
 
-    /** Returns the regular expressions of a list of rules; those of a condition with an error are left out. */
+    /** Returns the regular expressions of a list of rules. Conditions with an error are skipped. */
     static List<String> expressions(ConfigValues values, ConfigKey<List<ConfigValues>> key) {
         return values.elements(key).stream()
                 .flatMap(rule -> patterns(rule.find(RuleKeys.WHEN)).stream())

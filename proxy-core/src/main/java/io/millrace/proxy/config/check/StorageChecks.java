@@ -35,11 +35,11 @@ final class StorageChecks {
     private static final Set<String> RESERVED = Set.of("volume", "index", "lock", "owner", "inventory");
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    StorageChecks(ConfigProblems problems, Place whole) {
+    StorageChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -109,7 +109,7 @@ final class StorageChecks {
         if (storage.size() * (volumes.size() + 1) > PLACES_MAX) {
             String path = volumes.isEmpty() ? "storage" : "volumes";
             problems.error(
-                    problems.placeOf(path, whole),
+                    problems.placeOf(path, wholeFile),
                     path,
                     storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
                             + PLACES_MAX + " in all");
@@ -158,7 +158,7 @@ final class StorageChecks {
         if (name != null && !names.contains(name) && !problems.isBroken("volumes")) {
             String path = prefix + ConfigKeys.CACHE_VOLUME.path();
             problems.error(
-                    problems.placeOf(path, whole),
+                    problems.placeOf(path, wholeFile),
                     path,
                     "no volume has the name '" + name + "' in volumes",
                     problems.closest(name, names));
@@ -167,7 +167,7 @@ final class StorageChecks {
 
     private void volumeError(int number, String key, String message) {
         String path = "volumes[" + number + "]." + key;
-        problems.error(problems.placeOf(path, whole), path, message);
+        problems.error(problems.placeOf(path, wholeFile), path, message);
     }
 
     private void checkPaths(List<ConfigValues> storage) {
@@ -258,7 +258,9 @@ final class StorageChecks {
         }
     }
 
-    /** Returns the file system of the path, or of its nearest existing parent; null if it cannot be determined. */
+    /**
+     * Returns the file system of the path, or of its nearest existing parent. Returns null if it cannot be determined.
+     */
     private static @Nullable FileStore fileSystem(Path path) {
         Path at = path.toAbsolutePath();
         while (at != null && !Files.exists(at)) {
@@ -284,6 +286,6 @@ final class StorageChecks {
     }
 
     private Place at(int number, String key) {
-        return problems.placeOf("storage[" + number + "]." + key, whole);
+        return problems.placeOf("storage[" + number + "]." + key, wholeFile);
     }
 }

@@ -22,11 +22,11 @@ final class TlsChecks {
             Pattern.compile("(?i)(\\*\\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.?");
 
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    TlsChecks(ConfigProblems problems, Place whole) {
+    TlsChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -59,7 +59,7 @@ final class TlsChecks {
         }
     }
 
-    /** Returns whether the address uses the shared certificates. */
+    /** Checks the certificate of an address. Returns true if the address uses the shared certificates. */
     private boolean checkListener(String path, ConfigValues listener, boolean shared) {
         boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
         boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
@@ -97,8 +97,8 @@ final class TlsChecks {
                     "min_version " + effective.minVersion().text() + " is newer than max_version "
                             + effective.maxVersion().text());
         }
-        boolean asks = effective.clientCertificates() != ServerTlsConfig.ClientCertificates.OFF;
-        if (asks && effective.caFile() == null && !problems.isAnyBrokenBelow(path)) {
+        boolean requestsCertificates = effective.clientCertificates() != ServerTlsConfig.ClientCertificates.OFF;
+        if (requestsCertificates && effective.caFile() == null && !problems.isAnyBrokenBelow(path)) {
             problems.error(
                     at(path + ".client_certificates"),
                     path + ".client_ca_file",
@@ -111,10 +111,10 @@ final class TlsChecks {
 
     private void checkHsts(String path, ConfigValues own, ServerTlsKeys.Section keys) {
         ServerTlsConfig.Hsts hsts = ServerTlsConfig.Hsts.from(own, keys);
-        boolean any = Boolean.TRUE.equals(own.find(keys.hstsIncludeSubdomains()))
+        boolean hasOptions = Boolean.TRUE.equals(own.find(keys.hstsIncludeSubdomains()))
                 || Boolean.TRUE.equals(own.find(keys.hstsPreload()));
         if (hsts == null) {
-            if (any && !problems.isAnyBrokenBelow(path)) {
+            if (hasOptions && !problems.isAnyBrokenBelow(path)) {
                 problems.error(at(path), path + ".max_age", "missing; include_subdomains and preload need it");
             }
         } else if (hsts.preload()
@@ -172,6 +172,6 @@ final class TlsChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

@@ -88,9 +88,7 @@ public record DnsConfig(
         }
     }
 
-    /**
-     * Parses addresses of name servers: an address, optionally with a port; an IPv6 address with a port is in brackets.
-     */
+    /** Parses addresses of name servers, each optionally with a port. An IPv6 address with a port is in brackets. */
     public static List<InetSocketAddress> servers(List<String> texts) throws InvalidValueException {
         List<InetSocketAddress> servers = new ArrayList<>();
         for (String text : texts) {
@@ -103,10 +101,10 @@ public record DnsConfig(
         boolean bracketed = text.startsWith("[");
         boolean hasPort = bracketed ? !text.endsWith("]") : text.indexOf('.') >= 0 && text.indexOf(':') >= 0;
         boolean isIpv6 = !bracketed && NetUtil.isValidIpV6Address(text);
-        String whole = isIpv6 ? "[" + text + "]:" + DNS_PORT : hasPort ? text : text + ":" + DNS_PORT;
+        String withPort = isIpv6 ? "[" + text + "]:" + DNS_PORT : hasPort ? text : text + ":" + DNS_PORT;
         ListenAddress address;
         try {
-            address = ListenAddress.parse(whole);
+            address = ListenAddress.parse(withPort);
         } catch (InvalidValueException e) {
             throw new InvalidValueException(
                     "'" + text + "' is not the address of a name server such as 192.0.2.53 or [2001:db8::53]:5353");
@@ -123,12 +121,12 @@ public record DnsConfig(
         String domain = text.toLowerCase(Locale.ROOT);
         domain = domain.startsWith(".") ? domain.substring(1) : domain;
         domain = domain.endsWith(".") ? domain.substring(0, domain.length() - 1) : domain;
-        boolean sound = !domain.isEmpty() && !domain.contains("..");
+        boolean isValid = !domain.isEmpty() && !domain.contains("..");
         for (int i = 0; i < domain.length(); i++) {
             char c = domain.charAt(i);
-            sound &= (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+            isValid &= (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
         }
-        if (!sound) {
+        if (!isValid) {
             throw new InvalidValueException("'" + text + "' is not a domain such as corp.example.com");
         }
         return domain;

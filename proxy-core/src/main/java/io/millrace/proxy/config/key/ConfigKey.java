@@ -94,7 +94,7 @@ public final class ConfigKey<T> {
         return defaultValue;
     }
 
-    /** The default, formatted as in a file, or in words if it depends on the machine; null if there is none. */
+    /** The default, formatted as in a file, or in words if it depends on the machine. Null if there is none. */
     public @Nullable String defaultText() {
         if (defaultText != null) {
             return defaultText;

@@ -17,6 +17,7 @@ public final class ConfigKeys {
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
     private static final long TIB = 1024 * GIB;
+    /** Bound of lifetimes: ten years. */
     private static final Duration YEARS = Duration.ofDays(3650);
 
     // listen
@@ -52,7 +53,7 @@ public final class ConfigKeys {
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.url_remap.pristine_host_hdr")
-            .description("Send the client's Host field to the origin instead of the host of the rule's to.");
+            .description("Whether origins receive the client's Host field instead of the host of the rule's URL to.");
     public static final ConfigKey<String> NO_HOST_URL_REDIRECT = ConfigKey.builder(
                     "no_host_url_redirect", ValueType.URL)
             .atsName("proxy.config.header.parse.no_host_url_redirect")
@@ -96,8 +97,8 @@ public final class ConfigKeys {
                     "via.request", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
             .atsName("proxy.config.http.insert_request_via_str")
-            .description("As via.response, in requests to origins. With none, loops through other proxies are not"
-                    + " detected.");
+            .description("Content of Via in requests to origins, with the values of via.response. With none, loops"
+                    + " through other proxies are not detected.");
     public static final ConfigKey<ViaConfig.ServerField> VIA_SERVER = ConfigKey.builder(
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
@@ -161,14 +162,14 @@ public final class ConfigKeys {
     public static final ConfigKey<List<String>> VOLUMES_HOSTS = ConfigKey.builder("volumes[].hosts", ValueType.NAMES)
             .rolling()
             .atsName("hosting.config")
-            .description("Client hosts whose responses are stored there; .example.com or *.example.com means all below"
-                    + " it.");
+            .description("Hosts in client URLs whose responses are stored in this volume; .example.com or"
+                    + " *.example.com means all hosts below it.");
     public static final ConfigKey<VolumeShareConfig.Scheme> VOLUMES_SCHEME = ConfigKey.builder(
                     "volumes[].scheme", ValueType.word(VolumeShareConfig.Scheme.class, false))
             .rolling()
             .atsName("scheme=")
-            .description("Scheme of the client URLs whose responses are stored there. Without hosts, responses of all"
-                    + " hosts that no other volume has.");
+            .description("Scheme of the client URLs whose responses are stored in this volume. Without hosts, it"
+                    + " applies to all hosts that no other volume lists.");
 
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = ConfigKey.builder(

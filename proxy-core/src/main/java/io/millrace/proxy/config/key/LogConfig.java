@@ -12,13 +12,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Settings of the access logs. Immutable.
  *
- * @param accessEnabled whether the one access log is written
+ * @param accessEnabled whether the single access log is written; not used with a list of logs
  * @param accessPath the file, absolute; null if the code that starts the proxy chooses it
  * @param accessFormat format of a line
  * @param rotateBytes size at which the file is rotated; 0 for never
  * @param rotateIntervalSeconds age at which the file is rotated; 0 for never
  * @param rotateKeep number of rotated files that are kept; 0 for all
- * @param accessLogs the access logs of a list, which replace the one above; empty if there is no list
+ * @param accessLogs the access logs that are configured as a list; they replace the single log; empty if there is no
+ *     list
  */
 public record LogConfig(
         boolean accessEnabled,
@@ -73,7 +74,7 @@ public record LogConfig(
         };
     }
 
-    /** Returns a log of the list with a file in the directory, if its target is a file and it has none. */
+    /** Adds the default file in the directory to a log whose target is a file without a path. */
     public static ConfigValues withFileBelow(ConfigValues log, Path directory) {
         if (log.get(LogKeys.TARGET) != LogDestination.Kind.FILE || log.isSet(LogKeys.PATH)) {
             return log;

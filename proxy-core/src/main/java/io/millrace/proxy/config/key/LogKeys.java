@@ -49,10 +49,10 @@ public final class LogKeys {
                     "log.access[].target", ValueType.word(LogDestination.Kind.class, false))
             .defaultsTo(LogDestination.Kind.FILE)
             .atsName("logging.yaml mode")
-            .description("Target of the lines.");
+            .description("Where the lines are written.");
     public static final ConfigKey<Path> PATH = ConfigKey.builder("log.access[].path", ValueType.PATH)
             .atsName("proxy.config.log.logfile_dir")
-            .description("File of the target file; by default, the name with .log in the log directory.");
+            .description("Log file of the target file; by default, NAME.log in the log directory.");
     public static final ConfigKey<Long> ROTATE_SIZE = ConfigKey.builder("log.access[].rotate_size", ValueType.SIZE)
             .within(0L, 1L << 40)
             .defaultsTo(1L << 30)
@@ -98,7 +98,7 @@ public final class LogKeys {
     public static final ConfigKey<Path> JOURNALD_SOCKET = ConfigKey.builder(
                     "log.access[].journald.socket", ValueType.PATH)
             .defaultsTo(Path.of("/run/systemd/journal/socket"))
-            .description("Datagram socket of the target journald.");
+            .description("Path of the datagram socket of the target journald.");
 
     private LogKeys() {}
 }

@@ -29,8 +29,9 @@ final class LogValues {
     }
 
     static String readName(String text) throws InvalidValueException {
-        boolean valid =
-                !text.isEmpty() && text.length() <= NAME_MAX && text.chars().allMatch(c -> c != '.' && isOfName(c));
+        boolean valid = !text.isEmpty()
+                && text.length() <= NAME_MAX
+                && text.chars().allMatch(c -> c != '.' && isNameCharacter(c));
         if (!valid) {
             throw new InvalidValueException(
                     "'" + text + "' is not a name of 1 to " + NAME_MAX + " letters, digits, _ and -");
@@ -38,13 +39,13 @@ final class LogValues {
         return text;
     }
 
-    private static boolean isOfName(int c) {
+    private static boolean isNameCharacter(int c) {
         return c < 0x80 && (Character.isLetterOrDigit(c) || c == '_' || c == '-' || c == '.');
     }
 
     static String readAppName(String text) throws InvalidValueException {
         boolean valid =
-                !text.isEmpty() && text.length() <= APP_NAME_MAX && text.chars().allMatch(LogValues::isOfName);
+                !text.isEmpty() && text.length() <= APP_NAME_MAX && text.chars().allMatch(LogValues::isNameCharacter);
         if (!valid) {
             throw new InvalidValueException(
                     "'" + text + "' is not a name of 1 to " + APP_NAME_MAX + " letters, digits, _, - and .");

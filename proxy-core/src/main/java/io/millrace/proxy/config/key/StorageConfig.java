@@ -52,7 +52,7 @@ public record StorageConfig(
     }
 
     /**
-     * Returns the element with an index directory below {@code directory}, if it needs one and has none. A missing path
+     * Adds an index directory below {@code directory} to an element that needs one and does not set it. A missing path
      * counts as a file if the index directory of that file exists.
      */
     public static ConfigValues withIndexBelow(ConfigValues element, Path directory) {
@@ -66,21 +66,21 @@ public record StorageConfig(
     }
 
     /**
-     * Returns a unique file name for the path: a dash for each slash, and %xx for each character except letters,
+     * Returns a unique file name for the path. It has a dash for each slash, and %xx for each character except letters,
      * digits, dots and underscores.
      */
     private static String nameOf(Path path) {
         StringBuilder name = new StringBuilder();
         byte[] bytes = path.normalize().toString().getBytes(StandardCharsets.UTF_8);
         for (int i = bytes[0] == '/' ? 1 : 0; i < bytes.length; i++) {
-            char sign = (char) (bytes[i] & 0xff);
-            boolean plain = sign < 0x80 && (Character.isLetterOrDigit(sign) || sign == '.' || sign == '_');
+            char c = (char) (bytes[i] & 0xff);
+            boolean plain = c < 0x80 && (Character.isLetterOrDigit(c) || c == '.' || c == '_');
             if (plain) {
-                name.append(sign);
-            } else if (sign == '/') {
+                name.append(c);
+            } else if (c == '/') {
                 name.append('-');
             } else {
-                name.append('%').append(Integer.toHexString(sign));
+                name.append('%').append(Integer.toHexString(c));
             }
         }
         return name.toString();

@@ -8,7 +8,7 @@ package io.millrace.proxy.config.key;
  * @param openWaitMillis how long a request waits at the start for a volume's index
  * @param scrubBytesPerSecond rate of the background verification; 0 for none
  * @param diskAdmission which new responses a full volume admits
- * @param permitPinning whether responses are pinned
+ * @param permitPinning whether pinned responses are kept on disk
  */
 public record StoreSettings(
         long syncIntervalMillis,
@@ -23,7 +23,7 @@ public record StoreSettings(
         ALWAYS,
         /** Responses that were requested before. */
         SECOND_HIT,
-        /** Responses requested so often that similar ones have been hit. */
+        /** Responses requested so often that another request is likely. */
         FREQUENCY
     }
 

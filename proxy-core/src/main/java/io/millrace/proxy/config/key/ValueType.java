@@ -206,7 +206,7 @@ public final class ValueType<T> {
     /** Like {@link #NAMES}, for query parameters; the list may be empty. */
     public static final ValueType<List<String>> PARAMETERS = new ValueType<>(
             "parameter names",
-            "a list of names of query parameters, not percent-encoded; * at the end matches any rest; it may be empty",
+            "a list of names of query parameters, not percent-encoded; a * at the end matches any text; may be empty",
             namesClass(),
             ValueType::readParameters,
             ValueType::formatNames,
@@ -424,7 +424,7 @@ public final class ValueType<T> {
         return numbered;
     }
 
-    /** The words of an enumeration in the order of their numbers; null for every other type. */
+    /** The words of an enumeration in the order of their numbers. Null for every other type. */
     public @Nullable List<String> words() {
         return words;
     }

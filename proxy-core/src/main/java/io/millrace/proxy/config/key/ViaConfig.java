@@ -15,11 +15,11 @@ public record ViaConfig(String name, Level response, Level request, ServerField 
         NONE,
         /** Version and name. */
         NAME,
-        /** Also six letters that describe the outcome. */
+        /** Version, name, and six letters that describe the outcome. */
         SHORT,
-        /** All letters that describe the outcome. */
+        /** Version, name, and all letters that describe the outcome. */
         FULL,
-        /** Also the protocols of the client's connection. */
+        /** As {@link #FULL}, and the protocols of the client's connection. */
         STACK
     }
 

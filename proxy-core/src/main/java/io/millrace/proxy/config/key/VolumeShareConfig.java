@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name lower-case letters, digits, {@code -} and {@code _}
  * @param share fraction of each storage path, 0 to 1
- * @param hosts client hosts whose responses are stored there: names; {@code .example.com} or {@code *.example.com} for
- *     all subdomains
- * @param scheme scheme of the client URLs whose responses are stored there; null for any
+ * @param hosts hosts in client URLs whose responses are stored in the volume; {@code .example.com} or {@code
+ *     *.example.com} for all subdomains
+ * @param scheme scheme of the client URLs whose responses are stored in the volume; null for any
  */
 public record VolumeShareConfig(
         String name,

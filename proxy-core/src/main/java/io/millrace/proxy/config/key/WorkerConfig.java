@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param javaHome JDK of the worker; null for the JDK of the launcher
  * @param eventLoops 0 for one per core
  * @param transport I/O mechanism of the sockets
- * @param fastLane whether connections without TLS are served without Netty channels while they request RAM hits
+ * @param fastLane whether hits in RAM on new connections use the fast lane, a shorter code path
  * @param heapBytes Java heap of the worker
  * @param heartbeatIntervalMillis interval of the worker's heartbeats
  * @param heartbeatTimeoutMillis time without a heartbeat after which the worker is considered hung
@@ -27,6 +27,7 @@ public record WorkerConfig(
         long heartbeatTimeoutMillis,
         Duration warmUpLimit) {
     private static final long HEAP_BYTES_MIN = 512L << 20;
+    /** The heap grows by the size of the RAM tier divided by this number. */
     private static final int HEAP_RAM_SHARE = 8;
 
     /** I/O mechanism of the sockets. */

@@ -7,9 +7,9 @@ import io.millrace.proxy.config.key.ConfigValues;
  *
  * @param streams requests on one connection at the same time
  * @param headerListBytes largest field section of a request
- * @param resets requests that a client may reset in 30 s
- * @param streamFaults streams that may end by a protocol error of the client in 30 s
- * @param controlFrames frames without request or content in 30 s
+ * @param resets limit of requests that a client may reset in 30 s
+ * @param streamFaults limit of streams that end by a protocol error of the client in 30 s
+ * @param controlFrames limit of frames without a request or content in 30 s
  * @param streamWindowBytes flow-control window of one request: content that may be in flight
  */
 public record Http2Config(

@@ -6,7 +6,8 @@ import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.SourceAddress;
 
 /**
- * Settings of connections to origins. Limits count per origin and event loop, if nothing else is said. Immutable.
+ * Settings of connections to origins. Unless stated otherwise, a limit applies to one origin on one event loop.
+ * Immutable.
  *
  * @param connectionsMax connections at the same time
  * @param connectionsTotalMax connections of all event loops at the same time; 0 for no limit

@@ -82,10 +82,15 @@ public record OriginGroupConfig(
 
     /** The input of the hash. */
     public enum HashKey {
+        /** The path of the client's URL. */
         PATH,
+        /** The path and the query. */
         PATH_QUERY,
+        /** The whole URL. */
         URL,
+        /** The host of the URL. */
         HOST,
+        /** The cache key. */
         CACHE_KEY
     }
 
@@ -93,7 +98,7 @@ public record OriginGroupConfig(
     public enum RingMode {
         /** Backups are used if all other hosts are down. */
         EXHAUST_RING,
-        /** If the primary host of a URL does not answer, a backup is tried; further tries alternate between both. */
+        /** If the primary host of a URL does not answer, a backup is tried. Further tries alternate between both. */
         ALTERNATE_RING,
         /**
          * The hosts that are not backups are sibling proxies, including this proxy. Each proxy sends requests for its
@@ -104,7 +109,9 @@ public record OriginGroupConfig(
 
     /** Treatment of requests while no host is up. */
     public enum WhenAllDown {
+        /** Requests are sent to hosts that are marked down. */
         TRY,
+        /** Requests are answered with 503. */
         FAIL
     }
 

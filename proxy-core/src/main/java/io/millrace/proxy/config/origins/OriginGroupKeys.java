@@ -85,8 +85,8 @@ public final class OriginGroupKeys {
     public static final ConfigKey<Path> HOST_UNIX_SOCKET = ConfigKey.builder(
                     "origins[].hosts[].unix_socket", ValueType.PATH)
             .description(
-                    "Unix domain socket on which the host listens; connections go there instead of the host and port of"
-                            + " url, which names the host in logs, metrics and millctl.");
+                    "Unix domain socket on which the host listens, instead of the host and port of url. Logs, metrics"
+                            + " and millctl still show the host as url.");
     public static final ConfigKey<Integer> CONNECTIONS_MAX = ConfigKey.builder(
                     "origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.SourceAddress;
 import java.time.Duration;
 
-/** The catalogue's keys for connections of all event loops, source addresses, and the total time of a request. */
+/** The catalogue's keys for total connections, source addresses, and the time limit of transactions. */
 public final class OriginLimitKeys {
     public static final ConfigKey<Integer> GROUP_TOTAL = ConfigKey.builder(
                     "origins[].connections_total_max", ValueType.INTEGER)
@@ -34,7 +34,7 @@ public final class OriginLimitKeys {
             .atsName("proxy.config.http.per_server.connection.max")
             .description(
                     "Connections to one host and port by all event loops together, idle ones included; further requests wait"
-                            + " as at connections_max, and event loops get free connections in turn. Tunnels do not"
+                            + " in the queue, and event loops get free connections in turn. Tunnels do not"
                             + " count. 0 sets no limit.");
     public static final ConfigKey<SourceAddress> SOURCE = ConfigKey.builder(
                     "origin.source_address", ValueType.SOURCE_ADDRESS)

@@ -9,7 +9,7 @@ import java.util.Map;
  * The text of a configuration file and of its included files. Every reader of the document gets the same text, even if
  * the files have changed since. Immutable.
  *
- * @param name name for problems, such as the path of the file
+ * @param name name in problems, such as the path of the file
  * @param directory base of relative paths, absolute
  * @param text YAML
  * @param included text of each included file by name, in reading order

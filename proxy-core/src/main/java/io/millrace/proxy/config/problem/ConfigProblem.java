@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param severity an error prevents the use of the configuration
  * @param file file name as given, or {@code --set KEY} or {@code config set KEY}; null for settings made in code
- * @param line from 1; 0 without a place in a file
- * @param column from 1; 0 without a place in a file
+ * @param line line number from 1; 0 if the problem has no position in a file
+ * @param column column number from 1; 0 if the problem has no position in a file
  * @param path full name of the key, elements by index: {@code remap[2].to}; empty for the file as a whole
  * @param message description of the problem, with the limit if one was exceeded
  * @param suggestion the value that was probably meant, or null

@@ -31,13 +31,13 @@ public final class ConfigProblems {
      * Limit of characters and list elements after alias expansion. Without aliases the count never exceeds the number
      * of bytes.
      */
-    static final long UNFOLDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
+    static final long EXPANDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
 
     /**
-     * Limit of characters compared to find suggestions: those of mistyped words, once per candidate. A file may have
-     * 100,000 of both.
+     * Limit of characters that are compared to find suggestions. A mistyped word needs its length times the number of
+     * candidates. A file may have 100,000 mistyped words and as many candidates.
      */
-    private static final long SEARCHED_MAX = 10_000_000;
+    private static final long COMPARED_MAX = 10_000_000;
 
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
@@ -48,14 +48,17 @@ public final class ConfigProblems {
     /** Index of each file in reading order. */
     private final Map<String, Integer> files = new HashMap<>();
 
-    private final TreeSet<String> broken = new TreeSet<>();
+    /** Paths of keys and sections that have an error. Empty text for the file as a whole. */
+    private final TreeSet<String> brokenPaths = new TreeSet<>();
+
     private long errors;
-    private long unfolded;
-    private long searched;
-    private long left;
+    private long expanded;
+    private long compared;
+    /** Number of problems beyond the limit. */
+    private long omitted;
 
     public void error(Place place, String path, String message, @Nullable String suggestion) {
-        broken.add(path);
+        brokenPaths.add(path);
         add(ConfigProblem.Severity.ERROR, place, path, message, suggestion);
     }
 
@@ -72,7 +75,7 @@ public final class ConfigProblems {
         boolean isError = severity == ConfigProblem.Severity.ERROR;
         errors += isError ? 1 : 0;
         if (!hasRoom() && !(isError && errors == 1)) {
-            left++;
+            omitted++;
             return;
         }
         problems.add(new ConfigProblem(
@@ -85,10 +88,10 @@ public final class ConfigProblems {
      */
     public @Nullable String closest(String typed, Collection<String> candidates) {
         long cost = (long) (typed.length() + 1) * candidates.size();
-        if (!hasRoom() || searched + cost > SEARCHED_MAX) {
+        if (!hasRoom() || compared + cost > COMPARED_MAX) {
             return null;
         }
-        searched += cost;
+        compared += cost;
         return Suggestions.closest(typed, candidates);
     }
 
@@ -123,16 +126,16 @@ public final class ConfigProblems {
      * @return false if the limit is exceeded; this is reported once
      */
     public boolean countExpanded(int characters, Place place) {
-        boolean within = unfolded <= UNFOLDED_MAX;
-        unfolded += 1L + characters;
-        if (within && unfolded > UNFOLDED_MAX) {
+        boolean within = expanded <= EXPANDED_MAX;
+        expanded += 1L + characters;
+        if (within && expanded > EXPANDED_MAX) {
             error(
                     place,
                     "",
                     "the aliases of the configuration expand to more nodes than the limit of "
-                            + Units.formatSize(UNFOLDED_MAX) + " here");
+                            + Units.formatSize(EXPANDED_MAX) + " here");
         }
-        return unfolded <= UNFOLDED_MAX;
+        return expanded <= EXPANDED_MAX;
     }
 
     /** Begins a file. Its problems are sorted after those of the files before it. */
@@ -157,18 +160,21 @@ public final class ConfigProblems {
         return places.getOrDefault(path, otherwise);
     }
 
-    /** Records that the key at {@code path} was meant to be set but could not be read. */
+    /** Records an error of the key at {@code path} without adding a problem. The name of the key may be misspelt. */
     public void markUnreadable(String path) {
-        broken.add(path);
+        brokenPaths.add(path);
     }
 
-    /** Returns true if the value at {@code path} is only a default, because the operator's value has an error. */
+    /**
+     * Returns true if the key at {@code path}, or a section that contains it, has an error. Its value is then only the
+     * default.
+     */
     public boolean isBroken(String path) {
-        if (broken.contains("")) {
+        if (brokenPaths.contains("")) {
             return true;
         }
         for (int end = path.length(); end > 0; end = path.lastIndexOf('.', end - 1)) {
-            if (broken.contains(path.substring(0, end))) {
+            if (brokenPaths.contains(path.substring(0, end))) {
                 return true;
             }
         }
@@ -181,7 +187,7 @@ public final class ConfigProblems {
     }
 
     private boolean isAnyBrokenFrom(String prefix) {
-        String next = broken.ceiling(prefix);
+        String next = brokenPaths.ceiling(prefix);
         return next != null && next.startsWith(prefix);
     }
 
@@ -199,14 +205,14 @@ public final class ConfigProblems {
                 .thenComparingInt(p -> files.getOrDefault(p.file(), 0))
                 .thenComparingInt(ConfigProblem::line)
                 .thenComparingInt(ConfigProblem::column));
-        if (left > 0) {
+        if (omitted > 0) {
             sorted.add(new ConfigProblem(
                     errors > 0 ? ConfigProblem.Severity.ERROR : ConfigProblem.Severity.WARNING,
                     null,
                     0,
                     0,
                     "",
-                    left + " more problems are not shown, the limit is " + PROBLEMS_MAX,
+                    omitted + " more problems are not shown, the limit is " + PROBLEMS_MAX,
                     null));
         }
         return List.copyOf(sorted);

@@ -15,8 +15,8 @@ import java.util.Map;
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
-            .description("Client URLs that begin with this are mapped. A URL without a port matches all ports that no"
-                    + " other rule for the host names. A path alone matches every host. The schemes ws and"
+            .description("Client URLs that begin with this are mapped. A URL without a port matches every port except"
+                    + " the ports in other rules for the same host. A path alone matches every host. The schemes ws and"
                     + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
                     + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
@@ -65,8 +65,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].to", ValueType.RULE_TO)
             .required()
             .description(
-                    "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of"
-                            + " the path and the query are appended.");
+                    "URL that replaces the matched part: a URL of the origin, or for reverse_map a URL for clients. The"
+                            + " rest of the path and the query are appended.");
     public static final ConfigKey<Integer> STATUS = ConfigKey.builder("remap[].status", ValueType.INTEGER)
             .within(301, 308)
             .description(
@@ -77,7 +77,7 @@ public final class RemapKeys {
             .atsName("map_with_referer")
             .description(
                     "For map_with_referer: expressions in RE2 syntax that match anywhere in Referer, ignoring case."
-                            + " The first match decides. With ~ before the expression it refuses the request. *"
+                            + " The first match decides. An expression with ~ before it refuses the request. *"
                             + " accepts any other Referer, and ~* accepts requests without Referer.");
     public static final ConfigKey<String> REFERER_REDIRECT = ConfigKey.builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
@@ -94,13 +94,12 @@ public final class RemapKeys {
 
     public static final ConfigKey<String> ORIGINS = ConfigKey.builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
-            .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
-                    + " field still has the host of to.");
+            .description("Name of the origin group whose hosts receive the requests instead of the host of to; the Host"
+                    + " field still contains the host of to.");
 
     public static final ConfigKey<Path> UNIX_SOCKET = ConfigKey.builder("remap[].unix_socket", ValueType.PATH)
-            .description(
-                    "Unix domain socket on which the origin of to listens; connections go there instead of the host and"
-                            + " port of to, which stay in the Host field and in certificates.");
+            .description("Unix domain socket on which the origin listens, instead of the host and port of to. The Host"
+                    + " field and the check of the certificate still use the host of to.");
 
     public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(

@@ -99,11 +99,11 @@ public record RemapRuleConfig(
 
     /** Returns all rules of a configuration. Rules with equal settings share the records of these settings. */
     public static List<RemapRuleConfig> all(List<ConfigValues> elements, ConfigValues general) {
-        Map<ConfigValues, Settings> known = new HashMap<>();
+        Map<ConfigValues, Settings> settingsByValues = new HashMap<>();
         List<RemapRuleConfig> rules = new ArrayList<>(elements.size());
         for (ConfigValues element : elements) {
-            Settings settings =
-                    known.computeIfAbsent(element.settingsOfRule(), own -> Settings.of(own, own.over(general)));
+            Settings settings = settingsByValues.computeIfAbsent(
+                    element.settingsOfRule(), own -> Settings.of(own, own.over(general)));
             rules.add(of(rules.size(), element, settings, element.find(RemapKeys.ORIGINS), false));
         }
         return List.copyOf(rules);

@@ -79,8 +79,8 @@ public record AcmeConfig(
     public static final int NAME_LENGTH_MAX = 253;
 
     /**
-     * A DNS name without underscores, which no public issuer accepts. The last label contains a letter, which excludes
-     * IPv4 addresses.
+     * A DNS name. Underscores are excluded, because no public issuer accepts them. The last label must contain a
+     * letter, which excludes IPv4 addresses.
      */
     private static final Pattern NAME = Pattern.compile(
             "(?i)(\\*\\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
@@ -88,14 +88,14 @@ public record AcmeConfig(
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
     /**
-     * Returns true if an issuer can issue a certificate for a name: a DNS name with at least two labels, and not an IP
-     * address.
+     * Returns true if an issuer can issue a certificate for a name. It must be a DNS name with at least two labels, not
+     * an IP address.
      */
     public static boolean isIssuable(String name) {
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
-    /** Returns a copy with this storage if none is configured. */
+    /** Returns these settings with a storage directory, if none is configured. */
     public AcmeConfig storedIn(Path directory) {
         return storage != null
                 ? this
@@ -115,7 +115,7 @@ public record AcmeConfig(
                         onDemand);
     }
 
-    /** Directory of issued certificates, each with its key in one file; null if the storage is not known. */
+    /** Directory of issued certificates, each with its key in one file. Null if the storage is not known. */
     public @Nullable Path certificates() {
         return storage == null ? null : storage.resolve("certificates");
     }

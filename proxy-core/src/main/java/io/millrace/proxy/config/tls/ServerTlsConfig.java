@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param ciphers cipher suites of TLS 1.2 in order of preference; empty for the default of the library
  * @param groups key exchange groups in order of preference; empty for the default of the library
  * @param caFile PEM file with the authorities of client certificates; null if no certificates are requested
- * @param crlFile PEM file with their revocation lists; null for none
+ * @param crlFile PEM file with the revocation lists of these authorities; null for none
  * @param hsts Strict-Transport-Security of responses; null for none
  * @param ocspStapling whether handshakes contain OCSP responses (RFC 6066 section 8)
  */
@@ -76,8 +76,8 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Returns true if a client admitted with these settings may send requests for a name with {@code other} settings.
-     * True only if {@code other} requires no client certificate check that these settings do not include.
+     * Returns true if a client of these settings may send requests for a name with {@code other} settings. These
+     * settings must then include every check of client certificates that {@code other} requires.
      */
     public boolean admitsTo(ServerTlsConfig other) {
         if (other.clientCertificates == ClientCertificates.OFF) {
@@ -106,7 +106,7 @@ public record ServerTlsConfig(
     /**
      * Strict-Transport-Security of responses over TLS (RFC 6797). Immutable.
      *
-     * @param maxAgeSeconds how long browsers use https only; 0 ends it
+     * @param maxAgeSeconds how long browsers use https only; 0 ends the policy
      * @param includeSubdomains whether subdomains are included
      * @param preload whether the host may be in the preload lists of browsers
      * @param value the value of the field

@@ -146,7 +146,7 @@ public record TlsConfig(
                             ocspStapling == null ? address.ocspStapling() : ocspStapling);
         }
 
-        /** Returns the settings for display, each formatted as in the file; empty if there are none. */
+        /** Returns the settings for display, each formatted as in the file. The result is empty if there are none. */
         public List<String> texts() {
             List<String> texts = new ArrayList<>();
             add(texts, "min_version", minVersion == null ? null : minVersion.text());

@@ -58,8 +58,8 @@ public final class AddressRange {
                 return false;
             }
         }
-        int rest = bits & 7;
-        return rest == 0 || ((other[bits >> 3] ^ prefix[bits >> 3]) & 0xff00 >> rest & 0xff) == 0;
+        int remainingBits = bits & 7;
+        return remainingBits == 0 || ((other[bits >> 3] ^ prefix[bits >> 3]) & 0xff00 >> remainingBits & 0xff) == 0;
     }
 
     /** The number of bits in the prefix. */

@@ -35,16 +35,16 @@ public final class AddressSet {
      */
     public static AddressSet of(List<String> texts) throws InvalidValueException {
         List<AddressSpan> listed = new ArrayList<>();
-        List<AddressSpan> takenOut = new ArrayList<>();
+        List<AddressSpan> excluded = new ArrayList<>();
         for (String text : texts) {
             boolean negative = text.startsWith("~");
-            (negative ? takenOut : listed).addAll(AddressSpan.parse(negative ? text.substring(1) : text));
+            (negative ? excluded : listed).addAll(AddressSpan.parse(negative ? text.substring(1) : text));
         }
         if (listed.isEmpty()) {
             listed.addAll(AddressSpan.ALL);
         }
         return new AddressSet(
-                List.copyOf(texts), AddressSpans.of(listed, takenOut, true), AddressSpans.of(listed, takenOut, false));
+                List.copyOf(texts), AddressSpans.of(listed, excluded, true), AddressSpans.of(listed, excluded, false));
     }
 
     /**

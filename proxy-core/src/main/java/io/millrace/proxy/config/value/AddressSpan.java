@@ -35,7 +35,7 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
             byte[] last = NetUtil.createByteArrayFromIpAddressString(
                     text.substring(dash + 1).trim());
             if (first == null || last == null) {
-                throw unreadable(text);
+                throw invalid(text);
             }
             if (first.length != last.length) {
                 throw new InvalidValueException("'" + text + "' begins with an address of another family than its end");
@@ -45,7 +45,7 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
         int slash = text.indexOf('/');
         byte[] address = NetUtil.createByteArrayFromIpAddressString(slash < 0 ? text : text.substring(0, slash));
         if (address == null) {
-            throw unreadable(text);
+            throw invalid(text);
         }
         int bits = AddressRange.parse(text).bits();
         byte[] last = address.clone();
@@ -55,17 +55,17 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
         return between(text, IpAddress.of(address), IpAddress.of(last), address.length == 4);
     }
 
-    private static InvalidValueException unreadable(String text) {
+    private static InvalidValueException invalid(String text) {
         return new InvalidValueException(
                 "'" + text + "' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9");
     }
 
-    private static List<AddressSpan> between(String text, IpAddress from, IpAddress to, boolean written4)
+    private static List<AddressSpan> between(String text, IpAddress from, IpAddress to, boolean isWrittenAsV4)
             throws InvalidValueException {
         if (isAfter(from.high(), from.low(), to.high(), to.low())) {
             throw new InvalidValueException("'" + text + "' ends before it begins");
         }
-        if (written4 || (from.isV4() && to.isV4())) {
+        if (isWrittenAsV4 || (from.isV4() && to.isV4())) {
             return List.of(new AddressSpan(true, 0, from.v4(), 0, to.v4()));
         }
         return List.of(new AddressSpan(false, from.high(), from.low(), to.high(), to.low()));

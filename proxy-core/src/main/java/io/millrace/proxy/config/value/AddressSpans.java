@@ -35,13 +35,13 @@ final class AddressSpans {
         }
     }
 
-    /** Returns the addresses of one family that are in {@code listed} and not in {@code takenOut}. */
-    static AddressSpans of(List<AddressSpan> listed, List<AddressSpan> takenOut, boolean v4) {
-        List<Bounds> out = bounds(takenOut, v4);
+    /** Returns the addresses of one family that are in {@code listed} and not in {@code excluded}. */
+    static AddressSpans of(List<AddressSpan> listed, List<AddressSpan> excluded, boolean v4) {
+        List<Bounds> excludedBounds = bounds(excluded, v4);
         if (!v4) {
-            out.add(MAPPED);
+            excludedBounds.add(MAPPED);
         }
-        return new AddressSpans(without(merged(bounds(listed, v4)), merged(out)));
+        return new AddressSpans(without(merged(bounds(listed, v4)), merged(excludedBounds)));
     }
 
     private static List<Bounds> bounds(List<AddressSpan> spans, boolean v4) {
@@ -77,19 +77,21 @@ final class AddressSpans {
         return merged;
     }
 
-    private static List<Bounds> without(List<Bounds> all, List<Bounds> out) {
+    private static List<Bounds> without(List<Bounds> all, List<Bounds> excludedBounds) {
         List<Bounds> left = new ArrayList<>();
         int gap = 0;
         for (Bounds each : all) {
             BigInteger from = each.from;
-            while (gap < out.size() && out.get(gap).to.compareTo(from) < 0) {
+            while (gap < excludedBounds.size() && excludedBounds.get(gap).to.compareTo(from) < 0) {
                 gap++;
             }
-            for (int i = gap; i < out.size() && out.get(i).from.compareTo(each.to) <= 0; i++) {
-                if (from.compareTo(out.get(i).from) < 0) {
-                    left.add(new Bounds(from, out.get(i).from.subtract(ONE)));
+            for (int i = gap;
+                    i < excludedBounds.size() && excludedBounds.get(i).from.compareTo(each.to) <= 0;
+                    i++) {
+                if (from.compareTo(excludedBounds.get(i).from) < 0) {
+                    left.add(new Bounds(from, excludedBounds.get(i).from.subtract(ONE)));
                 }
-                from = out.get(i).to.add(ONE);
+                from = excludedBounds.get(i).to.add(ONE);
             }
             if (from.compareTo(each.to) <= 0) {
                 left.add(new Bounds(from, each.to));
@@ -118,21 +120,23 @@ final class AddressSpans {
         return bounds;
     }
 
-    /** Formats each span as in a file: an address, a prefix if possible, or the first and the last address. */
+    /**
+     * Formats each span as in a file. It becomes an address, a prefix if possible, or the first and the last address.
+     */
     List<String> texts(boolean v4) {
-        List<Bounds> whole = bounds();
+        List<Bounds> spans = bounds();
         if (!v4) {
-            for (int i = 0; i + 1 < whole.size(); i++) {
-                boolean around = whole.get(i).to.add(ONE).equals(MAPPED.from)
-                        && whole.get(i + 1).from.subtract(ONE).equals(MAPPED.to);
+            for (int i = 0; i + 1 < spans.size(); i++) {
+                boolean around = spans.get(i).to.add(ONE).equals(MAPPED.from)
+                        && spans.get(i + 1).from.subtract(ONE).equals(MAPPED.to);
                 if (around) {
                     // The gap is the IPv4-mapped block, which no IPv6 range contains. So the two spans are written as
                     // one.
-                    whole.set(i, new Bounds(whole.get(i).from, whole.remove(i + 1).to));
+                    spans.set(i, new Bounds(spans.get(i).from, spans.remove(i + 1).to));
                 }
             }
         }
-        return whole.stream().map(span -> text(span, v4)).toList();
+        return spans.stream().map(span -> text(span, v4)).toList();
     }
 
     private static String text(Bounds span, boolean v4) {
@@ -157,7 +161,7 @@ final class AddressSpans {
         return span >= 0 && !AddressSpan.isAfter(high, low, toHigh[span], toLow[span]);
     }
 
-    /** Returns the index of the last span that does not begin after an address; -1 if there is none. */
+    /** Returns the index of the last span that does not begin after an address. Returns -1 if there is none. */
     private int lastFrom(long high, long low) {
         int least = 0;
         int most = fromLow.length - 1;

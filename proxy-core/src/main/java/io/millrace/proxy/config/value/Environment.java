@@ -26,6 +26,8 @@ public final class Environment {
     }
 
     /**
+     * Replaces the references in a text.
+     *
      * @param used receives the name of each variable whose value is used; not called for an unset variable with a
      *     default
      */

@@ -1,8 +1,7 @@
 package io.millrace.proxy.config.value;
 
 /**
- * The mode of files that the proxy creates. Directories may be searched by everyone with read permission on files.
- * Immutable.
+ * The mode of files that the proxy creates. The mode of directories follows from it. Immutable.
  *
  * @param bits permission bits of files, as in {@code chmod}
  */

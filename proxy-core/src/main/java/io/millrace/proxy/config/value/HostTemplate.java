@@ -37,7 +37,7 @@ public final class HostTemplate {
         }
     }
 
-    /** Returns true if one of {@code $0} to {@code $9} begins at an index. */
+    /** Returns true if a reference, {@code $0} to {@code $9}, begins at an index. */
     public static boolean isSubstitution(String text, int i) {
         return text.charAt(i) == '$' && i + 1 < text.length() && isDigit(text.charAt(i + 1));
     }
@@ -53,7 +53,7 @@ public final class HostTemplate {
         return last;
     }
 
-    /** Replaces each reference by the text of its group; a group that did not match is replaced by nothing. */
+    /** Replaces each reference by the text of its group. A group that did not match is empty. */
     static String expand(String text, Matcher match) {
         StringBuilder expanded = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
@@ -96,7 +96,7 @@ public final class HostTemplate {
     static @Nullable String expandQuery(String query, Matcher match) {
         for (int group = 0; group <= match.groupCount(); group++) {
             String found = query.contains("$" + group) ? match.group(group) : null;
-            if (found != null && !found.chars().allMatch(HostTemplate::isOfHost)) {
+            if (found != null && !found.chars().allMatch(HostTemplate::isHostCharacter)) {
                 return null;
             }
         }
@@ -104,12 +104,13 @@ public final class HostTemplate {
     }
 
     /** Returns true if a character occurs in host names and addresses. */
-    private static boolean isOfHost(int c) {
+    private static boolean isHostCharacter(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-._~:[]".indexOf(c) >= 0;
     }
 
     /**
-     * Returns the host if a connection to it is possible: labels of 1 to 63 characters, or an address. Else refuses it.
+     * Checks a host after its expansion. It must consist of labels of 1 to 63 characters, or be an address. Returns it
+     * in normalized form.
      */
     static String checkExpanded(String host) throws InvalidValueException {
         String name = RuleUrl.host(host, host);

@@ -3,8 +3,8 @@ package io.millrace.proxy.config.value;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for a text that is not a value of its {@code ValueType}. The message contains the expected form. Never thrown
- * out of {@code config}.
+ * Thrown for a text that is not a valid value of its setting. The message contains the expected form. It is never
+ * thrown to callers outside of {@code config}.
  */
 public final class InvalidValueException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -20,11 +20,13 @@ public final class InvalidValueException extends Exception {
         this.suggestion = suggestion;
     }
 
+    /** The message; never null. */
     public String problem() {
         String message = getMessage();
         return message == null ? "invalid value" : message;
     }
 
+    /** A valid text that was probably meant; null if there is none. */
     public @Nullable String suggestion() {
         return suggestion;
     }

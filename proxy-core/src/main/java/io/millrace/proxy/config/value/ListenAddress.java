@@ -46,8 +46,8 @@ public record ListenAddress(@Nullable String ip, int port) {
         }
         if (!NetUtil.isValidIpV4Address(host)) {
             @Nullable
-            String meant = host.equals("*") ? ":" + port : host.equals("localhost") ? "127.0.0.1:" + port : null;
-            throw new InvalidValueException("'" + host + "' is not an IP address", meant);
+            String suggestion = host.equals("*") ? ":" + port : host.equals("localhost") ? "127.0.0.1:" + port : null;
+            throw new InvalidValueException("'" + host + "' is not an IP address", suggestion);
         }
         return new ListenAddress(host, port);
     }

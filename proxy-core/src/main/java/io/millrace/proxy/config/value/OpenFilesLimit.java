@@ -15,8 +15,8 @@ public final class OpenFilesLimit {
     private OpenFilesLimit() {}
 
     /**
-     * Returns a warning if the process cannot open this number of connections; null if it can, or if the limit is not
-     * known.
+     * Returns a warning if the process cannot open this number of connections. Returns null if it can, or if the limit
+     * is not known.
      */
     public static @Nullable String warning(int connections) {
         try {

@@ -7,9 +7,9 @@ import java.util.List;
 /**
  * The Referer conditions of a rule: which pages may link to the URLs that it matches. Immutable.
  *
- * @param expressions regular expressions as configured, each optionally after {@code ~}, or one of {@code *} and
- *     {@code ~*}
- * @param redirect URL or path to which other requests are redirected, with codes such as {@code %r}
+ * @param expressions regular expressions as configured, each optionally negated by a {@code ~} before it; also {@code
+ *     *} and {@code ~*}
+ * @param redirect URL or path to which requests with another Referer are redirected, with codes such as {@code %r}
  */
 public record RefererConfig(List<String> expressions, String redirect) {
     /** Allows every Referer that no expression matches. */

@@ -7,9 +7,10 @@ import java.util.List;
 /**
  * Compiles regular expressions from untrusted sources. Stateless.
  *
- * <p>The library expands repetitions before it builds the program, so a short text can need any amount of memory.
- * Compiler and matcher of the library recurse. So this class estimates the size of the program from the text, and
- * refuses a large one before the library compiles it. No other class compiles expressions.
+ * <p>The library RE2/J expands repetitions before it builds the program, so a short text can need an unlimited amount
+ * of memory. Its compiler and matcher are recursive, so a large program could overflow the stack. Therefore this class
+ * estimates the size of the program from the text, and refuses a large one before the library compiles it. No other
+ * class compiles expressions.
  */
 public final class Regex {
     /** Limit of characters in one expression. */
@@ -41,7 +42,7 @@ public final class Regex {
         try {
             return Pattern.compile(text, flags);
         } catch (StackOverflowError e) {
-            // The compiler handles a long range such as {0,1000} as nested groups. Its partial result is dropped.
+            // The compiler handles a long range such as {0,1000} as nested groups, so its recursion can be too deep.
             throw new PatternSyntaxException("repetitions are nested too deeply for the compiler", shown(text));
         }
     }

@@ -8,16 +8,23 @@ final class RegexSize {
     /** Counters saturate at this value. */
     static final long SATURATED = 1_000_000_000;
 
-    /** Steps of every program: begin, end and fail. */
+    /** Upper bound of the steps that every program has: begin, end and fail. */
     private static final int FIXED_STEPS = 4;
 
     private final String text;
+    /** Steps before the last atom, by nesting depth. */
     private final long[] sumSteps = new long[Regex.NESTING_MAX + 2];
+    /** Branches before the last atom, by nesting depth. */
     private final long[] sumBranches = new long[Regex.NESTING_MAX + 2];
+    /** Steps of the last atom, by nesting depth. */
     private final long[] lastSteps = new long[Regex.NESTING_MAX + 2];
+    /** Branches of the last atom, by nesting depth. */
     private final long[] lastBranches = new long[Regex.NESTING_MAX + 2];
+    /** Index of the next character. */
     private int at;
+
     private int depth;
+    /** Depth of the deepest group so far. */
     private int nesting;
 
     RegexSize(String text) {
@@ -71,6 +78,7 @@ final class RegexSize {
         lastBranches[depth] = branches;
     }
 
+    /** Adds to the last atom. */
     private void add(long steps, long branches) {
         lastSteps[depth] = Math.min(SATURATED, lastSteps[depth] + steps);
         lastBranches[depth] = Math.min(SATURATED, lastBranches[depth] + branches);
@@ -92,7 +100,7 @@ final class RegexSize {
             }
             at = Math.min(text.length(), i + 1);
             if (i < text.length() && text.charAt(i) == ')') {
-                // Flags for the rest of the group; they do not open a group.
+                // Inline flags such as (?i) do not open a group.
                 return;
             }
         }
@@ -128,9 +136,9 @@ final class RegexSize {
         }
         long copies = Math.max(1, Math.max(least, most));
         // Each optional copy has a branch of its own.
-        long more = isRange ? 1 : 0;
-        lastSteps[depth] = Math.min(SATURATED, copies * (lastSteps[depth] + more));
-        lastBranches[depth] = Math.min(SATURATED, copies * (lastBranches[depth] + more));
+        long branchPerCopy = isRange ? 1 : 0;
+        lastSteps[depth] = Math.min(SATURATED, copies * (lastSteps[depth] + branchPerCopy));
+        lastBranches[depth] = Math.min(SATURATED, copies * (lastBranches[depth] + branchPerCopy));
         at = end + 1;
     }
 

@@ -10,9 +10,9 @@ public enum RemapVerb {
     MAP(Group.FORWARD, false),
     /** Maps all hosts that a regular expression matches to an origin. */
     REGEX_MAP(Group.FORWARD, true),
-    /** Like {@link #MAP}, for requests that arrived on the port. */
+    /** Like {@link #MAP}, for requests that arrived on the port in the rule's URL. */
     MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, false),
-    /** Like {@link #REGEX_MAP}, for requests that arrived on the port. */
+    /** Like {@link #REGEX_MAP}, for requests that arrived on the port in the rule's URL. */
     REGEX_MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, true),
     /** Like {@link #MAP}, for requests whose Referer is allowed. */
     MAP_WITH_REFERER(Group.FORWARD, false),
@@ -27,13 +27,13 @@ public enum RemapVerb {
     /** Like {@link #REDIRECT_TEMPORARY}, with a regular expression as the host. */
     REGEX_REDIRECT_TEMPORARY(Group.REGEX_REDIRECT, true);
 
-    /** Rules that are searched together. A group is searched if no group before it has a rule for the request. */
+    /** Rules that are searched together. The groups are searched in this order until one has a rule for the request. */
     public enum Group {
         /** Rules for the port on which the request arrived. */
         RECEIVED_PORT,
         /** Rules for URLs of WebSocket requests. */
         WEBSOCKET,
-        /** Rules for URLs of other requests. */
+        /** Rules for URLs of all other requests. */
         FORWARD,
         /** Redirects. */
         REDIRECT,
@@ -81,7 +81,7 @@ public enum RemapVerb {
         return group == Group.REDIRECT || group == Group.REGEX_REDIRECT;
     }
 
-    /** The status codes that a rule may set, the default first; empty for rules that do not redirect. */
+    /** The status codes that a rule may set, the default first. Empty for rules that do not redirect. */
     public List<Integer> statuses() {
         return switch (this) {
             case REDIRECT, REGEX_REDIRECT -> List.of(301, 308);

@@ -134,11 +134,11 @@ public record RuleUrl(
 
     private static RuleUrl ofRegex(String scheme, String authority, String path) throws InvalidValueException {
         int colon = authority.lastIndexOf(':');
-        boolean named = colon >= 0
+        boolean hasPort = colon >= 0
                 && colon < authority.length() - 1
                 && authority.substring(colon + 1).chars().allMatch(c -> c >= '0' && c <= '9');
-        int port = named ? port(authority.substring(colon + 1)) : -1;
-        String expression = named ? authority.substring(0, colon) : authority;
+        int port = hasPort ? port(authority.substring(colon + 1)) : -1;
+        String expression = hasPort ? authority.substring(0, colon) : authority;
         if (expression.isEmpty()) {
             throw new InvalidValueException("'" + scheme + "://" + authority + path + "' has no host");
         }
@@ -166,8 +166,8 @@ public record RuleUrl(
     }
 
     /**
-     * Normalizes a host to lower case; an IPv6 address is in brackets. Problems quote {@code text}, which contains the
-     * host.
+     * Checks a host and returns it in lower case; an IPv6 address must be in brackets. Error messages quote {@code
+     * text}, which contains the host.
      */
     public static String host(String host, String text) throws InvalidValueException {
         return host(host, text, false);
@@ -185,12 +185,12 @@ public record RuleUrl(
         }
         for (int i = 0; i < host.length(); i++) {
             char c = host.charAt(i);
-            boolean ok = (template && HostTemplate.isSubstitution(host, i))
+            boolean isAllowed = (template && HostTemplate.isSubstitution(host, i))
                     || (c >= 'a' && c <= 'z')
                     || (c >= 'A' && c <= 'Z')
                     || (c >= '0' && c <= '9')
                     || "-._~".indexOf(c) >= 0;
-            if (!ok) {
+            if (!isAllowed) {
                 throw new InvalidValueException("the host '" + host + "' contains '" + c + "'");
             }
         }
@@ -229,19 +229,23 @@ public record RuleUrl(
     }
 
     /**
-     * Returns this URL with {@code $0} to {@code $9} replaced by the groups of a match. Null if the result has no valid
-     * host, or leaves its path by dot segments.
+     * Returns this URL with {@code $0} to {@code $9} replaced by the groups of a match. Returns null if the result has
+     * no valid host, or if dot segments would lead out of its path.
      */
     public @Nullable RuleUrl expand(Matcher match) {
         String expanded = HostTemplate.expand(String.valueOf(host), match);
-        String place = HostTemplate.expandPath(path, match);
-        String asked = query == null ? "" : HostTemplate.expandQuery(query, match);
-        if (place == null || asked == null) {
+        String expandedPath = HostTemplate.expandPath(path, match);
+        String expandedQuery = query == null ? "" : HostTemplate.expandQuery(query, match);
+        if (expandedPath == null || expandedQuery == null) {
             return null;
         }
         try {
             return new RuleUrl(
-                    scheme, HostTemplate.checkExpanded(expanded), port, path(place, place), query(asked, asked));
+                    scheme,
+                    HostTemplate.checkExpanded(expanded),
+                    port,
+                    path(expandedPath, expandedPath),
+                    query(expandedQuery, expandedQuery));
         } catch (InvalidValueException e) {
             return null;
         }

@@ -132,19 +132,19 @@ public final class Units {
             throws InvalidValueException {
         Long factor = units.get(unit);
         if (factor == null) {
-            String meant = meant(unit, units);
+            String suggestion = intendedUnit(unit, units);
             throw new InvalidValueException(
                     "'" + text + "' has the unknown unit '" + unit + "' (" + known + ")",
-                    meant == null ? null : number + meant);
+                    suggestion == null ? null : number + suggestion);
         }
         return factor;
     }
 
     /**
-     * Returns the unit that was probably meant: one that differs in case or in one letter, or the short form of a long
+     * Returns the unit that was probably meant. It differs in case or in one letter, or is the short form of a long
      * unit. Null if there is none.
      */
-    private static @Nullable String meant(String unit, Map<String, Long> units) {
+    private static @Nullable String intendedUnit(String unit, Map<String, Long> units) {
         String lower = unit.toLowerCase(Locale.ROOT);
         String best = null;
         for (String candidate : units.keySet()) {
@@ -165,13 +165,13 @@ public final class Units {
 
     private static BigInteger scale(String text, String number, long factor) throws InvalidValueException {
         BigDecimal scaled = new BigDecimal(number).multiply(BigDecimal.valueOf(factor));
-        BigInteger whole = scaled.toBigInteger();
-        if (new BigDecimal(whole).compareTo(scaled) != 0) {
+        BigInteger wholeNumber = scaled.toBigInteger();
+        if (new BigDecimal(wholeNumber).compareTo(scaled) != 0) {
             throw new InvalidValueException("'" + text + "' is not a whole number of its smallest unit");
         }
-        if (whole.compareTo(LONG_MAX) > 0) {
+        if (wholeNumber.compareTo(LONG_MAX) > 0) {
             throw new InvalidValueException("'" + text + "' is too large");
         }
-        return whole;
+        return wholeNumber;
     }
 }

@@ -36,7 +36,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  */
 final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
-    private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
+    private static final Map<String, String> UNSUPPORTED_CACHE_RULE_KEYS = Map.of(
             "dest_ip",
             "is not supported, because cache rules are evaluated before the origin's address is known; use dest_host",
             "internal",
@@ -49,7 +49,7 @@ final class ConfigBinder {
     private final ConfigProblems problems;
 
     /**
-     * @param override place of all nodes if they come from the command line or an API; null for nodes of a file
+     * @param override place of all nodes if they come from the command line or an API. Null for nodes of a file
      * @param directory base of relative paths, absolute
      */
     ConfigBinder(
@@ -115,7 +115,7 @@ final class ConfigBinder {
             for (Node element : sequence.getValue()) {
                 bindElement(element, key, path + "[" + elements.size() + "]", elements);
             }
-        } else if (ConfigShape.ofWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
+        } else if (ConfigShape.keyOfWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
             bindElement(node, key, path + "[" + elements.size() + "]", elements);
         } else if (!isNull(node)) {
             String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
@@ -131,7 +131,7 @@ final class ConfigBinder {
         }
         ConfigValues.Builder element = ConfigValues.builder();
         element.origin(place(node).text());
-        ConfigKey<?> word = ConfigShape.ofWord(key);
+        ConfigKey<?> word = ConfigShape.keyOfWord(key);
         if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
             bindScalar(scalar, word, path, element);
         } else if (node instanceof MappingNode mapping) {
@@ -334,7 +334,7 @@ final class ConfigBinder {
             return;
         }
         boolean inRule = shape.path().startsWith("remap[]");
-        String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
+        String cacheRule = UNSUPPORTED_CACHE_RULE_KEYS.get(name.replace('-', '_'));
         if (cacheRule != null && shape.path().equals("cache_rules[]")) {
             problems.error(place, full, cacheRule);
             return;
@@ -343,23 +343,23 @@ final class ConfigBinder {
             problems.error(place, full, "is not supported, because this proxy has no internal requests");
             return;
         }
-        String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();
-        String general = below.startsWith(".") ? below.substring(1) : below;
+        String pathInRule = inRule ? shape.path().substring("remap[]".length()) : shape.path();
+        String general = pathInRule.startsWith(".") ? pathInRule.substring(1) : pathInRule;
         if (inRule && ConfigShape.root().find(general.isEmpty() ? name : general + "." + name) != null) {
             problems.error(place, full, "cannot be set for one rule, only for all");
             return;
         }
         String suggestion = Suggestions.closest(name, shape.names());
         if (suggestion == null) {
-            suggestion = elsewhere(name);
+            suggestion = uniquePath(name);
         } else {
             problems.markUnreadable(full.substring(0, full.length() - name.length()) + suggestion);
         }
         problems.error(place, full, "unknown key", suggestion);
     }
 
-    /** Returns the full path of a key with this name in another section, if there is exactly one; else null. */
-    private static @Nullable String elsewhere(String name) {
+    /** Returns the full path of the only key with this name. Returns null if there is none or more than one. */
+    private static @Nullable String uniquePath(String name) {
         Set<String> paths = new HashSet<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.name().equals(name)) {

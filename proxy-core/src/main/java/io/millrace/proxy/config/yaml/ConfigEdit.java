@@ -18,8 +18,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
  * The result of writing one value into the text of a configuration file. All other characters are kept: comments,
- * order, blanks. If the parser's marks do not identify the characters of the value with certainty, nothing is written,
- * and the obstacle contains the line. The caller must parse the text again and compare the values. Immutable.
+ * order, blanks. If the exact position of the value is uncertain, nothing is written, and the obstacle contains the
+ * line. The caller must parse the changed text and compare its values. Immutable.
  *
  * @param text the changed text; null if there is an obstacle
  * @param obstacle why nothing was written, with file, line and column; empty on success
@@ -80,8 +80,8 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
      */
     public static ConfigEdit of(String text, String name, String path, String value) {
         ConfigProblems problems = new ConfigProblems();
-        boolean marked = text.startsWith("\uFEFF");
-        String plain = marked ? text.substring(1) : text;
+        boolean hasByteOrderMark = text.startsWith("\uFEFF");
+        String plain = hasByteOrderMark ? text.substring(1) : text;
         Node root = YamlText.compose(plain, name, problems);
         Source source = new Source(plain, plain.codePoints().toArray(), name, plain.contains("\r\n") ? "\r\n" : "\n");
         try {
@@ -90,7 +90,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
                 throw new Obstacle(name + " has no section to add " + path);
             }
             String edited = write(source, mapping, List.of(path.split("\\.", -1)), yaml(key, value));
-            return new ConfigEdit(marked ? "\uFEFF" + edited : edited, "");
+            return new ConfigEdit(hasByteOrderMark ? "\uFEFF" + edited : edited, "");
         } catch (Obstacle e) {
             return new ConfigEdit(null, String.valueOf(e.getMessage()));
         }
@@ -115,7 +115,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
             if (tuple == null) {
                 return insert(source, root, section, rest, value);
             }
-            checkOwn(source, tuple);
+            refuseAnchors(source, tuple);
             if (rest.size() == 1) {
                 return replace(source, tuple, value);
             }
@@ -138,8 +138,8 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return null;
     }
 
-    /** Refuses a value with an anchor or an alias, since an edit would change it in several places. */
-    private static void checkOwn(Source source, NodeTuple tuple) throws Obstacle {
+    /** Refuses a value with an anchor, an alias or a tag. An edit of an aliased value would change several places. */
+    private static void refuseAnchors(Source source, NodeTuple tuple) throws Obstacle {
         Node value = tuple.getValueNode();
         boolean isAlias = start(value) < end(tuple.getKeyNode());
         if (value.getAnchor().isPresent() || isAlias) {
@@ -184,7 +184,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return index + 1;
     }
 
-    /** Fills a section that is still empty. */
+    /** Writes the value as the first entry of an empty section. */
     private static String fill(
             Source source, MappingNode root, MappingNode parent, NodeTuple tuple, List<String> rest, String value)
             throws Obstacle {
@@ -192,7 +192,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         if (parent.getFlowStyle() == FlowStyle.FLOW || start(empty) != end(empty)) {
             throw source.obstacle(tuple.getKeyNode(), "is written in a form that cannot be edited automatically");
         }
-        int column = column(tuple.getKeyNode()) + step(root);
+        int column = column(tuple.getKeyNode()) + indentWidth(root);
         int end = source.lineEnd(afterColon(source, tuple));
         return source.replaced(end, end, source.newline() + lines(source, root, column, rest, value));
     }
@@ -220,13 +220,13 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
                     .append(" ".repeat(indent))
                     .append(rest.get(i))
                     .append(':');
-            indent += step(root);
+            indent += indentWidth(root);
         }
         return lines.append(' ').append(value).toString();
     }
 
     /** Returns the number of columns by which the file indents sections. */
-    private static int step(MappingNode root) {
+    private static int indentWidth(MappingNode root) {
         for (NodeTuple tuple : root.getValue()) {
             if (tuple.getValueNode() instanceof MappingNode section
                     && section.getFlowStyle() != FlowStyle.FLOW

@@ -39,21 +39,22 @@ final class ConfigIncludes {
     /** Limit of files that one configuration may include, since each is opened at every reload. */
     static final int FILES_MAX = 1000;
 
-    /** Lists that an included file may contain; its elements are appended. */
+    /** The lists that an included file may contain. Their elements are appended to those of the including file. */
     static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE = List.of(
             ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, RuleKeys.RULES, CacheRulesKeys.CACHE_RULES);
 
     private static final String GLOB = "*?[{";
-    private static final String OF_A_DIRECTORY = "*.{yaml,yml}";
+    private static final String DIRECTORY_GLOB = "*.{yaml,yml}";
 
     private final ConfigProblems problems;
-    private long read;
+    /** Bytes of all files that were read so far. */
+    private long bytesRead;
 
     ConfigIncludes(ConfigProblems problems) {
         this.problems = problems;
     }
 
-    /** Returns the text of a file; null if it could not be read, after reporting the problem. */
+    /** Returns the text of a file. Returns null if it could not be read, after reporting the problem. */
     @Nullable
     String read(Path file, String name) {
         Place place = new Place(name, 0, 0);
@@ -69,11 +70,11 @@ final class ConfigIncludes {
             if (isTooLong(attributes.size(), place)) {
                 return null;
             }
-            byte[] bytes = beginning(file, ConfigDocument.LENGTH_MAX - (int) read + 1);
+            byte[] bytes = readAtMost(file, ConfigDocument.LENGTH_MAX - (int) bytesRead + 1);
             if (isTooLong(bytes.length, place)) {
                 return null;
             }
-            read += bytes.length;
+            bytesRead += bytes.length;
             return decode(bytes, name);
         } catch (NoSuchFileException e) {
             problems.error(place, "", "no such file");
@@ -89,20 +90,20 @@ final class ConfigIncludes {
      * Reads at most {@code lengthMax} bytes. Some files, such as those in /proc, report the size 0 although they have
      * content.
      */
-    private static byte[] beginning(Path file, int lengthMax) throws IOException {
+    private static byte[] readAtMost(Path file, int lengthMax) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             return in.readNBytes(lengthMax);
         }
     }
 
     private boolean isTooLong(long more, Place place) {
-        if (read + more <= ConfigDocument.LENGTH_MAX) {
+        if (bytesRead + more <= ConfigDocument.LENGTH_MAX) {
             return false;
         }
         problems.error(
                 place,
                 "",
-                "is too long: actual=" + (read + more) + " bytes, limit="
+                "is too long: actual=" + (bytesRead + more) + " bytes, limit="
                         + Units.formatSize(ConfigDocument.LENGTH_MAX)
                         + ", for the file and its included files together");
         return true;
@@ -124,7 +125,7 @@ final class ConfigIncludes {
      * Returns the texts of the files that match {@code patterns}: pattern by pattern, each sorted by name. A file that
      * matches several times, or has several names, is read at the first match.
      *
-     * @param name of the file that includes them
+     * @param name name of the including file
      * @param directory base of relative patterns
      */
     Map<String, String> included(List<String> patterns, String name, Path directory) {
@@ -132,14 +133,14 @@ final class ConfigIncludes {
         Place place = problems.placeOf(key, new Place(name, 0, 0));
         Map<String, String> texts = new LinkedHashMap<>();
         Map<Object, String> names = new HashMap<>();
-        Object itself = identity(Path.of(name));
+        Object ownIdentity = identity(Path.of(name));
         for (String pattern : patterns) {
             for (Path file : matching(pattern, directory, place)) {
-                // Shown relative to the including file, in the form in which the operator named that file.
+                // The shown name is relative if the operator gave a relative name for the including file.
                 String shown = Path.of(pattern).isAbsolute() ? file.toString() : shown(file, name, directory);
                 Object identity = identity(file);
                 String first = identity == null ? null : names.putIfAbsent(identity, shown);
-                if (shown.equals(name) || (identity != null && identity.equals(itself))) {
+                if (shown.equals(name) || (identity != null && identity.equals(ownIdentity))) {
                     String by = shown.equals(name) ? "" : ", by the name " + shown;
                     problems.error(place, key, pattern + " includes " + name + " itself" + by);
                 } else if (first != null) {
@@ -162,8 +163,8 @@ final class ConfigIncludes {
     }
 
     /**
-     * Returns an identity that all names of a file share; null if the file cannot be accessed. Reading it then reports
-     * the problem.
+     * Returns an identity that all names of a file share. Returns null if the file cannot be accessed. Reading it then
+     * reports the problem.
      */
     private static @Nullable Object identity(Path file) {
         try {
@@ -193,7 +194,7 @@ final class ConfigIncludes {
             } else if (isGlob(last.toString())) {
                 return listed(parent, last.toString());
             } else if (Files.isDirectory(file)) {
-                return listed(file, OF_A_DIRECTORY);
+                return listed(file, DIRECTORY_GLOB);
             } else {
                 return List.of(file);
             }

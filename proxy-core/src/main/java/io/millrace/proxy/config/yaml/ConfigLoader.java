@@ -45,8 +45,8 @@ public final class ConfigLoader {
     private final ConfigValues.Builder values = ConfigValues.builder();
     private @Nullable ConfigDocument document;
     /**
-     * True if file permissions are checked. They are not when a worker reads the launcher's document again: the worker
-     * must start even if a file that only the launcher reads is missing.
+     * False if a worker reads the document that the launcher has checked. The worker must start even if a file that
+     * only the launcher reads is missing.
      */
     private boolean checksFiles = true;
 
@@ -58,8 +58,8 @@ public final class ConfigLoader {
     /**
      * Reads a configuration file.
      *
-     * @param overrides values by key, from {@code --set KEY=VALUE}. They take precedence over the file; their problems
-     *     have {@code --set KEY} as the file
+     * @param overrides values by key, from {@code --set KEY=VALUE}. They take precedence over the file. A problem in
+     *     them has {@code --set KEY} in place of the file name
      */
     public static ConfigResult load(Path file, Map<String, String> overrides) {
         return load(file, overrides, Environment.ofProcess());
@@ -104,8 +104,8 @@ public final class ConfigLoader {
      * Reads a document that was read before, without accessing its files again.
      *
      * @param overrides as for {@link #load}
-     * @param overlay values that were set at run time. They take precedence over file and overrides; their problems
-     *     have {@code config set KEY} as the file
+     * @param overlay values that were set at run time. They take precedence over file and overrides. A problem in them
+     *     has {@code config set KEY} in place of the file name
      */
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
@@ -126,7 +126,7 @@ public final class ConfigLoader {
 
     /**
      * Creates a configuration from options alone: every host is mapped to one origin. Problems have {@code --listen} or
-     * {@code --origin} as the file.
+     * {@code --origin} in place of the file name.
      *
      * @param listen addresses such as {@code :8080}
      * @param originUrl such as {@code http://127.0.0.1:9000}
@@ -158,7 +158,11 @@ public final class ConfigLoader {
         return element;
     }
 
-    /** @param given the texts of the included files, if they were read before; null to read them now */
+    /**
+     * Parses a file and its included files.
+     *
+     * @param given the texts of the included files, if they were read before; null to read them now
+     */
     private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
         problems.begin(name);
         Node root = YamlText.compose(withoutByteOrderMark(text), name, problems);
@@ -188,7 +192,11 @@ public final class ConfigLoader {
         overrides.forEach((path, text) -> bindOverride(path, text, by));
     }
 
-    /** @param by prefix of the place, before the path */
+    /**
+     * Sets one value from outside of the file.
+     *
+     * @param by prefix of the place in problems, before the path
+     */
     private void bindOverride(String path, String text, String by) {
         String flag = by + path;
         Place place = new Place(flag, 0, 0);
@@ -229,23 +237,23 @@ public final class ConfigLoader {
         return new ConfigBinder(name, override, directory, environment, problems);
     }
 
-    private ConfigResult result(Place whole) {
+    private ConfigResult result(Place wholeFile) {
         ConfigValues bound = values.build();
-        new ConfigChecks(problems, whole).check(bound);
+        new ConfigChecks(problems, wholeFile).check(bound);
         if (checksFiles) {
-            new FilePermissionChecks(problems, whole).check(bound);
+            new FilePermissionChecks(problems, wholeFile).check(bound);
         }
         if (problems.hasErrors()) {
             return new ConfigResult(null, problems.sorted(), problems.places(), document);
         }
         ProxyConfig config = new ProxyConfig(bound);
-        new RemapChecks(problems, whole).warn(config);
-        new FilePermissionChecks(problems, whole).warn(bound);
-        new RuleReachability(problems, whole).check(config);
-        new OriginGroupChecks(problems, whole).warn(config);
-        new CacheKeyChecks(problems, whole).check(config);
-        new CacheRulesChecks(problems, whole).checkReach(config);
-        new FilterChecks(problems, whole).checkReach(config);
+        new RemapChecks(problems, wholeFile).warn(config);
+        new FilePermissionChecks(problems, wholeFile).warn(bound);
+        new RuleReachability(problems, wholeFile).check(config);
+        new OriginGroupChecks(problems, wholeFile).warn(config);
+        new CacheKeyChecks(problems, wholeFile).check(config);
+        new CacheRulesChecks(problems, wholeFile).checkReach(config);
+        new FilterChecks(problems, wholeFile).checkReach(config);
         return new ConfigResult(problems.hasErrors() ? null : config, problems.sorted(), problems.places(), document);
     }
 }

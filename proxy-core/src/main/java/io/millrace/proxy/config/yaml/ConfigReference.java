@@ -145,7 +145,7 @@ public final class ConfigReference {
             - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
               describe` shows the same information about one key, with its present value: see
               [operating.md](../guide/operating.md#change-the-configuration).
-            - Secrets are in files that keys name; no value contains a secret.
+            - No value contains a secret: keys name the files that contain secrets.
             - Anchors, aliases and merge keys work: `<<: *name` adds the keys that a section does not set itself. A section can
               merge at most 100 others; all aliases together may expand to at most 64 MiB.
             - Regular expressions are RE2's and run in linear time. An expression may have at most 65536 characters, 100 levels of

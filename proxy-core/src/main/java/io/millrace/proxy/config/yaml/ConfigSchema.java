@@ -55,7 +55,7 @@ public final class ConfigSchema {
         json.writeEndObject();
     }
 
-    /** Writes the schema members of a section into the JSON object that is open. */
+    /** Writes the schema of a section as members of the open JSON object. */
     private void section(ConfigShape shape, boolean mayBeEmpty) {
         json.writeName("type");
         if (mayBeEmpty) {
@@ -91,7 +91,7 @@ public final class ConfigSchema {
             words(required);
         }
         if (shape == ConfigShape.element(ConfigKeys.REMAP)) {
-            oneVerb();
+            requireOneVerb();
         }
     }
 
@@ -110,7 +110,7 @@ public final class ConfigSchema {
     }
 
     /** Requires exactly one of the keys that determine the kind of a rule. */
-    private void oneVerb() {
+    private void requireOneVerb() {
         json.writeName("oneOf");
         json.writeStartArray();
         for (RemapVerb verb : RemapVerb.all()) {
@@ -197,7 +197,7 @@ public final class ConfigSchema {
 
     private void list(ConfigKey<?> key) {
         ConfigShape element = ConfigShape.element(key);
-        boolean words = ConfigShape.ofWord(key) != null;
+        boolean words = ConfigShape.keyOfWord(key) != null;
         json.writeName("type");
         words(words ? List.of("array", "null", "string") : List.of("array", "null"));
         json.writeName("items");
@@ -231,7 +231,7 @@ public final class ConfigSchema {
         json.writeEndObject();
     }
 
-    /** Accepts the words of an enumeration, and the numbers from 0 that denote the first of the words. */
+    /** Accepts the words of an enumeration. The first words can also be written as numbers from 0. */
     private void choices(List<String> words, int numbers) {
         json.writeStartObject();
         json.writeName("enum");

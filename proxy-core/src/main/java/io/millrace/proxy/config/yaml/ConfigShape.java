@@ -60,8 +60,8 @@ final class ConfigShape {
 
     /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigKey<?> own = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
-        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : own);
+        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");
         }
@@ -69,9 +69,10 @@ final class ConfigShape {
     }
 
     /**
-     * Returns the key that an element sets if it is a single word; null if elements of the list are always sections.
+     * Returns the key that an element sets if it is a single word. Returns null if elements of the list are always
+     * sections.
      */
-    static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
+    static @Nullable ConfigKey<?> keyOfWord(ConfigKey<?> list) {
         if (list == ConfigKeys.LISTEN) {
             return ConfigKeys.LISTEN_ADDRESS;
         }
@@ -123,7 +124,8 @@ final class ConfigShape {
     }
 
     /**
-     * Returns the {@link ConfigKey} or {@link ConfigShape} at a dotted path below this section; null if there is none.
+     * Returns the {@link ConfigKey} or {@link ConfigShape} at a dotted path below this section. Returns null if there
+     * is none.
      */
     @Nullable
     Object find(String dotted) {

@@ -15,14 +15,15 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /** Formats values as one line of YAML. Thread-safe: the methods are static and share no state. */
 public final class FlowText {
-    private static final String PLAIN = "_-./%+";
+    /** Characters besides letters and digits that a scalar without quotes may contain. */
+    private static final String PLAIN_PUNCTUATION = "_-./%+";
 
     private FlowText() {}
 
     /**
      * Formats the value of a key; a list becomes {@code [{map: /, to: "http://origin/"}]}. Null if there is no value.
      *
-     * @param lengthMax length after which the text of a list is cut; the number of entries follows
+     * @param lengthMax length after which the text of a list is cut; then the number of entries is appended
      */
     public static @Nullable String of(ConfigValues values, ConfigKey<?> key, int lengthMax) {
         if (key.type() != ValueType.LIST) {
@@ -39,14 +40,14 @@ public final class FlowText {
                 return text + ", ...] (" + key.format(elements) + ")";
             }
             text.append(text.length() == 1 ? "" : ", ");
-            ConfigKey<?> word = ConfigShape.ofWord(key);
-            String alone = word == null || element.size() > 1 ? null : element.text(word);
-            if (alone == null) {
+            ConfigKey<?> word = ConfigShape.keyOfWord(key);
+            String wordText = word == null || element.size() > 1 ? null : element.text(word);
+            if (wordText == null) {
                 Map<String, Object> tree = new LinkedHashMap<>();
                 collect(ConfigShape.element(key), element, tree, lengthMax);
                 write(tree, text);
             } else {
-                text.append(scalar(alone));
+                text.append(scalar(wordText));
             }
         }
         return text.append(']').toString();
@@ -60,10 +61,10 @@ public final class FlowText {
                 String text = of(element, key, lengthMax);
                 tree.put(name, key.type() == ValueType.LIST ? String.valueOf(text) : value(key, String.valueOf(text)));
             } else if (section != null && key == null) {
-                Map<String, Object> below = new LinkedHashMap<>();
-                collect(section, element, below, lengthMax);
-                if (!below.isEmpty()) {
-                    tree.put(name, below);
+                Map<String, Object> subtree = new LinkedHashMap<>();
+                collect(section, element, subtree, lengthMax);
+                if (!subtree.isEmpty()) {
+                    tree.put(name, subtree);
                 }
             }
         }
@@ -71,15 +72,15 @@ public final class FlowText {
 
     private static void write(Map<?, ?> tree, StringBuilder text) {
         text.append('{');
-        String between = "";
+        String separator = "";
         for (Map.Entry<?, ?> entry : tree.entrySet()) {
-            text.append(between).append(entry.getKey()).append(": ");
-            if (entry.getValue() instanceof Map<?, ?> below) {
-                write(below, text);
+            text.append(separator).append(entry.getKey()).append(": ");
+            if (entry.getValue() instanceof Map<?, ?> subtree) {
+                write(subtree, text);
             } else {
                 text.append(entry.getValue());
             }
-            between = ", ";
+            separator = ", ";
         }
         text.append('}');
     }
@@ -121,7 +122,7 @@ public final class FlowText {
     }
 
     /**
-     * Converts a list of words in square brackets to words separated by commas; returns any other text unchanged.
+     * Converts a list of words in square brackets to words separated by commas. Any other text is returned unchanged.
      *
      * <p>{@code ["a", b]} becomes {@code a,b}, the same value as a YAML list of these words.
      */
@@ -150,7 +151,8 @@ public final class FlowText {
     static String scalar(String text) {
         boolean plain = !text.isEmpty()
                 && Character.isLetterOrDigit(text.charAt(0))
-                && text.chars().allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || PLAIN.indexOf(c) >= 0))
+                && text.chars()
+                        .allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || PLAIN_PUNCTUATION.indexOf(c) >= 0))
                 && !text.equalsIgnoreCase("null");
         if (plain || text.equals("/")) {
             return text;

@@ -87,7 +87,10 @@ final class MergeKeys {
         }
     }
 
-    /** Returns false if the name was added before. The binder reports a key that is not a scalar. */
+    /**
+     * Adds the name of a key; returns false if it was added before. A key that is not a scalar is kept, and the binder
+     * reports it.
+     */
     private static boolean addName(NodeTuple tuple, Set<String> names) {
         return !(tuple.getKeyNode() instanceof ScalarNode scalar) || names.add(scalar.getValue());
     }

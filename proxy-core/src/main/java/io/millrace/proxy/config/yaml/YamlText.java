@@ -21,7 +21,10 @@ final class YamlText {
 
     private YamlText() {}
 
-    /** Returns the root node of the document; null if the text is empty or not YAML, after reporting the problem. */
+    /**
+     * Returns the root node of the document. Returns null if the text is empty or not YAML, after reporting the
+     * problem.
+     */
     static @Nullable Node compose(String text, String name, ConfigProblems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
@@ -29,8 +32,8 @@ final class YamlText {
                 // The binder refuses these keys, since it can report their position.
                 .setAllowNonScalarKeys(true)
                 .setCodePointLimit(ConfigDocument.LENGTH_MAX)
-                // The reader moves its window for each buffer within a scalar, so a fixed buffer size would take
-                // quadratic time.
+                // The parser copies its window for each buffer of a long scalar. With a fixed buffer size this would
+                // take quadratic time.
                 .setBufferSize(Math.max(BUFFER_SIZE_MIN, text.length() / BUFFERS_MAX))
                 // Nodes are not copied for aliases; the binder limits the expansion.
                 .setMaxAliasesForCollections(Integer.MAX_VALUE)
@@ -57,7 +60,8 @@ final class YamlText {
             problems.error(
                     new ConfigProblems.Place(name, 0, 0), "", "YAML: " + oneLine(String.valueOf(e.getMessage())));
         } catch (StackOverflowError e) {
-            // The parser recurses. Its partial result is dropped, so the overflow is reported as an error of the text.
+            // The parser is recursive, so deeply nested text overflows the stack. This is reported as an error of the
+            // text.
             problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
         }
         return null;
@@ -81,6 +85,7 @@ final class YamlText {
         return at < text.length() && text.charAt(at) == '\t';
     }
 
+    /** Returns the line and column of a code point. */
     static ConfigProblems.Place placeOf(String text, String name, int codePointIndex) {
         int line = 1;
         int column = 1;

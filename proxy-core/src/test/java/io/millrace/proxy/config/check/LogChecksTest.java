@@ -80,7 +80,7 @@ class LogChecksTest {
     @Test
     void oneLogAndAListCannotBeSetTogether() {
         String text = read("[{name: a}]", Map.of("log.access.format", "json")).text();
-        assertTrue(text.contains("log.access.format: is of the one access log, but log.access is a list"), text);
+        assertTrue(text.contains("log.access.format: applies to a single access log, but log.access is a list"), text);
     }
 
     @Test

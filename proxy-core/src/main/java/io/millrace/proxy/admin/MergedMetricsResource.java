@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /** {@code GET /metrics} of the launcher: the metrics of the worker, followed by those of this process. Thread-safe. */
-final class MetricsOfBoth implements AdminResource {
+final class MergedMetricsResource implements AdminResource {
     private final AdminResource metrics;
     private final List<Supplier<String>> own;
 
-    MetricsOfBoth(AdminResource metrics, List<Supplier<String>> own) {
+    MergedMetricsResource(AdminResource metrics, List<Supplier<String>> own) {
         this.metrics = metrics;
         this.own = List.copyOf(own);
     }
