@@ -4,14 +4,15 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * Sends the content of a connection's streams, in the order of their priorities, as far as the client's windows and the
- * channel accept it.
+ * Sends the response content of all streams of a connection, in the order of their priorities. Sends no more than
+ * the client's flow-control windows and the channel accept.
  *
  * <p>Confined to one event loop.
  */
 final class ContentSender {
     /**
-     * Limit of consecutive send rounds, each up to the channel's high-water mark, for fairness to other connections.
+     * Limit of consecutive send rounds, for fairness to other connections of the event loop. One round fills the
+     * channel up to its high-water mark.
      */
     private static final int TURNS_MAX = 16;
 
@@ -117,7 +118,7 @@ final class ContentSender {
         return window;
     }
 
-    /** Accounts for content that was sent without the scheduler. */
+    /** Subtracts content that {@link DirectStream} wrote without the scheduler from the send window. */
     void sentDirectly(int bytes) {
         window -= bytes;
     }

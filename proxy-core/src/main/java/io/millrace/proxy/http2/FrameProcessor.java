@@ -17,9 +17,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the connection's event loop.
  */
 final class FrameProcessor implements FrameReader.Receiver {
-    /** A DATA frame that a window shortened below this size earns the client no WINDOW_UPDATE frames. */
+    /**
+     * Smallest DATA frame that allows the client more control frames although a window cut the frame short. See {@link
+     * #sentFrame}.
+     */
     private static final int CUT_FRAME_BYTES_MIN = 512;
-    /** Settings per frame that do not count as control frames. Fewer than ten identifiers exist. */
+    /**
+     * Number of settings in one frame that are free. Each further one counts as a control frame. Fewer than ten
+     * settings exist.
+     */
     private static final int SETTINGS_IN_FRAME_FREE = 16;
 
     private final Http2Connection connection;
@@ -34,7 +40,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
     private int settingsInFrame;
-    /** True if the current DATA frame has had content. */
+    /** True if the current DATA frame has contained a byte of content. */
     private boolean anyContent;
 
     FrameProcessor(Http2Connection connection, Http2Loop home) {
@@ -43,13 +49,13 @@ final class FrameProcessor implements FrameReader.Receiver {
         requests = new RequestOpener(connection, home);
     }
 
-    /** Sets the receive window of the connection that was announced, in bytes. */
+    /** Sets the size of the connection's receive window in bytes, as announced to the client. */
     void receiveWindow(int bytes) {
         receiveWindow = bytes;
         receiveWindowMax = bytes;
     }
 
-    /** Begins the processing of client bytes. Requests in one read count as received together. */
+    /** Begins the processing of client bytes. All requests of one read share one time of arrival. */
     void beginRead() {
         home.parts().direct().onTurn();
     }
@@ -74,7 +80,8 @@ final class FrameProcessor implements FrameReader.Receiver {
      * @param cut whether a window ended the frame although more content waits
      */
     void sentFrame(int bytes, boolean cut) {
-        // A client that opens its window by a few bytes at a time costs one frame each (CVE-2019-9511).
+        // A client could open its window by a few bytes at a time, to make this side send many tiny frames
+        // (CVE-2019-9511). Such frames must not allow it further control frames.
         if (!cut || bytes >= CUT_FRAME_BYTES_MIN) {
             guard.earned();
         }
@@ -155,7 +162,8 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
-            // The window of each stream limits the content that the stream has not accepted.
+            // Reopened although content may still wait in streams: the window of each stream limits the waiting
+            // content.
             Frames.windowUpdate(connection.output().room(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }

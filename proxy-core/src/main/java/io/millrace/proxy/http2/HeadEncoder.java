@@ -14,18 +14,20 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes heads as field blocks (RFC 7541 s6) and caches the encoded fields of stored responses.
+ * Encodes HTTP heads as HPACK field blocks (RFC 7541 s6), and caches the encoding of stored heads.
  *
- * <p>The dynamic table is not used, so that a block is valid for every connection. One instance per event loop.
+ * <p>The HPACK dynamic table is not used. Therefore a cached block is valid for every connection. One instance
+ * per event loop.
  *
  * <p>Confined to one event loop.
  */
 public final class HeadEncoder {
     /** Number of stored heads whose encoding is cached; a power of two. */
     private static final int KEPT = 1024;
-    /** Longer stored heads are encoded again each time. */
+    /** Size limit of a cached head in bytes. A longer stored head is encoded for each response. */
     private static final int KEPT_BYTES_MAX = 4096;
 
+    /** Length of the shortest HTTP/1.1 status line with its line end: {@code HTTP/1.1 200 CRLF}. */
     private static final int STATUS_LINE_MIN = 15;
     private static final byte[] TE = "te".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] TRAILERS = "trailers".getBytes(StandardCharsets.US_ASCII);
@@ -51,7 +53,10 @@ public final class HeadEncoder {
     private int length;
     private int start;
 
-    /** The cached heads, compared by identity, and their encoding. A head that was used once has no encoding yet. */
+    /**
+     * The cached heads, compared by identity, and their encodings. The encoding is null until the second use of a
+     * head.
+     */
     private final byte[] @Nullable [] keptHeads = new byte[KEPT][];
 
     private final byte[] @Nullable [] keptBlocks = new byte[KEPT][];
@@ -108,7 +113,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** Encodes the fields of a head with changes. The encoding of a stored head is used if no line is removed. */
+    /** Encodes a head to which rules added or removed fields. Uses the cached encoding if no stored line is removed. */
     private void edited(OutboundHead head, byte @Nullable [] wire) {
         if (wire == null) {
             fields(head.fields(), head);
@@ -127,7 +132,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** Encodes an interim head, of which only the status and fields are used. */
+    /** Encodes the head of an interim response (1xx). Uses only its status and fields. */
     void encodeInterim(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
         status(head.status());
@@ -135,7 +140,7 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes a request head. Connection-specific fields are omitted. So are Host and Content-Length, which the other
+     * Encodes a request head. Omits connection-specific fields, and Host, Content-Length and TE, which the other
      * parameters replace.
      *
      * @param authority ISO-8859-1 bytes of the Host field
@@ -206,8 +211,8 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes the head that opens a tunnel, always with status 200 (RFC 8441 s5). Omits Sec-WebSocket-Accept: the
-     * client did not send a key.
+     * Encodes the response head that opens a tunnel, always with status 200 (RFC 8441 s5). Omits
+     * Sec-WebSocket-Accept, because an HTTP/2 client sends no key.
      */
     void encodeSwitched(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
@@ -326,8 +331,8 @@ public final class HeadEncoder {
     }
 
     /**
-     * Appends the fields of a stored head. The encoding is cached at the second use only, because most heads of partial
-     * responses are used once.
+     * Appends the fields of a stored head. Caches the encoding at the second use, because most heads of partial
+     * responses (206) are used only once.
      */
     private void stored(byte[] wire) {
         if (wire.length > KEPT_BYTES_MAX) {
@@ -450,7 +455,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** Returns the slot of a field name; adds the name if it is missing. */
+    /** Returns the slot of a field name in {@link #names}. Replaces another name in the slot. */
     private int nameSlot(byte[] bytes, int from, int to) {
         int hash = to - from;
         for (int i = from; i < to; i++) {

@@ -28,19 +28,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The handler of a client's HTTP/2 connection, from the preface to GOAWAY.
+ * The channel handler of a client's HTTP/2 connection, from the preface to GOAWAY.
  *
  * <p>{@link FrameProcessor} processes the frames, {@link ContentSender} sends content. Confined to one event loop.
  */
 final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http2Connection.class);
 
-    /** Bytes of request content that the client may send on this connection before this side has processed any. */
+    /**
+     * Receive window of the connection in bytes: the request content that a client may send in advance on all streams.
+     */
     private static final int RECEIVE_WINDOW = 1024 * 1024;
-    /** No more bytes are read from the client while this many bytes wait in the channel. */
+    /** Reading from the client pauses while this many bytes or more wait in the channel. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
 
-    /** Bytes discarded after a connection error, so that a client can read GOAWAY; further ones close the connection. */
+    /**
+     * Number of received bytes that are discarded after a connection error, so that the client can read GOAWAY. The
+     * connection closes after that.
+     */
     private static final int DISCARDED_BYTES_MAX = 1024 * 1024;
 
     private final Http2Loop home;
@@ -127,7 +132,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         keep(in);
     }
 
-    /** Releases bytes received after the end. A client that broke the protocol may send only a bounded number of them. */
+    /** Releases bytes that arrive while the connection closes. Limits their number after a protocol error. */
     private void discard(ByteBuf bytes) {
         discardable -= bytes.readableBytes();
         bytes.release();
@@ -211,7 +216,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         tableUpdateDue = true;
     }
 
-    /** Returns true if the next block must disable the dynamic table. Clears the flag. */
+    /** Returns true if the next block must disable the dynamic table, and false in further calls. */
     boolean takeTableUpdate() {
         boolean due = tableUpdateDue;
         tableUpdateDue = false;
@@ -222,7 +227,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
     }
 
-    /** Returns true if the connection may be used for the URL: its certificate must be valid for the host. */
+    /** Returns true if the connection may be used for the URL: the certificate is valid for its host. */
     boolean covers(TargetUri target) {
         ConnectionNames known = names;
         return known == null
@@ -237,7 +242,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return streams;
     }
 
-    /** A request has begun, so the connection is not idle. */
+    /** Restarts the idle time: a request has begun. */
     void onRequest() {
         deadlines.restartIdle();
     }
@@ -280,7 +285,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Runs the second step. Requests that the client begins from now on are not answered. */
+    /** Runs the second step of the shutdown. Requests that the client begins from now on are not answered. */
     private void endShutdown() {
         if (!closing && shutdown.announceLast(output, streams.lastId()) && streams.size() == 0) {
             lingerAndClose();
@@ -390,7 +395,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         endIfIdle(settings, nowNanos);
     }
 
-    /** Applies the limits for slow clients to the last bytes too. */
+    /** Checks the deadlines of a closing connection. The limits for slow clients still apply to its last bytes. */
     private void onClosingTick(long nowNanos) {
         Http2Settings settings = settings();
         if (pace.isTooSlow(settings, nowNanos)) {
@@ -409,7 +414,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Ends the connection if the preface, or a frame or block that has begun, is not complete in time. */
+    /** Ends the connection if the client does not complete the preface, a frame or a field block in time. */
     private boolean isPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();
         boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());

@@ -31,7 +31,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private @Nullable RequestHandler handler;
     /** True if the client requested a tunnel. Further bytes of the client wait until the request is answered. */
     private boolean tunnelAsked;
-    /** True if a 2xx status was received without a tunnel. The client would treat the stream as a tunnel. */
+    /**
+     * True if the client requested a tunnel and the response is 2xx without a tunnel. The stream is reset then,
+     * because the client would treat it as a tunnel.
+     */
     private boolean tunnelMissing;
 
     private @Nullable ClientTunnel tunnel;
@@ -47,7 +50,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
-    /** Position of HEADERS in the output buffer, and the byte count of {@code FrameOutput.handed} at that time. */
+    /**
+     * Position of the HEADERS frame in the output buffer, and the value of {@code FrameOutput.handed} at that time.
+     * While that value is unchanged, the frame is still in the buffer.
+     */
     private int headPosition = -1;
 
     private long headHanded;
@@ -71,13 +77,15 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         handler = exchange;
     }
 
-    /** Receives the events of the stream; null before an exchange exists. */
+    /** Returns the receiver of the stream's events, an exchange or a tunnel; null before the exchange exists. */
     @Nullable
     RequestHandler handler() {
         return handler;
     }
 
-    /** Receives the input of the client; null if it is no longer needed. */
+    /**
+     * Returns the receiver of the client's input; null after the end of the response, when input is no longer needed.
+     */
     @Nullable
     RequestHandler receiver() {
         return responseEnded && tunnel == null ? null : handler;
@@ -98,7 +106,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         request.read(false);
     }
 
-    /** Returns true if the stream is a tunnel or may become one, so that only DATA may follow (RFC 9113 s8.5). */
+    /** Returns true if the client requested a tunnel. Then it may send only DATA frames (RFC 9113 s8.5). */
     boolean isTunnelAsked() {
         return tunnelAsked;
     }
@@ -164,7 +172,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Returns true if queued content has waited longer than the timeout for this stream's window or the connection's.
+     * Returns true if queued content has waited too long for the flow-control window of the stream or connection.
      * Call once per tick.
      */
     boolean isStalled(long nowNanos, long timeoutNanos) {
@@ -255,8 +263,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Ends the tunnel. If both directions have ended, the bytes written are still sent; else the stream is reset (RFC
-     * 9113 s8.5).
+     * Ends the tunnel. If both directions have ended, the queued bytes are still sent. Otherwise the stream is
+     * reset (RFC 9113 s8.5).
      */
     void closeTunnel() {
         tunnel = null;
@@ -377,7 +385,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return !gone && content.isSendable();
     }
 
-    /** Sends one frame of at most this many bytes of queued content. Returns the number of bytes sent. */
+    /**
+     * Sends one DATA frame with at most {@code most} bytes of queued content. Returns the number of content bytes
+     * sent.
+     */
     int send(int most) {
         ByteBuf piece = content.take(most);
         int length = piece.readableBytes();
@@ -418,9 +429,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /**
-     * Sends the rest of a response that was written without an exchange. Takes ownership.
-     */
+    /** Sends the content that {@link DirectStream} could not send within the client's windows. Takes ownership. */
     void drain(ByteBuf rest) {
         headWritten = true;
         responseEnded = true;

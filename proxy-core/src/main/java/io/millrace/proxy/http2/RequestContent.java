@@ -12,7 +12,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one request on its way from the client to the exchange, with its length, limits and receive window.
+ * Passes the content of one request from the client to the exchange. Checks its length and limits, and maintains
+ * the receive window of the stream.
  *
  * <p>Owns content that the exchange has not read yet. Confined to one event loop.
  */
@@ -53,7 +54,7 @@ final class RequestContent {
         continued = true;
     }
 
-    /** Returns true if the client has ended its side of the stream. */
+    /** Returns true if the client has ended the request with END_STREAM. */
     boolean isEnded() {
         return ended;
     }
@@ -68,7 +69,7 @@ final class RequestContent {
         ended = true;
     }
 
-    /** Accounts for a DATA frame of this size, including padding. */
+    /** Subtracts a DATA frame from the receive window. The size includes padding. */
     void receiving(int frameBytes) throws Http2Exception {
         if (ended) {
             throw Http2Exception.stream(
@@ -109,8 +110,8 @@ final class RequestContent {
     }
 
     /**
-     * Appends content that the exchange does not read yet to the waiting content. Copies it, because each slice of a
-     * small frame would retain a whole receive buffer. The stream's window limits the size.
+     * Keeps content until the exchange reads. Copies the content, because a slice of a small frame would retain a
+     * whole receive buffer. The stream's window limits the size.
      */
     private void hold(ByteBuf in, int index, int count) {
         ByteBuf buffer = held;
@@ -121,7 +122,7 @@ final class RequestContent {
         buffer.writeBytes(in, index, count);
     }
 
-    /** Starts or stops reading by the exchange. */
+    /** Sets whether the exchange accepts content. Content that arrives while it does not is kept here. */
     void read(boolean on) {
         wanted = on;
         if (on) {
@@ -165,7 +166,9 @@ final class RequestContent {
     }
 
     /**
-     * Ends the request. Notifies the exchange if {@code isTold}; if content waits, {@link #deliver} notifies it later.
+     * Ends the request.
+     *
+     * @param isTold whether to notify the exchange; if content waits, {@link #deliver} notifies it later
      */
     void end(boolean isTold) throws Http2Exception {
         if (length >= 0 && received != length) {

@@ -20,11 +20,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts the fields of one field block to a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for
- * trailers).
+ * Converts a decoded field block to a request head, or checks it as trailers (RFC 9113 s8).
  *
- * <p>Fields are stored as HTTP/1.1 field lines, so that other code reads one layout: the authority as Host, all cookies
- * joined into one line. A head returned by this class is a view, valid until the next {@link #begin}. One instance per
+ * <p>Stores fields as HTTP/1.1 field lines, because all other code reads this layout. The authority becomes Host,
+ * and all cookies are joined into one line. A head returned by this class is a view, valid until the next {@link
+ * #begin}. One instance per
  * event loop.
  *
  * <p>Confined to one event loop.
@@ -45,7 +45,7 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static final long OF_CONNECTIONS_SET = FieldSection.setOf(OF_CONNECTIONS);
 
-    /** A request with one of these fields is never answered without an exchange. */
+    /** Fields whose requests need an exchange. See {@link #isPlain}. */
     private static final FieldName[] NOT_IN_PLAIN = {
         FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
     };
@@ -240,8 +240,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). Empty ones
-     * are left out: a last one would make the line end with a space, which HTTP/2 origins refuse.
+     * Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). Omits
+     * empty cookies: at the end of the line they would leave a space, which HTTP/2 origins refuse.
      */
     private void addCookie(byte[] value, int valueStart, int valueLength) {
         if (valueLength == 0) {
@@ -312,7 +312,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return pseudoEnd[which];
     }
 
-    /** Returns true if the section exceeded the limit. Fields after the limit are not stored. */
+    /** Returns true if the section exceeds the limit. Fields beyond the limit are not stored. */
     boolean isTooLarge() {
         return tooLarge;
     }
@@ -330,8 +330,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Returns true if the request may be answered without an exchange: GET or HEAD without content. Call after
-     * {@link #head}.
+     * Returns true if the request may be answered without an exchange: a GET or HEAD without content, Range or
+     * Expect. Call after {@link #head}.
      */
     boolean isPlain() {
         return plain;
@@ -341,7 +341,7 @@ final class RequestFields implements HpackDecoder.Receiver {
      * Returns the head of the request.
      *
      * @param secure whether the connection uses TLS
-     * @return null if the request is malformed or refused
+     * @return null if the request is malformed or refused; see {@link #malformed} and {@link #refused}
      */
     @Nullable
     RequestHead head(boolean secure) {
@@ -384,7 +384,9 @@ final class RequestFields implements HpackDecoder.Receiver {
                 : RequestHead.ofHttp2(method, uri, fields);
     }
 
-    /** Returns true if the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
+    /**
+     * Returns true if the request opens a WebSocket (RFC 8441). Then the head is converted to an HTTP/1.1 handshake.
+     */
     boolean isExtendedConnect() {
         return extended;
     }

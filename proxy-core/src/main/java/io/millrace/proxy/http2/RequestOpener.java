@@ -14,7 +14,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a stream for each request. Answers the request directly, passes it to an exchange, or refuses it (RFC 9113 s8).
+ * Begins each request of a connection: answers it directly, passes it to an exchange, or refuses it.
  *
  * <p>Confined to the connection's event loop.
  */
@@ -25,7 +25,7 @@ final class RequestOpener {
     /** Initial send window of new streams, in bytes. */
     private int sendWindow;
 
-    /** A priority received before its request, and the stream of that request. */
+    /** A priority from a PRIORITY_UPDATE frame that preceded its request, and the stream id of that request. */
     private @Nullable StreamPriority early;
 
     private int earlyStream;
@@ -42,7 +42,7 @@ final class RequestOpener {
     }
 
     /**
-     * Begins the request whose fields the event loop decoded last.
+     * Begins the request whose fields were decoded last into the shared {@link RequestFields}.
      *
      * @param initialSendWindow initial send window of the stream, in bytes
      */
@@ -92,8 +92,9 @@ final class RequestOpener {
     }
 
     /**
-     * Answers the request without an exchange and returns null, or returns the decision if the request needs an
-     * exchange.
+     * Tries to answer the request without an exchange.
+     *
+     * @return null if the request was answered; otherwise the decision, with which an exchange continues
      */
     private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
         DirectStream stream = home.directStream();
@@ -158,7 +159,7 @@ final class RequestOpener {
         }
     }
 
-    /** Begins a tunnel. DATA frames carry the bytes of the tunnel: the request itself has no content. */
+    /** Begins a tunnel. The request itself has no content: DATA frames carry the bytes of the tunnel. */
     private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
         stream.askTunnel();
         RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);

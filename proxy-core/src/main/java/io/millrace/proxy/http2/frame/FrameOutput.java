@@ -6,8 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames to be sent to one peer, gathered over one event loop iteration. Small frames are copied one after the
- * other into one buffer.
+ * Collects the frames for one peer until the end of the event loop iteration. Small frames are copied into one
+ * buffer, to save channel writes.
  *
  * <p>Confined to the channel's event loop. Owns the buffer until it is written to the channel.
  */
@@ -36,8 +36,8 @@ public final class FrameOutput {
     }
 
     /**
-     * Returns the buffer for complete frames, with space for this many bytes. Borrowed until the next call of any
-     * method here.
+     * Returns the output buffer, with space for {@code bytes} more. The caller appends complete frames. Borrowed
+     * until the next call of a method of this class.
      */
     public ByteBuf room(int bytes) {
         ByteBuf buffer = gathered;
@@ -99,7 +99,7 @@ public final class FrameOutput {
         }
     }
 
-    /** Writes the buffer to the channel. */
+    /** Writes the collected frames to the channel, without a flush. */
     private void hand() {
         ByteBuf buffer = gathered;
         if (buffer != null) {
@@ -156,18 +156,19 @@ public final class FrameOutput {
         return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < GATHERED_BYTES_MAX);
     }
 
-    /** The number of bytes that the kernel has not accepted. */
+    /** The number of bytes in the channel that the kernel has not accepted. */
     public long unsent() {
         return SendWatch.unsent(ctx.channel());
     }
 
-    /** Returns true if bytes are not sent yet. */
+    /** Returns true if collected frames or bytes in the channel are not sent yet. */
     public boolean isSending() {
         return unflushed || SendWatch.unsent(ctx.channel()) > 0;
     }
 
     /**
-     * Samples whether bytes wait for the peer. Call once per tick, before the other queries.
+     * Measures whether bytes wait for the peer, and returns true if they do. Call once per tick, before queries
+     * of {@link #watch}.
      *
      * @param queued number of bytes that wait in streams
      */

@@ -3,7 +3,7 @@ package io.millrace.proxy.http2.frame;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The layout of frames, with methods that write them (RFC 9113 s4.1, s6):
+ * The layout of HTTP/2 frames, with methods that write them (RFC 9113 s4.1, s6).
  *
  * <pre>
  * +---------------+----------+-----------+---------------------+
