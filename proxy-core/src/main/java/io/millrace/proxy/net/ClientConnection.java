@@ -9,9 +9,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts about a client's connection as a whole.
+ * The properties of a client connection that all its requests share: addresses and TLS.
  *
- * <p>Immutable except for cached values; confined to one event loop.
+ * <p>Mutable only by the TLS handshake and for cached values. Confined to one event loop.
  */
 public final class ClientConnection {
     /**
@@ -22,7 +22,7 @@ public final class ClientConnection {
      * @param serverName server name (SNI) of the ClientHello, lower case; null for none
      * @param clientSubject distinguished name (RFC 4514) of the verified client certificate in printable ASCII; null
      *     without one
-     * @param settings TLS settings of the handshake
+     * @param settings TLS settings that the handshake used
      * @param names TLS settings of other host names on the same address; null for none
      */
     public record Tls(
@@ -36,8 +36,8 @@ public final class ClientConnection {
     /** TLS settings by host name. Thread-safe. */
     public interface TlsNames {
         /**
-         * Returns another object after each change, compared by identity; null when all names have the settings of the
-         * address.
+         * Returns a token for the current settings: another object after each change. Null if all names use the
+         * settings of the listening address.
          */
         @Nullable
         Object version();
@@ -75,8 +75,7 @@ public final class ClientConnection {
      * @param remoteAddress the client's address
      * @param localAddress the local address
      * @param secure whether the connection uses TLS
-     * @param announcedSecure whether the client used TLS to the sender of the PROXY header, according to a trusted
-     *     header
+     * @param announcedSecure whether a trusted PROXY header says that the client used TLS to the load balancer
      */
     public ClientConnection(
             InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure, boolean announcedSecure) {
@@ -122,7 +121,7 @@ public final class ClientConnection {
     }
 
     /**
-     * Returns true if this connection may carry requests for a host. It may not if the host requires a client
+     * Returns true if this connection may carry requests for a host. Returns false if the host requires a client
      * certificate that the handshake has not verified.
      *
      * @param host in lower case; kept
@@ -132,7 +131,10 @@ public final class ClientConnection {
         return agreed == null || !look(agreed, host) || admitted;
     }
 
-    /** Looks up a host unless it is the last one; false when every host has the settings of the handshake. */
+    /**
+     * Looks up the settings of a host, unless it is the host of the last call. Returns false if all hosts use the
+     * settings of the handshake.
+     */
     private boolean look(Tls agreed, byte[] host) {
         TlsNames names = agreed.names();
         Object version = names == null ? null : names.version();
@@ -149,7 +151,10 @@ public final class ClientConnection {
         return true;
     }
 
-    /** Returns true if the client's side uses TLS: to this proxy, or to the sender of a trusted PROXY header. */
+    /**
+     * Returns true if the client uses TLS, either to this proxy or to a load balancer that sends a trusted PROXY
+     * header.
+     */
     public boolean isSecureForClient() {
         return secure || announcedSecure;
     }
@@ -170,12 +175,12 @@ public final class ClientConnection {
         return localIp;
     }
 
-    /** The client address under which the connection is counted; null when it is not counted. */
+    /** The client address whose connection limit includes this connection; null if the connection is not counted. */
     public @Nullable IpAddress countedAs() {
         return countedAs;
     }
 
-    /** Sets the client address under which the connection is counted. */
+    /** Sets the client address whose connection limit includes this connection. */
     public void countedAs(@Nullable IpAddress client) {
         countedAs = client;
     }

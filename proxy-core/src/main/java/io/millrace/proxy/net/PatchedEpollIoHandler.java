@@ -15,15 +15,15 @@ import io.netty.channel.unix.FileDescriptor;
 /**
  * Netty's epoll handler (4.2.18) with corrections for two bugs.
  *
- * <p>First, a handle without interests stays registered here. Netty removes such a handle from epoll and later modifies
- * the missing registration: {@code epoll_ctl} fails with ENOENT, a channel is closed with unread bytes, and a listening
- * socket stops accepting. This happens to a channel that does not read while its peer's end arrives. Here such a handle
- * is registered for errors only, edge-triggered.
+ * <p>First, Netty removes a handle without interests from epoll, and later modifies the missing registration.
+ * Then {@code epoll_ctl} fails with ENOENT. A channel is closed with unread bytes, and a listening socket stops
+ * accepting. This happens if the peer's FIN arrives while a channel does not read. This class keeps such a handle
+ * registered for errors only, edge-triggered.
  *
- * <p>Second, a handle gets only events of its own descriptor. Netty finds the handle by the descriptor's number. One of
- * the fetched events may close a connection, whose number a new connection then gets. The remaining events of the
- * closed connection would reach the new one, and a hang-up would end it during its setup. Here a handle ignores events
- * that were fetched before its registration.
+ * <p>Second, Netty finds the handle of an event by the number of its descriptor. While Netty dispatches a batch
+ * of events, one event may close a connection, and a new connection may get the same number. Later events of the
+ * batch then reach the new connection, and a hang-up event would close it. In this class, a handle ignores events
+ * of the batch during which it was registered.
  *
  * <p>Confined to its event loop, like Netty's handler.
  */
@@ -67,7 +67,7 @@ final class PatchedEpollIoHandler implements IoHandler {
         }
     }
 
-    /** A handle that was registered during event dispatch. It receives only events of later iterations. */
+    /** A handle that was registered while a batch of events was dispatched. It ignores the events of this batch. */
     @SuppressWarnings("try") // closes like the wrapped handle
     private final class LateHandle implements EpollIoHandle {
         private final EpollIoHandle handle;

@@ -8,11 +8,11 @@ import io.netty.channel.epoll.EpollTcpInfo;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures whether and how fast a client accepts the written bytes. The owner samples it periodically.
+ * Measures how fast a client accepts the bytes written to its channel. The owner samples periodically.
  *
- * <p>The kernel buffers up to some MiB for a client, and accepts more only when a third of the buffer was sent. So this
- * process may see no progress of a slow client for up to a minute. In that case this class queries the kernel for the
- * time of the last sent data.
+ * <p>The kernel buffers up to some MiB for a client, and accepts more only after it has sent a third of the
+ * buffer. Therefore this process may see no progress of a slow client for up to a minute. Then this class asks the
+ * kernel when it last sent data.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -41,7 +41,8 @@ public final class SendWatch {
     private long kernelProgressNanos;
 
     /**
-     * Returns the bytes that the kernel has not accepted. Netty's own count falls only when a whole buffer was sent.
+     * Returns the number of bytes that the kernel has not accepted. More exact than Netty's count, which falls
+     * only after a whole buffer was sent.
      */
     public static long unsent(Channel channel) {
         ChannelOutboundBuffer buffers = channel.unsafe().outboundBuffer();
@@ -112,8 +113,8 @@ public final class SendWatch {
     }
 
     /**
-     * Returns the time when the kernel last sent data. A time in the distant past if the kernel cannot tell, or is
-     * retransmitting.
+     * Returns the time at which the kernel last sent data. Returns a time in the distant past if the kernel is
+     * retransmitting, or with NIO, which cannot query the kernel.
      */
     private static long kernelProgress(Channel channel, long nowNanos) {
         if (!(channel instanceof EpollSocketChannel socket) || !socket.isActive()) {
@@ -125,7 +126,7 @@ public final class SendWatch {
                 : nowNanos - TimeUnit.MILLISECONDS.toNanos(tcp.lastDataSent());
     }
 
-    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
+    /** Returns for how many nanoseconds bytes have waited for the client without interruption; 0 if none wait. */
     public long behindNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
@@ -144,8 +145,8 @@ public final class SendWatch {
     }
 
     /**
-     * Returns true if the client certainly accepts fewer than this many bytes per second. Bytes that the kernel may
-     * buffer count as accepted, so a larger kernel buffer delays the result.
+     * Returns true if the client certainly accepts less than {@code bytesPerSecond}. Bytes that the kernel may
+     * still buffer count as accepted. Therefore a larger kernel buffer delays the result.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {
         if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowNanos < WINDOW_NANOS) {
