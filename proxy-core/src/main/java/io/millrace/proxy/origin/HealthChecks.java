@@ -23,16 +23,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Active health checks of the hosts of groups that configure them: a GET request per interval. A random deviation of up
- * to a tenth of the interval prevents synchronised checks. One event loop checks for the whole proxy.
+ * Runs active health checks: one GET request per interval to each host of a group with health checks. Intervals
+ * vary randomly by up to a tenth, so that proxies do not check at the same moment. One event loop checks for the
+ * whole proxy.
  *
- * <p>Not thread-safe; confined to the event loop of its client.
+ * <p>Confined to this event loop.
  */
 public final class HealthChecks {
-    /** Interval in which due checks are searched; the minimum check interval is twice as long. */
+    /** Interval at which due checks are started. The shortest configurable check interval is twice as long. */
     private static final long TICK_MILLIS = 50;
 
-    /** Limit of response content that is read to keep the connection; longer responses are cancelled. */
+    /** Limit of response content in bytes. A longer response is cancelled after its head. */
     private static final int READ_BYTES_MAX = 16 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(HealthChecks.class);
@@ -70,7 +71,7 @@ public final class HealthChecks {
         checks.clear();
     }
 
-    /** Starts the due checks. An exception for one host must not end the checks of the others. */
+    /** Starts the due checks. Logs an exception for one host, so that other hosts are still checked. */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
@@ -97,7 +98,7 @@ public final class HealthChecks {
         checks = now;
     }
 
-    /** A random delay of the first check, so that first checks are spread over an interval. */
+    /** Returns a random delay of the first check, so that first checks are spread over an interval. */
     private long spread(OriginGroupConfig.HealthCheck rules) {
         return (long) (rules.intervalMillis() * random.nextDouble());
     }
@@ -112,7 +113,9 @@ public final class HealthChecks {
         private long dueMillis;
         private int passed;
         private int failed;
-        /** The host's term in the passed checks that are counted. */
+        /**
+         * The host's term in which {@code passed} was counted. A new term begins with each change between up and down.
+         */
         private int passedTerm = -1;
 
         private @Nullable Attempt current;
@@ -122,13 +125,15 @@ public final class HealthChecks {
             this.dueMillis = dueMillis;
         }
 
-        /** If the clock was set back, the next check is delayed by two intervals at most. */
+        /**
+         * Starts a check if one is due. If the clock was set back, the next check is delayed by at most two intervals.
+         */
         void runIfDue(OriginGroup of, OriginGroupConfig.HealthCheck rules, long nowMillis) {
             dueMillis = Math.min(dueMillis, nowMillis + rules.intervalMillis() * 2);
             if (nowMillis < dueMillis || (current != null && !current.judged)) {
                 return;
             }
-            // The previous check may still receive content; its time is over.
+            // Ends a previous check that still receives content.
             cancel();
             dueMillis = nowMillis + next(rules);
             Attempt attempt = new Attempt(this, of, rules);
@@ -193,7 +198,7 @@ public final class HealthChecks {
         }
     }
 
-    /** One check. Its events are ignored when the next check has begun. */
+    /** One check of a host. Its events are ignored after the next check has begun. */
     private static final class Attempt implements OriginResponseHandler {
         private final Check of;
         private final OriginGroup group;
@@ -216,7 +221,10 @@ public final class HealthChecks {
             return of.current == this;
         }
 
-        /** Returns true if the result still counts. A check that began before the last state change does not. */
+        /**
+         * Returns true if the result still counts: no newer check has begun, and the host's state has not changed
+         * since.
+         */
         private boolean isRelevant() {
             return isCurrent() && !judged && of.host.health().term() == term;
         }

@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The counters of one event loop for one host. Only that loop writes them, with opaque stores. Other threads read
- * complete values that may be slightly old.
+ * The counters of one event loop for one origin host. Only that loop writes them, with opaque stores. Other
+ * threads read complete values that may be slightly outdated.
  */
 public final class HostLoad {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
