@@ -8,13 +8,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scope of an invalidation. URLs are those of cache keys. Immutable.
+ * The set of stored responses that a purge covers. URLs are compared in the form of cache keys. Immutable.
  *
  * @param kind the kind of scope
  * @param hash hash of the host, the group or the URL; 0 for everything and for tags
- * @param prefix the prefix of paths in the normal form of cache keys, else null; must not be changed
- * @param tag the bytes of a tag, else null; must not be changed
- * @param site the site of a tag; null for every site and for other kinds
+ * @param prefix the path prefix in the normal form of cache keys, for the kind PREFIX; else null; must not be changed
+ * @param tag the bytes of the tag, for kinds of tags; else null; must not be changed
+ * @param site the site to which the tag belongs; null for every site and for other kinds
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record InvalidationScope(
@@ -23,7 +23,7 @@ public record InvalidationScope(
         byte @Nullable [] prefix,
         byte @Nullable [] tag,
         @Nullable String site) {
-    /** Limit of a prefix in bytes; a longer prefix invalidates its host. */
+    /** Limit of a prefix in bytes. A purge by a longer prefix purges the whole host. */
     public static final int PREFIX_LENGTH_MAX = 2048;
 
     private static InvalidationScope of(InvalidationKind kind, long hash) {
@@ -31,9 +31,9 @@ public record InvalidationScope(
     }
 
     /**
-     * Returns whether the scope covers a stored response.
+     * Returns true if the scope covers a stored response.
      *
-     * @param url the URL of its cache key
+     * @param url the URL in the cache key of the response
      */
     public boolean covers(TargetUri url, Labels labels) {
         return switch (kind) {
@@ -47,7 +47,7 @@ public record InvalidationScope(
         };
     }
 
-    /** Returns whether the scope depends on the URL only. */
+    /** Returns true if the URL alone determines whether a response is covered. */
     public boolean isOfUrls() {
         return kind == InvalidationKind.HOST || kind == InvalidationKind.PREFIX || kind == InvalidationKind.URL;
     }

@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decides which pinned responses stay pinned. Responses that a hard purge has outdated do not, nor variants without
- * their marker, as after a purge of their URL.
+ * Decides whether a pinned response stays pinned in the storage. A response that a hard purge outdates loses its
+ * pin. So does a variant without its Vary marker, because a purge of the URL removes the marker.
  *
  * <p>Thread-safe.
  */
@@ -43,7 +43,10 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         return outdated == null || outdated.isSoft();
     }
 
-    /** Returns whether the marker of the variant exists. A marker on disk is not read, so its nonce is not compared. */
+    /**
+     * Returns true if the Vary marker of the variant exists. A marker on disk is not read, so its nonce is not
+     * compared.
+     */
     private boolean isLedTo(byte[] key, int primaryLength) {
         StoredObject<StoredHead> marker = store.get(store.key(key, 0, primaryLength));
         if (marker == null) {

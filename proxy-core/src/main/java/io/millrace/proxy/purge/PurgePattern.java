@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the path patterns of content management systems: a literal prefix and a wildcard. Other expressions are not
- * supported.
+ * Converts the path patterns that content management systems send to path prefixes. A pattern is a literal
+ * prefix, followed by a wildcard.
  *
  * <pre>
  *   /.*          the whole host; also /.*$ and /(.*)
@@ -23,7 +23,7 @@ final class PurgePattern {
 
     private PurgePattern() {}
 
-    /** Returns whether the path has a wildcard. Paths of pages do not have one. */
+    /** Returns true if the path contains a wildcard, which paths of pages do not contain. */
     static boolean isOne(TargetUri target) {
         String path = target.path();
         return path.endsWith("*") || path.contains(".*");

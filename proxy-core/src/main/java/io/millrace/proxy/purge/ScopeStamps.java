@@ -16,10 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps of invalidated scopes: everything, hosts, prefixes, URLs, groups and tags, hard and soft. Each has a limit.
- * A full table forgets the stamps that a wider stamp covers, then it raises a floor.
+ * The stamps of purged scopes: everything, hosts, prefixes, URLs, groups and tags. A stamp is a number that
+ * increases with each purge; it outdates covered responses with a lower stamp. Hard stamps (responses are gone) and
+ * soft stamps (responses are stale) are separate. Each table has a limit. A full table removes stamps that a wider
+ * stamp covers. Then it raises a floor, which is a stamp for everything or for all labels.
  *
- * <p>Read without a lock; changed under the lock of the owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner, {@link InvalidationTable}.
  */
 final class ScopeStamps {
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
@@ -35,10 +37,10 @@ final class ScopeStamps {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** Value of {@link #hard} that a full table has set; 0 if a purge of everything has set it. */
+    /** The value of {@link #hard} if a full table has set it; 0 if a purge of everything has set it. */
     private volatile long hardFloor;
 
-    /** Value of {@link #soft} that a full table has set; 0 if a purge of everything has set it. */
+    /** The value of {@link #soft} if a full table has set it; 0 if a purge of everything has set it. */
     private volatile long softFloor;
 
     /**
@@ -59,7 +61,7 @@ final class ScopeStamps {
         return hard;
     }
 
-    /** The soft stamp of everything that no undo can lower. */
+    /** The soft stamp of everything without purges that can still be undone. */
     long settledSoft() {
         return undos.settled(soft);
     }
@@ -80,8 +82,8 @@ final class ScopeStamps {
     }
 
     /**
-     * Finds the stamp that outdates a response; null for none. Probes narrow stamps before wide ones, because a wide
-     * stamp is set before the narrow ones below it are removed.
+     * Returns how a response is outdated; null if it is current. Probes narrow scopes before wide scopes: a
+     * writer sets a wide stamp before it removes the narrow stamps, so a reader misses neither.
      */
     @Nullable
     Outdated seek(TargetUri url, long stamp, Labels labels) {
@@ -106,7 +108,7 @@ final class ScopeStamps {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
-    /** The stamp with which the journal began; 0 for none. */
+    /** The stamp at the creation of the journal; 0 for none. Responses with a lower stamp above 0 are outdated. */
     long stamped() {
         return stamped;
     }
@@ -206,7 +208,7 @@ final class ScopeStamps {
     /**
      * Raises the stamps of an entry.
      *
-     * @return the entry, or that of the host if the host has too many prefixes
+     * @return the entry; a purge of the whole host if the host has too many prefixes
      */
     InvalidationEntry put(InvalidationEntry entry) {
         long stamp = entry.stamp();
@@ -249,7 +251,7 @@ final class ScopeStamps {
                 }
             }
             case TAG_KEY -> tags.adopt(entry);
-            // The table keeps these itself.
+            // InvalidationTable keeps these.
             case PATTERN, PATTERN_RETIRED, UNDONE -> {}
         }
         return entry;
@@ -270,8 +272,8 @@ final class ScopeStamps {
     }
 
     /**
-     * Removes the stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
-     * finds one of the two.
+     * Removes stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
+     * finds one of both.
      */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
@@ -283,7 +285,7 @@ final class ScopeStamps {
         tags.stamps().forgetCovered(hard, settled);
     }
 
-    /** Raises the wide stamp of a full table. Purges below it cannot be undone. */
+    /** Raises the stamp of everything, because a table is full. Purges below this stamp cannot be undone any more. */
     private void raiseFloor(long floor, boolean softly) {
         undos.dropUpTo(floor);
         if (!softly) {
@@ -338,7 +340,7 @@ final class ScopeStamps {
         };
     }
 
-    /** Returns the lower soft stamp that an entry replaces; at most one. */
+    /** Returns the lower soft stamp that an entry replaces, as a list of at most one entry. An undo restores it. */
     List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
         List<InvalidationEntry> displaced = new ArrayList<>();
         long before = softStamp(entry);
@@ -349,7 +351,7 @@ final class ScopeStamps {
         return displaced;
     }
 
-    /** Adds the soft prefixes that an entry has replaced to the displaced ones. */
+    /** Adds the soft prefixes that an entry has replaced to {@code displaced}. */
     void addMissing(InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
         List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
         for (InvalidationEntry prefix : prefixesBefore) {
@@ -359,7 +361,10 @@ final class ScopeStamps {
         }
     }
 
-    /** Restores displaced stamps before it removes the entry, so that a reader finds one of them. */
+    /**
+     * Undoes an entry. Restores the displaced stamps before it removes the entry, so that a reader always finds one of
+     * them.
+     */
     void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
         long before = 0;
         if (own.kind() == InvalidationKind.PREFIX) {
@@ -387,7 +392,7 @@ final class ScopeStamps {
         }
     }
 
-    /** Removes the stamps that no longer outdate anything after entries were taken back. */
+    /** Removes stamps of 0, which undone entries have left. */
     void sweep() {
         hosts.sweep();
         urls.sweep();
@@ -395,7 +400,7 @@ final class ScopeStamps {
         tags.stamps().sweep();
     }
 
-    /** Adds the entries that a restart needs. */
+    /** Adds the entries that the journal must keep for a restart. */
     void addTo(List<InvalidationEntry> all) {
         add(all, InvalidationKind.ALL, 0, hard, soft);
         add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
@@ -420,7 +425,7 @@ final class ScopeStamps {
         }
     }
 
-    /** Returns the number of entries in force of a kind of scopes. */
+    /** Returns the number of entries in force of one kind of scope. */
     int entries(InvalidationKind kind) {
         return switch (kind) {
             case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);

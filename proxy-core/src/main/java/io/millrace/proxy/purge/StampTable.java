@@ -3,13 +3,14 @@ package io.millrace.proxy.purge;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Stamps by 64-bit hash, with open addressing in one array, 24 to 36 bytes per stamp. Removal copies to a new array.
+ * A hash table from 64-bit hashes to purge stamps, with open addressing in one array. A stamp needs 24 to 36
+ * bytes. A stamp is a number that increases with each purge. Removal copies the table to a new array.
  *
  * <pre>
  *   slot: hash (0: empty) | stamp
  * </pre>
  *
- * <p>Read on any thread without a lock; changed under the lock of its owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */
 final class StampTable {
     private static final int SLOT_LONGS = 2;
@@ -37,7 +38,7 @@ final class StampTable {
         return now.get(at) == 0 ? 0 : now.get(at + 1);
     }
 
-    /** Raises a stamp. */
+    /** Sets the stamp of a hash, unless the hash has a higher stamp. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes at a time
     void raise(long hash, long stamp) {
         long key = notZero(hash);
@@ -51,16 +52,16 @@ final class StampTable {
             slots = copy(slots, count + count / 2, 0);
             at = find(slots, key);
         }
-        // The stamp first: a reader that finds the hash finds the stamp.
+        // The stamp is set before the hash, so that a reader who finds the hash also finds the stamp.
         slots.set(at + 1, stamp);
         slots.set(at, key);
         size = size + 1;
     }
 
     /**
-     * Lowers a stamp if it is unchanged. {@link #forget} with 0 removes stamps of 0.
+     * Lowers a stamp from {@code from} to {@code to}. Has no effect if the stamp has another value.
      *
-     * @param to the new stamp, 0 for none
+     * @param to the new stamp; 0 for none, which {@code forget(0)} then removes
      */
     void lower(long hash, long from, long to) {
         int at = find(slots, notZero(hash));
@@ -69,7 +70,7 @@ final class StampTable {
         }
     }
 
-    /** Removes the stamps up to a given one; a wider stamp must cover them already. */
+    /** Removes all stamps up to {@code upTo}. A wider stamp must cover them before the call. */
     void forget(long upTo) {
         AtomicLongArray from = slots;
         int left = 0;
