@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path prefixes of rules that are otherwise equal, as a radix tree over normalized bytes. A lookup reads the path
- * once, whatever the number of rules. Immutable once built.
+ * A radix tree of the path prefixes of rules with the same scheme, host and port. Compares normalized bytes. A
+ * lookup reads the path once, independent of the number of rules. Immutable once built. An asterisk with a number
+ * marks the end of a rule's path:
  *
  * <pre>
  * rules /js/ (0), /js/lib/ (1), / (2)      "/"*2 -- "js/"*0 -- "lib/"*1
@@ -55,7 +56,10 @@ final class PathTrie {
             children.add(at, child);
         }
 
-        /** Splits this edge after {@code length} bytes. The rest becomes the only child. */
+        /**
+         * Splits the label of this node after {@code length} bytes. A new child, the only one, gets the remaining
+         * bytes.
+         */
         void split(int length) {
             Node rest = new Node(Arrays.copyOfRange(label, length, label.length));
             rest.rule = rule;
@@ -69,7 +73,7 @@ final class PathTrie {
 
     private final Node root = new Node(new byte[0]);
 
-    /** Adds a rule, in list order. Call only while the table is being built. */
+    /** Adds a rule. Call in the order of the configuration, and only while the table is being built. */
     void add(byte[] path, RemapRule rule) {
         Node node = root;
         int i = 0;

@@ -13,22 +13,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content source of a stored response or a range of it: slices of bytes in RAM, and reads off the event loop of
- * bytes on disk.
+ * The content source of a stored response, or of a range of it. Delivers slices of bytes in RAM. Reads bytes on
+ * disk without blocking the event loop.
  *
- * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Each sent piece wakes the client, so bytes
- * in RAM may be delivered in pieces of up to four times that. This is always done for a body that is completely in RAM,
- * since the body stays allocated until its end is sent. Separate pieces in RAM are joined according to the pace of the
- * client, so that a lagging client keeps few of them allocated.
+ * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Larger pieces need fewer system
+ * calls and wake the client less often. Therefore bytes in RAM are delivered in pieces of up to 1 MiB. This always
+ * holds for a body that is one buffer in RAM, because that buffer stays allocated until its last byte is sent.
+ * Separate pieces in RAM are joined only for a fast client, because the joined pieces stay allocated until a slow
+ * client has received them.
  *
  * <p>Confined to the sink's event loop.
  */
 public final class StoredBody implements ContentSource {
-    /** Limit of bytes delivered from RAM in one piece or in a row: the size of the largest common objects there. */
+    /** Limit of bytes that are delivered from RAM before other connections of the event loop are served. */
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
     /**
-     * Bytes that a client must accept without delay, after a delay, before pieces are joined again. It is not less than
-     * the kernel's buffer (4 MiB by default). So bytes that only the kernel accepts do not count as progress.
+     * Number of bytes that a slow client must accept without delay before pieces are joined again. At least the
+     * size of the kernel's send buffer (4 MiB by default), so that bytes in that buffer do not count as progress.
      */
     private static final int TAKEN_BYTES = 4 << 20;
 
@@ -38,11 +39,11 @@ public final class StoredBody implements ContentSource {
     private final long end;
 
     private long position;
-    /** Bytes delivered from RAM since the loop last polled its sockets. */
+    /** Bytes delivered from RAM since the event loop last polled its sockets. */
     private int atOnceBytes;
-    /** Limit of bytes of joined pieces in the next delivery. */
+    /** Limit of the next delivery of joined pieces, in bytes. Doubles with each delivery. */
     private int togetherBytes = StoredObject.READ_LENGTH_MAX;
-    /** Position from which that limit grows. */
+    /** Position in the content from which {@link #togetherBytes} grows again. */
     private long growsFrom;
 
     private boolean reading;
@@ -50,9 +51,9 @@ public final class StoredBody implements ContentSource {
     private boolean released;
 
     /**
-     * @param object takes over the caller's reference
-     * @param position position of the first byte wanted
-     * @param end the position after the last byte wanted
+     * @param object the stored response; takes ownership of the reference
+     * @param position position of the first byte to deliver
+     * @param end position after the last byte to deliver
      */
     public StoredBody(StoredObject<?> object, EventExecutor loop, ContentSink sink, long position, long end) {
         this.object = object;
@@ -70,7 +71,7 @@ public final class StoredBody implements ContentSource {
         }
         int length = nextLength();
         if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
-            // Otherwise a fast client would occupy the loop until the end of the body.
+            // Serves other connections first. Otherwise a fast client would occupy the loop until the end of the body.
             AfterIoTasks.next(loop, this::nextTurn);
             return;
         }
@@ -95,7 +96,10 @@ public final class StoredBody implements ContentSource {
         return lengthOfPiece(position);
     }
 
-    /** Returns the length up to the start of the next piece, so that reads match the pieces kept in RAM. */
+    /**
+     * Returns the length to the next multiple of {@link StoredObject#READ_LENGTH_MAX}, because the store keeps such
+     * pieces in RAM.
+     */
     private int lengthOfPiece(long at) {
         return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);
     }
