@@ -20,21 +20,22 @@ final class CertificateIndex {
     static final CertificateIndex EMPTY = new CertificateIndex(Map.of(), Map.of(), Map.of(), null, false);
 
     /**
-     * A certificate that may be used.
+     * A certificate with the names and settings for which it may be used.
      *
-     * @param names the names that it is used for, in lower case
+     * @param names the names for which the certificate is used, in lower case
      * @param settings the settings of these names
      */
     record Candidate(ServerCertificate certificate, List<String> names, NameSettings settings) {}
 
     /**
-     * The certificates and settings of one name; also the key of a set. The first candidate determines the settings.
+     * The certificates and settings of one name, by which a {@link CertificateSet} is found. The first candidate
+     * of the name determines the settings.
      */
     private record Held(List<ServerCertificate> certificates, NameSettings settings) {}
 
     private final Map<String, CertificateSet> exact;
 
-    /** Keyed by the name without {@code *.}. */
+    /** The sets by wildcard name, without {@code *.}. */
     private final Map<String, CertificateSet> wildcards;
 
     private final Map<Held, CertificateSet> sets;
@@ -59,10 +60,12 @@ final class CertificateIndex {
     /**
      * Creates an index.
      *
-     * @param candidates the certificates in order of precedence for the same name and key type; expired certificates
-     *     are used last
-     * @param defaultName name whose certificate is sent to clients without a server name; null for the first candidate
-     * @param previous sets with equal certificates are taken from it, together with their contexts
+     * @param candidates the certificates; of several certificates for one name and key type, the first that has
+     * not expired is used
+     * @param defaultName name whose certificate is sent to clients that send no server name; null for the first
+     * candidate
+     * @param previous the index to replace; its sets are used again if their certificates are equal, which keeps
+     * their TLS contexts
      */
     static CertificateIndex of(
             List<Candidate> candidates,
@@ -108,7 +111,8 @@ final class CertificateIndex {
             }
         }
         held.add(offered);
-        // Elliptic curves come first because their signatures cost less than RSA; clients without support get RSA.
+        // EC certificates come first, because their signatures need less CPU time. Clients without support receive
+        // the RSA certificate.
         held.sort(Comparator.comparing(each -> each.keyAlgorithm().equals("RSA")));
     }
 
@@ -130,7 +134,9 @@ final class CertificateIndex {
     }
 
     /**
-     * Returns the certificates for the name that a client requests, null for no name. Returns null if there are none.
+     * Returns the certificates for a client. Returns null if there are none, or if unknown names are rejected.
+     *
+     * @param name the server name that the client requests; null for none
      */
     @Nullable
     CertificateSet find(@Nullable String name) {
@@ -141,7 +147,7 @@ final class CertificateIndex {
         return name != null && rejectsUnknown ? null : defaultSet;
     }
 
-    /** Returns the certificates for a name, without the default; null for none. */
+    /** Returns the certificates that contain a name; null for none. Does not return the default. */
     @Nullable
     CertificateSet findExactly(String name) {
         return find(exact, wildcards, name);
@@ -159,7 +165,7 @@ final class CertificateIndex {
         return sets.values();
     }
 
-    /** Returns true if the set can still be selected. */
+    /** Returns true if this index can select the set. */
     boolean has(CertificateSet set) {
         return sets.get(new Held(set.certificates(), set.settings())) == set;
     }
@@ -169,12 +175,12 @@ final class CertificateIndex {
         return settings;
     }
 
-    /** Returns true if all names have the settings of the address. */
+    /** Returns true if no name has its own settings, so that the settings of the listening address apply to all. */
     boolean isUniform() {
         return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }
 
-    /** Names with certificates of their own, without wildcards. */
+    /** Returns the exact names of all certificates. */
     Set<String> names() {
         return exact.keySet();
     }

@@ -36,20 +36,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS for the clients of one proxy: its certificates, and the thread that checks for changed files.
+ * TLS for the clients of one proxy. Manages certificates, TLS contexts, session ticket keys and OCSP staples, and
+ * checks for changed files.
  *
  * <p>Thread-safe. Threads exist only if an address uses TLS.
  */
 public final class ServerTls implements AutoCloseable {
-    /** Key of contexts shared by addresses that use the certificates of the shared store. */
+    /**
+     * Key of the contexts that several addresses share, because they use the certificates of {@code tls.certificates}
+     * with the same settings.
+     */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
-    /** Length of the pause after a check, as a multiple of the check's duration. */
+    /** Minimum pause after a check for changed files, as a multiple of the duration of the check. */
     private static final int PAUSE_FACTOR = 20;
 
-    /** Changes are detected within this time, however long a check takes. */
+    /** Limit of the time between the starts of two checks, even if checks take long. */
     private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private volatile EventSink events = EventSink.NONE;
@@ -72,9 +76,9 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable Stapling stapling;
 
     /**
-     * Loads nothing yet.
+     * Creates the TLS management. {@link #listener} loads the certificates.
      *
-     * @param state directory for OCSP answers and copies of certificates; null for none
+     * @param state directory in which OCSP answers and copies of certificates are kept; null to keep none
      */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis, @Nullable Path state) {
         this.state = state;
@@ -84,16 +88,16 @@ public final class ServerTls implements AutoCloseable {
         this.clockMillis = clockMillis;
     }
 
-    /** Sets the receiver of certificates that expire soon. Call before {@link #listener}. */
+    /** Sets the receiver of events for certificates that expire soon. Call before {@link #listener}. */
     public void events(EventSink sink) {
         events = sink;
     }
 
     /**
-     * Returns TLS for one address. Loads its certificates unless another address has loaded them. Blocks.
+     * Creates TLS for one listening address. Loads its certificates, unless another address has loaded them. Blocks.
      *
      * @return null for an address without TLS
-     * @throws IOException if the address has its own certificate and it cannot be used
+     * @throws IOException if the address has its own certificate, which cannot be used
      */
     public @Nullable ListenerTls listener(ListenerConfig listener) throws IOException {
         ListenerConfig.Tls tls = listener.tls();
@@ -149,7 +153,7 @@ public final class ServerTls implements AutoCloseable {
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)
             throws SSLException {
-        // Invalid settings are detected now, and not at the first handshake.
+        // Detects invalid settings at the start instead of at the first handshake.
         ServerContexts.check(tls.settings());
         ServerContexts made = new ServerContexts(
                 executor, tls.settings(), http2, ticketKeys.keys(), Objects.requireNonNull(stapling), clockMillis);
@@ -224,7 +228,8 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * Sets session ticket keys that another process creates and rotates. Keys from a configured file have precedence.
+     * Sets the session ticket keys that the launcher process creates and rotates. Keys from a configured file
+     * have precedence.
      */
     public void giveTicketKeys(TicketKeys keys) {
         lock.lock();
@@ -293,7 +298,7 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Applies new settings. Unchanged certificates are not loaded again. Blocks. */
+    /** Applies a new configuration. Unchanged certificates are not loaded again. Blocks. */
     public void reload(ProxyConfig next) {
         CertificateStore store;
         lock.lock();
@@ -337,25 +342,33 @@ public final class ServerTls implements AutoCloseable {
         return automaticNames.all();
     }
 
-    /** Returns the settings in force for the names of a certificate of the report. */
+    /** Returns the effective settings for the names of a certificate of the report. */
     public List<TlsSettingsInForce.Setting> settings(TlsReport.Line line) {
         return TlsSettingsInForce.of(
                 whole, line.element(), line.isOwn() ? line.files().certificate() : null);
     }
 
-    /** Returns the staple status of a certificate; null if it needs no staple. */
+    /** Returns the OCSP staple status of a certificate; null if no staple is requested for it. */
     public @Nullable StapleStatus staple(ServerCertificate.Facts facts) {
         Stapling known = stapling();
         return known == null ? null : known.status(facts.sha256());
     }
 
-    /** Returns how many certificates need a staple and either have one or have none, as {@code stapled} selects. */
+    /**
+     * Returns the number of certificates for which a staple is requested.
+     *
+     * @param stapled true to count those with a staple, false to count those without
+     */
     public long staples(boolean stapled) {
         Stapling known = stapling();
         return known == null ? 0 : known.count(stapled);
     }
 
-    /** Returns the number of OCSP answers since the start with this fault; null counts those accepted as staples. */
+    /**
+     * Returns the number of OCSP answers since the start.
+     *
+     * @param fault counts the answers with this fault; null counts the accepted answers
+     */
     public long ocspAnswers(OcspFault.@Nullable Kind fault) {
         Stapling known = stapling();
         if (known == null) {
@@ -364,7 +377,7 @@ public final class ServerTls implements AutoCloseable {
         return fault == null ? known.answers() : known.faults(fault);
     }
 
-    /** Returns the state of every certificate, as of the last check. */
+    /** Returns the state of all certificates, as of the last check. */
     public TlsReport report() {
         List<TlsReport.Line> lines = new ArrayList<>();
         Map<Path, String> directories = new HashMap<>();
@@ -383,10 +396,11 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * Reads and checks certificates as at the start, without using them. Blocks.
+     * Reads and checks certificate files, without using the certificates. Blocks.
      *
      * @param file PEM file or directory
-     * @param key PEM file; null for the one next to the file, else the file itself
+     * @param key PEM file with the key; null for the usual key file beside {@code file}, or {@code file} itself
+     * if there is none
      */
     public TlsReport check(Path file, @Nullable Path key) {
         boolean directory = Files.isDirectory(file);
@@ -402,7 +416,10 @@ public final class ServerTls implements AutoCloseable {
         return store.report();
     }
 
-    /** Returns {@code NAME.key} for {@code NAME.pem}, and {@code privkey.pem} for {@code fullchain.pem}. */
+    /**
+     * Returns the usual key file of a certificate file: {@code NAME.key} for {@code NAME.pem}, {@code privkey.pem} for
+     * {@code fullchain.pem}.
+     */
     private static Path beside(Path file) {
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
@@ -410,7 +427,7 @@ public final class ServerTls implements AutoCloseable {
                 name.equals("fullchain.pem") ? "privkey.pem" : (dot < 0 ? name : name.substring(0, dot)) + ".key");
     }
 
-    /** Stops the threads and releases the contexts. Connections keep the contexts that they use. */
+    /** Stops the threads and releases the contexts. Existing connections keep their contexts. */
     @Override
     public void close() {
         lock.lock();
