@@ -41,20 +41,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop with its own parts: client connections, origin connections, counters, log ring and exchanges.
+ * One event loop with the components that belong to it: client connections, origin connections, counters, log
+ * ring and exchanges.
  *
- * <p>Not thread-safe; confined to its event loop after {@link #start}.
+ * <p>Confined to its event loop after {@link #start}.
  */
 public final class ServingLoop {
-    /** Interval in which the statistics of origin connections are published for scrapes. */
+    /** Interval at which the statistics of origin connections are copied to the counters of metrics. */
     private static final long PUBLISH_MILLIS = 1000;
-    /** Minimum interval of searches for slow clients that occupy an origin connection for which others wait. */
+    /**
+     * Minimum interval of searches for slow clients that occupy an origin connection while other requests wait for
+     * one.
+     */
     private static final long RELIEF_MILLIS = 50;
 
     /**
-     * The parts of the memory budget and of the limits that are common to the event loops.
+     * The memory budget and the limits that the event loops share.
      *
-     * @param totals connections of all event loops to each origin
+     * @param totals counts the connections of all event loops to each origin
      * @param loops number of event loops
      * @param rateMin minimum receive rate of a client in bytes per second, 0 for none; read at each use
      */
@@ -146,8 +150,8 @@ public final class ServingLoop {
     }
 
     /**
-     * Schedules the closing of slow clients after the present event, for a request that waits for a connection. At most
-     * every {@value #RELIEF_MILLIS} ms.
+     * Schedules the closing of slow clients after the current event, because a request waits for an origin
+     * connection. At most once every {@value #RELIEF_MILLIS} ms.
      */
     private void closeSlowSoon() {
         long now = System.nanoTime();
@@ -214,11 +218,11 @@ public final class ServingLoop {
     }
 
     /**
-     * Returns the handlers of accepted connections: the fast lane for plain connections without PROXY headers and
-     * HTTP/2, otherwise channels.
+     * Returns the handlers for accepted connections of a listening address. If it has no TLS, PROXY headers and
+     * HTTP/2, connections start in the fast lane. Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
-     * @param headers returns the settings of PROXY headers in force; null if there are none
+     * @param headers returns the current settings of PROXY headers; null if the address accepts none
      */
     public Listener.Serving serving(
             @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
@@ -226,7 +230,9 @@ public final class ServingLoop {
                 initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
     }
 
-    /** Sets up an accepted connection: the PROXY header if permitted, then TLS if configured, then HTTP. */
+    /**
+     * Returns the setup of an accepted connection: the PROXY header if permitted, then TLS if configured, then HTTP.
+     */
     private ChannelInitializer<Channel> initializer(
             @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
@@ -255,7 +261,7 @@ public final class ServingLoop {
         };
     }
 
-    /** Serves a connection. The client is the one in the PROXY header, or null if there was none. */
+    /** Serves a connection. {@code client} is the address in the PROXY header; null if there was none. */
     private void serveAnnounced(
             Channel channel,
             @Nullable ListenerTls tls,
@@ -302,7 +308,7 @@ public final class ServingLoop {
         }
     }
 
-    /** Closes all parts of this loop. Call on the event loop. */
+    /** Closes all components of this loop. Call on the event loop. */
     public void close() {
         if (publishing != null) {
             publishing.cancel(false);
