@@ -7,7 +7,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.netty.channel.Channel;
 
 /**
- * Measures how fast the client of one connection receives, and closes connections that are too slow.
+ * Measures how fast a client receives, and closes its connection if it is too slow.
  *
  * <p>Confined to one event loop.
  */
@@ -34,13 +34,13 @@ final class ClientPace implements SlowClients.Client {
     /**
      * Measures the output. Returns true if bytes wait for the client. Called once per tick, before the other methods.
      */
-    boolean look(long nowNanos) {
-        return output.look(sender.queuedBytes(), nowNanos);
+    boolean sample(long nowNanos) {
+        return output.sample(sender.queuedBytes(), nowNanos);
     }
 
     /** Returns true if the client receives too slowly; then the connection has been closed. */
     boolean isTooSlow(Http2Settings settings, long nowNanos) {
-        if (!look(nowNanos)) {
+        if (!sample(nowNanos)) {
             return false;
         }
         SlowClients slow = connections.slowClients();

@@ -14,8 +14,8 @@ final class FloodGuard {
     /** Number of ticks of the connection set in a window of 30 s. */
     private static final int WINDOW_TICKS = 120;
 
-    /** Limit of the control frames that a client may send in advance, in return for DATA frames that it received. */
-    private static final int EARNED_MAX = 20_000;
+    /** Limit of control frames that received DATA frames allow the client to send later. */
+    private static final int ALLOWANCE_MAX = 20_000;
 
     private int resets;
     private int streamFaults;
@@ -65,8 +65,8 @@ final class FloodGuard {
      * Allows two more control frames because a DATA frame was sent. The client may answer it with WINDOW_UPDATE frames
      * for the stream and the connection, at any later time.
      */
-    void earned() {
-        controlFrames = Math.max(-EARNED_MAX, controlFrames - 2);
+    void allowWindowUpdates() {
+        controlFrames = Math.max(-ALLOWANCE_MAX, controlFrames - 2);
     }
 
     private static Http2Exception tooMany(Http2Fault fault, String what) {

@@ -27,7 +27,7 @@ final class GracefulShutdown {
         if (!begun) {
             begun = true;
             ticksLeft = TICKS;
-            Frames.goAway(output.room(GOAWAY_BYTES), Integer.MAX_VALUE, ErrorCode.NO_ERROR);
+            Frames.goAway(output.reserve(GOAWAY_BYTES), Integer.MAX_VALUE, ErrorCode.NO_ERROR);
         }
     }
 
@@ -49,7 +49,7 @@ final class GracefulShutdown {
         begun = true;
         lastAnnounced = true;
         lastId = last;
-        Frames.goAway(output.room(GOAWAY_BYTES), last, ErrorCode.NO_ERROR);
+        Frames.goAway(output.reserve(GOAWAY_BYTES), last, ErrorCode.NO_ERROR);
         return true;
     }
 

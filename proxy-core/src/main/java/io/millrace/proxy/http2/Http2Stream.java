@@ -30,7 +30,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     private @Nullable RequestHandler handler;
     /** True if the client requested a tunnel. Further bytes of the client wait until the request is answered. */
-    private boolean tunnelAsked;
+    private boolean tunnelRequested;
     /**
      * True if the client requested a tunnel and the response is 2xx without a tunnel. The stream is reset then,
      * because the client would treat it as a tunnel.
@@ -45,18 +45,18 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private boolean responseEnded;
     private boolean endSent;
     private boolean gone;
-    private boolean pausedExchange;
-    private long announced = OutboundHead.LENGTH_UNKNOWN;
+    private boolean exchangePaused;
+    private long announcedLength = OutboundHead.LENGTH_UNKNOWN;
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
     /**
-     * Position of the HEADERS frame in the output buffer, and the value of {@code FrameOutput.handed} at that time.
-     * While that value is unchanged, the frame is still in the buffer.
+     * Position of the HEADERS frame in the output buffer, and the value of {@code FrameOutput.bytesWritten} at that
+     * time. While that value is unchanged, the frame is still in the buffer.
      */
     private int headPosition = -1;
 
-    private long headHanded;
+    private long bytesBeforeHead;
 
     Http2Stream(Http2Connection connection, int id, int sendWindow) {
         this.connection = connection;
@@ -84,7 +84,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Returns the receiver of the client's input; null after the end of the response, when input is no longer needed.
+     * Returns the receiver of the client's input. Returns null after the end of the response, when input is no
+     * longer needed.
      */
     @Nullable
     RequestHandler receiver() {
@@ -101,14 +102,14 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /** Marks the request as a tunnel request. Call before its exchange begins. */
-    void askTunnel() {
-        tunnelAsked = true;
+    void requestTunnel() {
+        tunnelRequested = true;
         request.read(false);
     }
 
     /** Returns true if the client requested a tunnel. Then it may send only DATA frames (RFC 9113 s8.5). */
-    boolean isTunnelAsked() {
-        return tunnelAsked;
+    boolean isTunnelRequested() {
+        return tunnelRequested;
     }
 
     boolean isResponseEnded() {
@@ -121,9 +122,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /** Reopens the window after a DATA frame, unless the exchange has stopped reading. */
-    void giveWindow(int windowBytes) {
+    void reopenWindow(int windowBytes) {
         if (!gone && (!responseEnded || tunnel != null)) {
-            request.giveWindow(windowBytes);
+            request.reopenWindow(windowBytes);
         }
     }
 
@@ -132,7 +133,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         if (request.isEnded()) {
             return;
         }
-        request.end(!tunnelAsked || tunnel != null);
+        request.end(!tunnelRequested || tunnel != null);
         connection.endIfOver(this);
     }
 
@@ -172,7 +173,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Returns true if queued content has waited too long for the flow-control window of the stream or connection.
+     * Returns true if queued content has waited too long for a flow-control window of the client.
      * Call once per tick.
      */
     boolean isStalled(long nowNanos, long timeoutNanos) {
@@ -219,19 +220,19 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
-        if (tunnelAsked && head.status() / 100 == 2) {
+        if (tunnelRequested && head.status() / 100 == 2) {
             tunnelMissing = true;
             contentForbidden = true;
             eventLoop().execute(() -> connection.reset(this, ErrorCode.CONNECT_ERROR));
             return;
         }
         contentForbidden = head.isContentForbidden() || head.status() == 204 || head.status() == 304;
-        announced = head.contentLength();
+        announcedLength = head.contentLength();
         HeadEncoder encoder = connection.encoder();
         encoder.encode(head, connection.takeTableUpdate());
         int frameBytes = connection.headers(id, encoder, false);
         bytesSent += frameBytes;
-        headHanded = connection.output().handed();
+        bytesBeforeHead = connection.output().bytesWritten();
         headPosition = connection.output().position() - frameBytes;
     }
 
@@ -289,10 +290,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         contentWritten += length;
-        if (announced >= 0 && contentWritten > announced) {
+        if (announcedLength >= 0 && contentWritten > announcedLength) {
             piece.release();
             throw new IllegalStateException(
-                    "content beyond the announced length: actual=" + contentWritten + ", limit=" + announced);
+                    "content beyond the announced length: actual=" + contentWritten + ", limit=" + announcedLength);
         }
         content.add(piece);
         connection.sender().queued(length);
@@ -304,9 +305,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         if (gone || responseEnded) {
             return;
         }
-        if (!headWritten || (announced >= 0 && !contentForbidden && contentWritten != announced)) {
+        if (!headWritten || (announcedLength >= 0 && !contentForbidden && contentWritten != announcedLength)) {
             throw new IllegalStateException(
-                    "the response ended early: actual=" + contentWritten + ", expected=" + announced);
+                    "the response ended early: actual=" + contentWritten + ", expected=" + announcedLength);
         }
         responseEnded = true;
         if (tunnelMissing) {
@@ -320,7 +321,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         boolean inHead = contentWritten == 0 && trailers == null;
-        if (inHead && connection.output().addFlags(headPosition, headHanded, Frames.END_STREAM)) {
+        if (inHead && connection.output().addFlags(headPosition, bytesBeforeHead, Frames.END_STREAM)) {
             endSent();
         } else {
             sendEnd();
@@ -356,13 +357,13 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     @Override
     public boolean isWritable() {
         boolean writable = !gone && content.hasRoom(connection.sender().isBlocked());
-        pausedExchange |= !writable;
+        exchangePaused |= !writable;
         return writable;
     }
 
     @Override
     public void readContent(boolean on) {
-        if (tunnelAsked && tunnel == null) {
+        if (tunnelRequested && tunnel == null) {
             return;
         }
         request.read(on);
@@ -411,7 +412,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             encoder.encodeTrailers(fields, connection.takeTableUpdate());
             bytesSent += connection.headers(id, encoder, true);
         } else {
-            Frames.header(connection.output().room(Frames.HEADER_BYTES), 0, Frames.DATA, Frames.END_STREAM, id);
+            Frames.header(connection.output().reserve(Frames.HEADER_BYTES), 0, Frames.DATA, Frames.END_STREAM, id);
             bytesSent += Frames.HEADER_BYTES;
         }
         endSent();
@@ -419,12 +420,12 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Resumes an exchange that paused because the queue was full. */
     void wakeExchange() {
-        if (pausedExchange
+        if (exchangePaused
                 && !gone
                 && !responseEnded
                 && handler != null
                 && content.hasRoomAgain(connection.sender().isBlocked())) {
-            pausedExchange = false;
+            exchangePaused = false;
             handler.onWritable();
         }
     }

@@ -46,8 +46,8 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
     }
 
     private int queueOf(S stream) {
-        boolean inTurn = !prioritized || stream.priority.isIncremental();
-        return 2 * stream.priority.urgency() + (inTurn ? 1 : 0);
+        boolean roundRobin = !prioritized || stream.priority.isIncremental();
+        return 2 * stream.priority.urgency() + (roundRobin ? 1 : 0);
     }
 
     /** Adds a stream that has content to send. No effect if it was added before. */

@@ -18,7 +18,7 @@ import io.netty.channel.socket.DuplexChannel;
 import java.net.SocketAddress;
 
 /**
- * A Netty channel for the client's side of a tunnel over one stream (RFC 8441, RFC 9113 s8.5).
+ * A Netty channel for the client's side of a tunnel over one HTTP/2 stream. See RFC 8441 and RFC 9113 s8.5.
  *
  * <p>Reads return the content of the request. Writes become the content of the response. END_STREAM ends one
  * direction. {@code autoRead} and the writability of the channel control the flow of the stream. Only streams with

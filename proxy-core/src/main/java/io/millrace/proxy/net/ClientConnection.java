@@ -56,11 +56,11 @@ public final class ClientConnection {
     private @Nullable Tls tls;
 
     /** Cache of the last lookup: the host and its settings. */
-    private byte @Nullable [] askedHost;
+    private byte @Nullable [] lastHost;
 
-    private @Nullable ServerTlsConfig askedSettings;
-    private @Nullable Object askedVersion;
-    private boolean admitted;
+    private @Nullable ServerTlsConfig lastSettings;
+    private @Nullable Object lastVersion;
+    private boolean lastAdmitted;
 
     /**
      * @param remoteAddress the client's address
@@ -117,7 +117,7 @@ public final class ClientConnection {
      */
     public @Nullable ServerTlsConfig tlsSettings(byte[] host) {
         Tls agreed = tls;
-        return agreed == null ? null : look(agreed, host) ? askedSettings : agreed.settings();
+        return agreed == null ? null : lookUp(agreed, host) ? lastSettings : agreed.settings();
     }
 
     /**
@@ -128,32 +128,32 @@ public final class ClientConnection {
      */
     public boolean isAdmittedTo(byte[] host) {
         Tls agreed = tls;
-        return agreed == null || !look(agreed, host) || admitted;
+        return agreed == null || !lookUp(agreed, host) || lastAdmitted;
     }
 
     /**
      * Looks up the settings of a host, unless it is the host of the last call. Returns false if all hosts use the
      * settings of the handshake.
      */
-    private boolean look(Tls agreed, byte[] host) {
+    private boolean lookUp(Tls agreed, byte[] host) {
         TlsNames names = agreed.names();
         Object version = names == null ? null : names.version();
         if (names == null || version == null) {
             return false;
         }
-        if (!version.equals(askedVersion) || !Arrays.equals(host, askedHost)) {
+        if (!version.equals(lastVersion) || !Arrays.equals(host, lastHost)) {
             ServerTlsConfig found = names.settings(new String(host, StandardCharsets.ISO_8859_1));
-            askedSettings = found;
-            admitted = agreed.settings().admitsTo(found);
-            askedVersion = version;
-            askedHost = host;
+            lastSettings = found;
+            lastAdmitted = agreed.settings().admitsTo(found);
+            lastVersion = version;
+            lastHost = host;
         }
         return true;
     }
 
     /**
-     * Returns true if the client uses TLS, either to this proxy or to a load balancer that sends a trusted PROXY
-     * header.
+     * Returns true if the client uses TLS to this proxy, or to a load balancer. The second is known from a
+     * trusted PROXY header.
      */
     public boolean isSecureForClient() {
         return secure || announcedSecure;

@@ -39,8 +39,9 @@ public interface ClientStream {
     void writeHead(OutboundHead head);
 
     /**
-     * Sends the response head that turns the connection or stream into a tunnel: a 101, or the 2xx to a CONNECT.
-     * The tunnel then owns the connection or stream, and first receives the bytes that the client sent after its
+     * Sends the response head that turns the connection or stream into a tunnel. This is a 101, or the 2xx to a
+     * CONNECT. The tunnel then owns the connection or stream, and first receives the bytes that the client sent
+     * after its
      * request. Called instead of {@link #writeHead}, as the last call.
      */
     default void switchTo(OutboundHead head, ClientTunnel tunnel) {
@@ -61,16 +62,14 @@ public interface ClientStream {
     /** Ends the response. */
     void finish();
 
-    /**
-     * Ends the response with a trailer section (RFC 9110 s6.5), which is omitted if the protocol does not support it.
-     */
+    /** Ends the response with a trailer section (RFC 9110 s6.5). Omits trailers that the protocol does not support. */
     default void finish(FieldSection trailers) {
         finish();
     }
 
     /**
-     * Aborts the response so that the client can detect that it is incomplete (RFC 9112 s8): closes the connection or
-     * resets the stream.
+     * Aborts the response: closes the connection or resets the stream. So the client detects that the response is
+     * incomplete (RFC 9112 s8).
      */
     void abort();
 

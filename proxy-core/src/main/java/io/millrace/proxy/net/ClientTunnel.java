@@ -3,7 +3,7 @@ package io.millrace.proxy.net;
 import io.netty.channel.ChannelHandler;
 
 /**
- * The client's side of a tunnel: the owner of a client connection after CONNECT or an upgrade. Receives all
+ * The client's side of a tunnel, which owns a client connection after CONNECT or an upgrade. Receives all
  * further bytes, controls reading and writing, and closes the connection.
  *
  * <p>Confined to the connection's event loop.

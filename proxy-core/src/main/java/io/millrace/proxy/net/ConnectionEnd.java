@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 
 /**
- * Ways to end a channel's connection: after all writes, by a FIN, or by a TCP reset.
+ * Ends the connections of channels: after all writes, by a FIN, or by a TCP reset.
  *
  * <p>Thread-safe: no state.
  */
@@ -89,8 +89,8 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Logs the failure of a connection: at debug level if the network or the client caused it, as a warning for
-     * an internal error.
+     * Logs the failure of a connection. Uses debug level if the network or the client caused it, and warns of an
+     * internal error.
      */
     public static void logFault(Logger log, Channel channel, Throwable cause) {
         // Netty reports a connection that was reset before it was accepted as never connected.

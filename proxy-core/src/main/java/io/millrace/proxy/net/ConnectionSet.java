@@ -160,7 +160,7 @@ public final class ConnectionSet {
             ticking.cancel(false);
         }
         for (Member member : List.copyOf(members)) {
-            tell(member, Member::onClose);
+            callSafely(member, Member::onClose);
         }
     }
 
@@ -201,11 +201,11 @@ public final class ConnectionSet {
         if (draining && members.isEmpty()) {
             // Deferred, because a connection that changes its protocol is removed as one member and added again as
             // another.
-            loop.execute(this::tellWhenEmpty);
+            loop.execute(this::notifyIfEmpty);
         }
     }
 
-    private void tellWhenEmpty() {
+    private void notifyIfEmpty() {
         Runnable listener = onEmpty;
         if (listener != null && members.isEmpty()) {
             onEmpty = null;
@@ -229,7 +229,7 @@ public final class ConnectionSet {
         draining = true;
         onEmpty = whenEmpty;
         drainAll(false);
-        tellWhenEmpty();
+        notifyIfEmpty();
         if (!members.isEmpty()) {
             loop.schedule(() -> drainAll(true), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -238,8 +238,8 @@ public final class ConnectionSet {
     private void drainAll(boolean idleToo) {
         endsIdle = idleToo;
         for (Member member : List.copyOf(members)) {
-            if (!tell(member, each -> each.onDrain(idleToo))) {
-                tell(member, Member::onClose);
+            if (!callSafely(member, each -> each.onDrain(idleToo))) {
+                callSafely(member, Member::onClose);
             }
         }
     }
@@ -275,7 +275,7 @@ public final class ConnectionSet {
     }
 
     /** Calls a member. Logs an exception and returns false, so that the other members are still called. */
-    private static boolean tell(Member member, Consumer<Member> what) {
+    private static boolean callSafely(Member member, Consumer<Member> what) {
         try {
             what.accept(member);
             return true;

@@ -12,7 +12,7 @@ public final class ContentRate {
     private static final long UNSET = 0;
     private static final long SECOND_NANOS = 1_000_000_000L;
 
-    private long lookedAtNanos = UNSET;
+    private long sampledAtNanos = UNSET;
     /** Time of the current window without pauses, in nanoseconds. */
     private long countedNanos;
 
@@ -21,7 +21,7 @@ public final class ContentRate {
 
     /** Begins the content of another request. */
     public void begin() {
-        lookedAtNanos = UNSET;
+        sampledAtNanos = UNSET;
         countedNanos = 0;
         bytes = 0;
         paused = false;
@@ -44,15 +44,15 @@ public final class ContentRate {
      * @param bytesPerSecond minimum rate; 0 for none
      */
     public boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
-        long since = nowNanos - lookedAtNanos;
-        boolean first = lookedAtNanos == UNSET;
+        long elapsedNanos = nowNanos - sampledAtNanos;
+        boolean first = sampledAtNanos == UNSET;
         boolean skipped = first || paused || !counts || bytesPerSecond <= 0;
-        lookedAtNanos = nowNanos;
+        sampledAtNanos = nowNanos;
         paused = false;
         if (skipped) {
             return false;
         }
-        countedNanos += since;
+        countedNanos += elapsedNanos;
         if (countedNanos < windowNanos) {
             return false;
         }

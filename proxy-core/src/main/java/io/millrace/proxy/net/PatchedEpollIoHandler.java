@@ -28,11 +28,11 @@ import io.netty.channel.unix.FileDescriptor;
  * <p>Confined to its event loop, like Netty's handler.
  */
 final class PatchedEpollIoHandler implements IoHandler {
-    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
+    private static final EpollIoOps ERRORS_ONLY = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
 
     private final IoHandler epoll;
-    private boolean tellsEvents;
-    private long turn;
+    private boolean dispatching;
+    private long iteration;
 
     private PatchedEpollIoHandler(IoHandler epoll) {
         this.epoll = epoll;
@@ -53,7 +53,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
         @Override
         public long submit(IoOps ops) {
-            return inEpoll.submit(ops instanceof EpollIoOps some && some.value() == 0 ? NOTHING : ops);
+            return inEpoll.submit(ops instanceof EpollIoOps some && some.value() == 0 ? ERRORS_ONLY : ops);
         }
 
         @Override
@@ -71,7 +71,7 @@ final class PatchedEpollIoHandler implements IoHandler {
     @SuppressWarnings("try") // closes like the wrapped handle
     private final class LateHandle implements EpollIoHandle {
         private final EpollIoHandle handle;
-        private final long registeredIn = turn;
+        private final long registeredIn = iteration;
 
         LateHandle(EpollIoHandle handle) {
             this.handle = handle;
@@ -84,7 +84,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
         @Override
         public void handle(IoRegistration registration, IoEvent event) {
-            if (turn != registeredIn) {
+            if (iteration != registeredIn) {
                 handle.handle(registration, event);
             }
         }
@@ -112,12 +112,12 @@ final class PatchedEpollIoHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
-        turn++;
-        tellsEvents = true;
+        iteration++;
+        dispatching = true;
         try {
             return epoll.run(context);
         } finally {
-            tellsEvents = false;
+            dispatching = false;
         }
     }
 
@@ -133,7 +133,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
-        boolean late = tellsEvents && handle instanceof EpollIoHandle;
+        boolean late = dispatching && handle instanceof EpollIoHandle;
         return new Registration(epoll.register(late ? new LateHandle((EpollIoHandle) handle) : handle));
     }
 

@@ -31,7 +31,10 @@ final class PlainAcceptor implements EpollIoHandle {
     private static final int ACCEPTS_MAX = 16;
     /** Pause after a failure in ms. If descriptors or memory are exhausted, an immediate retry would fail too. */
     private static final long PAUSE_MILLIS = 1000;
-    /** Size in bytes of the buffer for a peer address: a length byte, and the longest address with port and scope. */
+    /**
+     * Size in bytes of the buffer for a peer address. It contains a length byte, and the longest address with port and
+     * scope.
+     */
     private static final int ADDRESS_LENGTH = 26;
 
     private static final Logger log = LoggerFactory.getLogger(PlainAcceptor.class);

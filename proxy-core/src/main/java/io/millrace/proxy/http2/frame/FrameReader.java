@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits the bytes of a peer into frames, and checks each frame by itself (RFC 9113 s4, s6).
+ * Splits the bytes of a peer into frames, and checks each frame (RFC 9113 s4, s6).
  *
  * <p>Passes on the payload of DATA frames as it arrives. Passes on all other frames when they are complete.
  *
@@ -75,7 +75,7 @@ public final class FrameReader {
     private final BlockBuffer block;
 
     private boolean anyFrame;
-    /** The current DATA frame: the next fields describe it, with the bytes of content and padding still to be read. */
+    /** True within a DATA frame, which the next fields describe. */
     private boolean inData;
 
     private boolean dataDropped;

@@ -63,7 +63,8 @@ public final class Frames {
     }
 
     /**
-     * Appends a complete field block: one HEADERS frame, then CONTINUATION frames if the block is longer than a frame.
+     * Appends a complete field block. Writes a HEADERS frame, then CONTINUATION frames if the block is longer
+     * than a frame.
      */
     public static void headers(ByteBuf out, int streamId, byte[] block, int length, boolean endStream) {
         int first = Math.min(length, PAYLOAD_BYTES_MAX);

@@ -40,7 +40,7 @@ public final class HuffmanCode {
      */
     private static final int[] STEPS = new int[STATES * 16];
 
-    /** The states in which text may end: the bits after the last symbol are padding, at most seven bits, all ones. */
+    /** The states in which text may end. The bits after the last symbol are padding: at most seven bits, all ones. */
     private static final boolean[] ENDS = new boolean[STATES];
 
     static {

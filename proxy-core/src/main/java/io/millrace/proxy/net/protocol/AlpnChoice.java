@@ -11,7 +11,7 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.util.function.LongSupplier;
 
 /**
- * A channel handler that starts HTTP/1.1 or HTTP/2 after the TLS handshake, as negotiated by ALPN (RFC 7301).
+ * A channel handler that starts HTTP/1.1 or HTTP/2 after the TLS handshake. ALPN (RFC 7301) determines the protocol.
  *
  * <p>Placed behind the TLS handler. Removes itself from the pipeline after it has started the protocol. Confined
  * to the channel's event

@@ -79,7 +79,7 @@ final class PendingConnection implements ConnectionSet.Member {
         }
     }
 
-    /** Keeps the connection during a drain: a request may be on its way, and the deadline limits the wait. */
+    /** Keeps the connection during a drain. A request may be on its way, and the deadline limits the wait. */
     @Override
     public void onDrain(boolean idleToo) {}
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * A channel handler that starts HTTP/1.1 or HTTP/2 by the first bytes of a connection without TLS. HTTP/2 clients
+ * A channel handler that chooses HTTP/1.1 or HTTP/2 by the first bytes, without TLS. HTTP/2 clients
  * with prior knowledge send the preface first (RFC 9113 s3.3). Then the handler removes itself from the pipeline.
  *
  * <p>Confined to the channel's event loop.
@@ -61,7 +61,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
         if (pending.isOver()) {
             in.skipBytes(in.readableBytes());
         } else if (!Http2Preface.isBegun(in)) {
-            if (isOfNeither(in)) {
+            if (isUnknownProtocol(in)) {
                 pending.onClose();
             } else {
                 select(http1);
@@ -75,7 +75,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
      * Returns true if the first line is complete but is not an HTTP/1 request line. Then the connection is closed
      * without a response, as for an invalid preface (RFC 9113 s3.4).
      */
-    private static boolean isOfNeither(ByteBuf in) {
+    private static boolean isUnknownProtocol(ByteBuf in) {
         int lineEnd = in.indexOf(in.readerIndex(), in.writerIndex(), (byte) '\n');
         int version =
                 lineEnd - VERSION.length - (lineEnd > in.readerIndex() && in.getByte(lineEnd - 1) == '\r' ? 2 : 1);

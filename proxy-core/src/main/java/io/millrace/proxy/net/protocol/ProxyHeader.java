@@ -45,6 +45,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
 
     /** Length of the fixed part of a version 2 header, before the addresses. */
     private static final int FIXED_2 = 16;
+
     private static final int ADDRESSES_V4 = 12;
     private static final int ADDRESSES_V6 = 36;
 
