@@ -97,8 +97,8 @@ public final class ProxyServer implements AutoCloseable {
     private static final long ADDRESSES_SECONDS = 10;
 
     /**
-     * Rounds of empty tasks over all event loops at close, because a task of one loop may submit a task to
-     * another. The longest chain has three tasks: the store replies to the loop of a waiting request, which calls
+     * Rounds of empty tasks over all event loops at close. A task of one loop may submit a task to another. The
+     * longest chain has three tasks: the store replies to the loop of a waiting request, which calls
      * the loop of the fetch, which replies.
      */
     private static final int CLOSING_ROUNDS = 3;
@@ -146,7 +146,7 @@ public final class ProxyServer implements AutoCloseable {
         int loopCount = config.worker().eventLoops() == 0
                 ? Runtime.getRuntime().availableProcessors()
                 : config.worker().eventLoops();
-        ProcessMemory.noteJvm();
+        ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
         accessLogs = ServerLogs.start(config, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
@@ -471,7 +471,7 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Runs a callback when all event loops have run a task, to show that none of them is blocked.
+     * Runs a callback when all event loops have responded. Shows that none of them is blocked.
      *
      * @param allLoopsAlive runs on the event loop that responds last
      */

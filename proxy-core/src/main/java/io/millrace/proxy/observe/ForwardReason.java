@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe;
 
 /**
- * The reasons why a request was forwarded to the origin: the values of {@code fwd} in Cache-Status (RFC 9211 section
- * 2.2).
+ * The reasons why a request was forwarded to the origin. They are the values of {@code fwd} in Cache-Status (RFC
+ * 9211 section 2.2).
  */
 public enum ForwardReason {
     /** The cache was configured not to handle this request. */

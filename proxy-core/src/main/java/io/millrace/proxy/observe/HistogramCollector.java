@@ -16,7 +16,7 @@ import java.util.function.Function;
 final class HistogramCollector implements Collector {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** One series of the histogram: its label values, and a function that returns the histogram of a loop. */
+    /** One series: its label values, and a function that returns the histogram of a loop. */
     record Series(
             List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
 

@@ -43,20 +43,20 @@ public record MemoryMap(
     record Range(long start, long end) {
         static final Range EMPTY = new Range(0, 0);
 
-        boolean has(long address) {
+        boolean contains(long address) {
             return Long.compareUnsigned(address, start) >= 0 && Long.compareUnsigned(address, end) < 0;
         }
 
         /** Returns the number of addresses that this range shares with another. */
-        long common(long otherStart, long otherEnd) {
+        long overlap(long otherStart, long otherEnd) {
             long from = Long.compareUnsigned(start, otherStart) > 0 ? start : otherStart;
             long to = Long.compareUnsigned(end, otherEnd) < 0 ? end : otherEnd;
             return Long.compareUnsigned(from, to) < 0 ? to - from : 0;
         }
 
         /**
-         * Returns the range from the lowest to the highest address in the text, written as {@code 0x...}; empty if
-         * there is none.
+         * Returns the range from the lowest to the highest address in the text. Addresses begin with {@code 0x};
+         * the range is empty if there are none.
          */
         static Range of(String text) {
             long low = -1;
@@ -99,7 +99,7 @@ public record MemoryMap(
         return heap + code + stacks + data + malloc + jvm + blocks;
     }
 
-    /** A parser of {@code smaps}: the sums up to the current line, and the mapping to which the line belongs. */
+    /** A parser of {@code smaps}. Holds the sums up to the current line, and the mapping of this line. */
     private static final class Sums {
         private final Range heapRange;
         private final Range codeRange;
@@ -169,9 +169,9 @@ public record MemoryMap(
         }
 
         private void add(boolean noReserve) {
-            if (heapRange.has(start)) {
+            if (heapRange.contains(start)) {
                 heap += anonymous;
-            } else if (codeRange.has(start)) {
+            } else if (codeRange.contains(start)) {
                 code += anonymous;
             } else if (stack) {
                 stacks += anonymous;
@@ -183,9 +183,9 @@ public record MemoryMap(
                 arenaEnd = end;
             } else if (!reserved || start != arenaEnd) {
                 unnamed.add(new Range(start, end));
-                long ofJvm = shareOfJvm();
-                jvm += ofJvm;
-                blocks += anonymous - ofJvm;
+                long jvmBytes = shareOfJvm();
+                jvm += jvmBytes;
+                blocks += anonymous - jvmBytes;
             }
         }
 
@@ -196,7 +196,7 @@ public record MemoryMap(
         private long shareOfJvm() {
             long inside = 0;
             for (Range range : jvmRanges) {
-                inside += range.common(start, end);
+                inside += range.overlap(start, end);
             }
             return Math.round((double) anonymous * inside / (end - start));
         }

@@ -14,7 +14,7 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory usage of this process, read from {@code /proc/self} on demand, at most every two seconds. All values
+ * The memory usage of this process, read from {@code /proc/self} at most every two seconds. All values
  * are 0 on systems without {@code /proc}.
  *
  * <p>Thread-safe. A call takes some milliseconds, so it must not run on event loops.
@@ -34,7 +34,7 @@ public final class ProcessMemory {
     private MemoryMap.@Nullable Range heap;
 
     /** Records the memory ranges of the JVM, once per process. Call before the first proxy allocates buffers. */
-    public static void noteJvm() {
+    public static void recordJvm() {
         assert JVM != null; // calling this method has initialized the class and thus the constant
     }
 
@@ -66,14 +66,14 @@ public final class ProcessMemory {
     private MemoryMap read() {
         MemoryMap.Range heapRange = heap;
         if (heapRange == null) {
-            heapRange = MemoryMap.Range.of(ask("gcHeapInfo"));
+            heapRange = MemoryMap.Range.of(runCommand("gcHeapInfo"));
             heap = heapRange;
         }
         try {
             return MemoryMap.of(
                     Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
                     heapRange,
-                    MemoryMap.Range.of(ask("compilerCodecache")),
+                    MemoryMap.Range.of(runCommand("compilerCodecache")),
                     JVM);
         } catch (IOException e) {
             return MemoryMap.NONE;
@@ -81,7 +81,7 @@ public final class ProcessMemory {
     }
 
     /** Runs a diagnostic command of the JVM, as {@code jcmd} does. Returns an empty text if it fails. */
-    private static String ask(String command) {
+    private static String runCommand(String command) {
         try {
             Object answer = ManagementFactory.getPlatformMBeanServer()
                     .invoke(

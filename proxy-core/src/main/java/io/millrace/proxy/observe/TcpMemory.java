@@ -20,7 +20,7 @@ public final class TcpMemory {
     private static final Path USED = Path.of("/proc/net/sockstat");
     private static final Path LIMITS = Path.of("/proc/sys/net/ipv4/tcp_mem");
     private static final int READ_BYTES_MAX = 4096;
-    private static final long OLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long READ_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final LongSupplier nanoTime;
     private final AtomicLong readAtNanos;
@@ -58,8 +58,8 @@ public final class TcpMemory {
     }
 
     /**
-     * Returns the number of pages at which memory counts as tight: seven eighths of the first value of {@code
-     * tcp_mem}. Below that value, the kernel never slows TCP down.
+     * Returns the number of pages at which memory counts as tight. This is seven eighths of the first value of
+     * {@code tcp_mem}. Below that value, the kernel never slows TCP down.
      */
     static long pagesMax(String tcpMem) {
         StringTokenizer words = new StringTokenizer(tcpMem);
@@ -93,7 +93,7 @@ public final class TcpMemory {
         }
         long now = nanoTime.getAsLong();
         long before = readAtNanos.get();
-        if (now - before >= OLD_NANOS && readAtNanos.compareAndSet(before, now)) {
+        if (now - before >= READ_INTERVAL_NANOS && readAtNanos.compareAndSet(before, now)) {
             try {
                 tight = pages(readOnce(USED)) >= pagesMax;
             } catch (IOException e) {

@@ -21,7 +21,7 @@ public record AccessLogConfig(
         Duration rotateInterval,
         int rotateKeep,
         int ringBytes) {
-    /** Default ring size: space for about 3,000 ordinary records, the requests of one loop in 0.1 s at full speed. */
+    /** Default ring size. Holds about 3,000 ordinary records, the requests of one loop in 0.1 s at full speed. */
     public static final int DEFAULT_RING_BYTES = 1 << 20;
 
     /** Checks the limits of rotation and ring size. */

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line format of the access log: a named format, or a template in Traffic Server's syntax. A template contains
+ * A line format of the access log, named or as template in Traffic Server's syntax. A template contains
  * {@code %<code>} fields. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; formats
  * are equal if their texts are equal.
  */

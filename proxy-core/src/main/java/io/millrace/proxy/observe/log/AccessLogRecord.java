@@ -77,8 +77,8 @@ public final class AccessLogRecord {
     static final int HIERARCHY_MASK = 0xf;
 
     /**
-     * Shift of the four bits for the HTTP version of the request: major version times two plus minor version; 0 if
-     * unknown.
+     * Shift of the four bits for the HTTP version of the request. Their value is major version times two plus
+     * minor version; 0 if unknown.
      */
     static final int VERSION_SHIFT = 28;
 

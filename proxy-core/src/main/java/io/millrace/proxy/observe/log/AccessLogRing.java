@@ -112,7 +112,7 @@ public final class AccessLogRing {
      * fields when they are read, because these belong to the old templates. Called by one thread at a time, not by
      * the event loop.
      */
-    public void contain(List<LogCapture> captures, boolean showsTls) {
+    public void setOptionalTexts(List<LogCapture> captures, boolean showsTls) {
         Contents before = contents;
         contents = new Contents(before.generation() + 1, captures.toArray(new LogCapture[0]), showsTls);
     }
@@ -193,7 +193,7 @@ public final class AccessLogRing {
             }
             reading.wrap(index);
             if (reading.generation() != (contents.generation() & AccessLogRecord.ORIGIN_STATUS_MASK)) {
-                reading.forgetHeaderFields();
+                reading.clearHeaderFields();
             }
             wantsMore = reader.read(reading);
             position += length;

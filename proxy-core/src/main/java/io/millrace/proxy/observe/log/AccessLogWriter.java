@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * <p>If a batch cannot be written, the writer keeps it and tries again each second. Meanwhile the rings fill up
  * and drop records, which limits the memory. Each record counts exactly once, as written or dropped.
  *
- * <p>Only the thread itself calls {@link #turn} and {@link #finish}; all other methods are thread-safe.
+ * <p>Only the thread itself calls {@link #writeOnce} and {@link #finish}; all other methods are thread-safe.
  */
 final class AccessLogWriter implements Runnable {
     /**
-     * Size of a batch in bytes: large enough that the system call costs little per line, and small enough for the
+     * Size of a batch in bytes. Large enough that the system call costs little per line, and small enough for the
      * processor's cache.
      */
     static final int BATCH_BYTES = 1 << 18;
@@ -116,7 +116,7 @@ final class AccessLogWriter implements Runnable {
     public void run() {
         thread = Thread.currentThread();
         while (!closeRequested) {
-            if (!turn()) {
+            if (!writeOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
@@ -124,7 +124,7 @@ final class AccessLogWriter implements Runnable {
     }
 
     /** Writes at most one batch. Returns false if there was nothing to write or writing is not possible now. */
-    boolean turn() {
+    boolean writeOnce() {
         long now = epochMillis.getAsLong();
         reopenIfRequested();
         if (isFailing && Math.abs(now - failedAtMillis) < RETRY_MILLIS) {

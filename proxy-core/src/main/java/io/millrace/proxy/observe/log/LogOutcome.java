@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log;
 
-/** The outcome of a request for the access log, each with its result code in the {@code squid} format. */
+/** The outcomes of requests in access logs, with their result codes in the {@code squid} format. */
 public enum LogOutcome {
     /** The request was answered; {@link CacheResult} says how. */
     OK(""),

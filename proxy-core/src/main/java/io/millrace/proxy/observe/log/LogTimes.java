@@ -7,7 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * A part of a line: the arrival time of the request in UTC, in a given pattern. Caches the text for one second.
+ * Writes the arrival time of the request in UTC, in a given pattern. Caches the text for one second.
  * Confined to the writer thread.
  */
 final class LogTimes implements LogTemplate.Piece {

@@ -53,14 +53,14 @@ public final class LoggedRecord {
 
     /**
      * The generation of header fields when the event loop wrote the record; the low 16 bits. See {@link
-     * AccessLogRing#contain}.
+     * AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
     }
 
     /** Makes the header fields of templates absent, because they belong to previous templates. */
-    void forgetHeaderFields() {
+    void clearHeaderFields() {
         for (LogField slot : LogTemplate.SLOTS) {
             textLengths[slot.index()] = -1;
         }

@@ -105,7 +105,7 @@ public final class AccessLogs implements AutoCloseable {
             after.add(output(log, before));
         }
         for (AccessLogRing ring : rings) {
-            ring.contain(captures, showsTls);
+            ring.setOptionalTexts(captures, showsTls);
         }
         dispatcher = new LogDispatcher(rings, List.copyOf(after), dispatched, faults);
         dispatcher.start();
@@ -145,7 +145,7 @@ public final class AccessLogs implements AutoCloseable {
             if (old.config().name().equals(log.name())) {
                 counts = old.counts();
                 boolean fits = old.sender().maxLineBytes() >= maxLineBytes;
-                sender = fits && sendsTheSame(old.config(), log) ? old.sender() : null;
+                sender = fits && canKeepSender(old.config(), log) ? old.sender() : null;
             }
         }
         if (counts == null) {
@@ -159,7 +159,7 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /** Returns true if a log may keep its sender. The sender of journald messages contains the sample rate. */
-    private static boolean sendsTheSame(LogOutputConfig before, LogOutputConfig after) {
+    private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
         boolean isJournald = after.destination() instanceof LogDestination.ToJournald;
         return before.destination().equals(after.destination())
                 && (!isJournald || before.sampleRate() == after.sampleRate());

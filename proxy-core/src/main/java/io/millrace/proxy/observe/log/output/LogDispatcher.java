@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that reads the rings of all event loops and passes each record to every log. It never waits for a
+ * The thread that passes the records in all event loops' rings to every log. It never waits for a
  * target. When the list of logs changes, a new dispatcher replaces this one.
  */
 final class LogDispatcher implements Runnable {
-    /** Limit of records that are read from one ring at a time, so that the event loop gets free space back soon. */
+    /** Limit of records that are read from one ring at a time. So the event loop gets free space back soon. */
     private static final int BATCH_RECORDS = 256;
 
     /**
@@ -81,17 +81,17 @@ final class LogDispatcher implements Runnable {
     @Override
     public void run() {
         while (!stopRequested) {
-            if (!turn()) {
+            if (!dispatchOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
-        for (int round = 0; round < LAST_ROUNDS && turn(); round++) {
+        for (int round = 0; round < LAST_ROUNDS && dispatchOnce(); round++) {
             // until the rings are empty
         }
     }
 
     /** Reads at most {@link #BATCH_RECORDS} records of each ring. Returns false if there were none. */
-    boolean turn() {
+    boolean dispatchOnce() {
         int read = 0;
         for (AccessLogRing ring : rings) {
             batch = 0;

@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One access log as the dispatcher sees it: filter, sample, format, and the queue to the sender thread. Confined to
+ * One access log of the dispatcher: filter, sample, format, and the queue to the sender thread. Confined to
  * the dispatcher thread.
  */
 final class LogOutput {
@@ -52,7 +52,7 @@ final class LogOutput {
         try {
             if (filter != null && !filter.test(facts)) {
                 counts.filtered();
-            } else if (!sample.takes(logged)) {
+            } else if (!sample.includes(logged)) {
                 counts.sampledOut();
             } else {
                 logged.sampleRate(config.sampleRate());

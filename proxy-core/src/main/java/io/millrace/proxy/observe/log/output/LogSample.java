@@ -20,7 +20,7 @@ final class LogSample {
     }
 
     /** Returns true if the record is part of the sample. */
-    boolean takes(LoggedRecord logged) {
+    boolean includes(LoggedRecord logged) {
         if (rate == 1) {
             return true;
         }

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The queue of one access log, with the thread that writes its lines to the target. The queue has two buffers:
+ * The queue of one access log, with the thread that writes it to the target. The queue has two buffers:
  * the dispatcher fills one while this thread writes the other. If the first is full, further lines are dropped and
  * counted.
  *
  * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s
- * to 30 s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #turn} and {@link
+ * to 30 s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and {@link
  * #finish}. The other methods are thread-safe.
  */
 final class LogSender implements Runnable {
     /**
-     * Size of each of the two buffers in bytes: about 5,000 lines, or the requests of one busy event loop in a
+     * Size of each of the two buffers in bytes. Holds about 5,000 lines, the requests of one busy event loop in a
      * second. Not configurable, because a longer outage of a target needs another target and not more memory.
      */
     static final int QUEUE_BYTES = 1 << 20;
@@ -153,7 +153,7 @@ final class LogSender implements Runnable {
     @Override
     public void run() {
         while (!closeRequested) {
-            if (!turn()) {
+            if (!sendOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
@@ -161,7 +161,7 @@ final class LogSender implements Runnable {
     }
 
     /** Writes one buffer. Returns false if there was nothing to write, or writing is not possible now. */
-    boolean turn() {
+    boolean sendOnce() {
         long now = epochMillis.getAsLong();
         if (isFailing && Math.abs(now - failedAtMillis) < retryMillis && !reopenRequested) {
             return false;

@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log.target;
 import java.nio.file.Path;
 
 /**
- * The settings of an access log that is sent to journald, the log service of systemd. Immutable.
+ * The settings of an access log that is sent to journald, systemd's log service. Immutable.
  *
  * @param socket path of journald's datagram socket
  * @param severity severity of all messages

@@ -60,8 +60,8 @@ public final class MessageTarget implements LogTarget {
     }
 
     /**
-     * Returns true: a partly sent message must be sent again completely, because each connection begins with a new
-     * message.
+     * Returns true. A partly sent message must be sent again completely, because each connection begins with a
+     * new message.
      */
     @Override
     public boolean isAtStart() {
