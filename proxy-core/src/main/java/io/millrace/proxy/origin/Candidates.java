@@ -1,7 +1,7 @@
 package io.millrace.proxy.origin;
 
 /**
- * The input of a load-balancing policy: the current weight and load of each host of an origin group. All arrays
+ * The input of a load-balancing policy: the current weight and load of each host. All arrays
  * are in the order of the configuration. Also holds the state of the policy between selections. Not thread-safe.
  */
 final class Candidates {

@@ -5,10 +5,7 @@ import io.millrace.proxy.fetch.OriginFailure;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The consecutive tries of one request at the hosts of an origin group, with their results. Confined to one event
- * loop.
- */
+/** The tries of one request at the hosts of an origin group, with their results. Confined to one event loop. */
 public final class GroupTries {
     /** The hash key of a request, for load-balancing policies that hash. */
     public interface Key {
@@ -71,7 +68,7 @@ public final class GroupTries {
     }
 
     /**
-     * Selects a host again after all hosts were tried, because a host that did not respond may have recovered.
+     * Selects a host again after all hosts were tried. A host that did not respond may have recovered.
      * Excludes the last host, and hosts that answered with a retried status.
      */
     private int chooseAgain(long nowMillis) {
@@ -80,8 +77,10 @@ public final class GroupTries {
         return view.chooseUp(key, out, nowMillis);
     }
 
-    /** Returns true if the tries should be logged: more than one host was tried, or no host was available. */
-    public boolean isWorthTelling() {
+    /**
+     * Returns true if the tries should be logged. This holds if more than one host was tried, or none was available.
+     */
+    public boolean isWorthLogging() {
         return tries != 1;
     }
 
@@ -160,7 +159,7 @@ public final class GroupTries {
             if (isOfHost(reason)) {
                 failed(reason.text(), nowMillis);
             } else {
-                note(reason.text());
+                addToHistory(reason.text());
                 left();
             }
         }
@@ -170,7 +169,7 @@ public final class GroupTries {
                 return;
             }
             end();
-            note(why);
+            addToHistory(why);
             view.load(index).failed(nowMillis);
             // If all hosts are down, requests are also sent to a host that another request tests. They must not
             // decide that trial.
@@ -182,7 +181,7 @@ public final class GroupTries {
         /** Ends the try because of a retried status; the request goes to another host. */
         public void refused(int status) {
             if (!ended) {
-                note(Integer.toString(status));
+                addToHistory(Integer.toString(status));
                 left();
             }
         }
@@ -214,7 +213,7 @@ public final class GroupTries {
             view.load(index).ended();
         }
 
-        private void note(String why) {
+        private void addToHistory(String why) {
             StringBuilder text = history;
             if (text == null) {
                 text = new StringBuilder();

@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 /** Selects hosts of one origin group for the requests of one event loop. Confined to this event loop. */
 final class GroupView {
     /** Weight of a host at the beginning of its slow start, in hundredths of the configured weight. */
-    private static final int SLOW_START_LEAST = Candidates.WEIGHT_UNIT / 10;
+    private static final int SLOW_START_MIN = Candidates.WEIGHT_UNIT / 10;
 
     /** A subset of the hosts from which one is selected. */
     private enum Ring {
@@ -24,8 +24,10 @@ final class GroupView {
 
     private static final Ring[] RINGS = Ring.values();
 
-    /** Number of the first rings in {@link #RINGS}, which contain only hosts that are up or due for a trial. */
-    private static final int CAREFUL_RINGS = 2;
+    /**
+     * Number of the rings that contain only hosts that are up or due for a trial. They come first in {@link #RINGS}.
+     */
+    private static final int HEALTHY_RINGS = 2;
 
     private final OriginGroups groups;
     private final OriginGroup group;
@@ -94,9 +96,9 @@ final class GroupView {
      */
     private int chooseAlternating(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {
-            int home = home(key, tried, mayGoOnTrial, nowMillis);
-            if (home >= 0) {
-                return home;
+            int primaryOfKey = primaryOfKey(key, tried, mayGoOnTrial, nowMillis);
+            if (primaryOfKey >= 0) {
+                return primaryOfKey;
             }
         }
         int backups = 0;
@@ -109,19 +111,19 @@ final class GroupView {
     }
 
     /**
-     * Returns the primary to which the URL is hashed, if that host is up or this request is its trial; otherwise -1.
+     * Returns the primary to which the URL is hashed. Returns -1 unless that host is up or this request is its trial.
      */
-    private int home(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    private int primaryOfKey(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         onTrial = false;
-        int home = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
+        int primaryOfKey = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
                 ? group.policy().choose(candidates, key)
                 : -1;
-        if (home < 0 || host(home).health().isUp(nowMillis)) {
-            return home;
+        if (primaryOfKey < 0 || host(primaryOfKey).health().isUp(nowMillis)) {
+            return primaryOfKey;
         }
-        onTrial = weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0
-                && host(home).beginTrial(nowMillis);
-        return onTrial ? home : -1;
+        onTrial = weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0
+                && host(primaryOfKey).beginTrial(nowMillis);
+        return onTrial ? primaryOfKey : -1;
     }
 
     /**
@@ -146,7 +148,7 @@ final class GroupView {
 
     private int chooseByHealth(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
-        int rings = fail ? CAREFUL_RINGS : RINGS.length;
+        int rings = fail ? HEALTHY_RINGS : RINGS.length;
         for (int i = 0; i < rings; i++) {
             int chosen = choose(RINGS[i], key, tried, mayGoOnTrial, nowMillis);
             if (chosen >= 0) {
@@ -163,7 +165,7 @@ final class GroupView {
      * @return index of the host; -1 for none
      */
     int chooseUp(long key, BitSet out, long nowMillis) {
-        for (int i = 0; i < CAREFUL_RINGS; i++) {
+        for (int i = 0; i < HEALTHY_RINGS; i++) {
             int chosen = choose(RINGS[i], key, out, false, nowMillis);
             if (chosen >= 0) {
                 return chosen;
@@ -180,9 +182,9 @@ final class GroupView {
         OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
-            int home = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
-            if (home >= 0 && weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0) {
-                return home;
+            int primaryOfKey = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
+            if (primaryOfKey >= 0 && weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0) {
+                return primaryOfKey;
             }
             int other = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
             if (other >= 0) {
@@ -200,7 +202,7 @@ final class GroupView {
             return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
         }
         int chosen = -1;
-        for (int i = 0; chosen < 0 && i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
+        for (int i = 0; chosen < 0 && i < (fail ? HEALTHY_RINGS : RINGS.length); i++) {
             chosen = previewRing(RINGS[i], key, mayGoOnTrial, nowMillis);
         }
         return chosen;
@@ -273,23 +275,23 @@ final class GroupView {
             return health.isPutDown(nowMillis) ? 0 : config.weight() * Candidates.WEIGHT_UNIT;
         }
         if (health.isUp(nowMillis)) {
-            return config.weight() * warmth(health, nowMillis);
+            return config.weight() * slowStartShare(health, nowMillis);
         }
         if (group.config().healthCheck() != null) {
             // No trials: health checks detect the recovery without risk to requests.
             return 0;
         }
-        long leftToOthers = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
-        return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
+        long delayMillis = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
+        return health.isTrialDue(nowMillis, delayMillis) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }
 
     /** Returns the share of its configured weight that a host has during slow start, in hundredths. */
-    private int warmth(OriginHealth health, long nowMillis) {
+    private int slowStartShare(OriginHealth health, long nowMillis) {
         long whole = group.config().slowStartMillis();
         long elapsed = nowMillis - health.since();
         if (whole == 0 || health.since() == 0 || elapsed >= whole || elapsed < 0) {
             return Candidates.WEIGHT_UNIT;
         }
-        return SLOW_START_LEAST + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_LEAST) * elapsed / whole);
+        return SLOW_START_MIN + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_MIN) * elapsed / whole);
     }
 }

@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs active health checks: one GET request per interval to each host of a group with health checks. Intervals
+ * Runs active health checks of origin hosts, by one GET request per host and interval. Intervals
  * vary randomly by up to a tenth, so that proxies do not check at the same moment. One event loop checks for the
  * whole proxy.
  *
@@ -128,7 +128,7 @@ public final class HealthChecks {
         /**
          * Starts a check if one is due. If the clock was set back, the next check is delayed by at most two intervals.
          */
-        void runIfDue(OriginGroup of, OriginGroupConfig.HealthCheck rules, long nowMillis) {
+        void runIfDue(OriginGroup group, OriginGroupConfig.HealthCheck rules, long nowMillis) {
             dueMillis = Math.min(dueMillis, nowMillis + rules.intervalMillis() * 2);
             if (nowMillis < dueMillis || (current != null && !current.judged)) {
                 return;
@@ -136,12 +136,12 @@ public final class HealthChecks {
             // Ends a previous check that still receives content.
             cancel();
             dueMillis = nowMillis + next(rules);
-            Attempt attempt = new Attempt(this, of, rules);
-            attempt.call = client.fetch(request(of, rules), attempt);
+            Attempt attempt = new Attempt(this, group, rules);
+            attempt.call = client.fetch(request(group, rules), attempt);
             current = attempt;
         }
 
-        private OriginRequest request(OriginGroup of, OriginGroupConfig.HealthCheck rules) {
+        private OriginRequest request(OriginGroup group, OriginGroupConfig.HealthCheck rules) {
             String name = rules.host();
             long nanos = TimeUnit.MILLISECONDS.toNanos(rules.timeoutMillis());
             FieldSection.Builder fields = FieldSection.builder();
@@ -163,9 +163,9 @@ public final class HealthChecks {
             if (name != null) {
                 request.tlsName(name);
             }
-            return request.tls(of.config().tls())
-                    .http2(of.config().checkHttp2())
-                    .source(of.config().checkSourceAddress())
+            return request.tls(group.config().tls())
+                    .http2(group.config().checkHttp2())
+                    .source(group.config().checkSourceAddress())
                     .build();
         }
 
@@ -200,7 +200,7 @@ public final class HealthChecks {
 
     /** One check of a host. Its events are ignored after the next check has begun. */
     private static final class Attempt implements OriginResponseHandler {
-        private final Check of;
+        private final Check check;
         private final OriginGroup group;
         private final OriginGroupConfig.HealthCheck rules;
         /** The host's term at the start of the check. */
@@ -210,37 +210,37 @@ public final class HealthChecks {
 
         private @Nullable OriginCall call;
 
-        Attempt(Check of, OriginGroup group, OriginGroupConfig.HealthCheck rules) {
-            this.of = of;
+        Attempt(Check check, OriginGroup group, OriginGroupConfig.HealthCheck rules) {
+            this.check = check;
             this.group = group;
             this.rules = rules;
-            term = of.host.health().term();
+            term = check.host.health().term();
         }
 
         private boolean isCurrent() {
-            return of.current == this;
+            return check.current == this;
         }
 
         /**
-         * Returns true if the result still counts: no newer check has begun, and the host's state has not changed
-         * since.
+         * Returns true if the result still counts. This holds if no newer check has begun, and the host's state
+         * has not changed.
          */
         private boolean isRelevant() {
-            return isCurrent() && !judged && of.host.health().term() == term;
+            return isCurrent() && !judged && check.host.health().term() == term;
         }
 
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
             if (isRelevant()) {
                 if (rules.statuses().contains(head.status())) {
-                    of.passed(this);
+                    check.passed(this);
                 } else {
-                    of.failed(this, Integer.toString(head.status()));
+                    check.failed(this, Integer.toString(head.status()));
                 }
             }
             judged = true;
             if (isCurrent() && (framing.contentLength() < 0 || framing.contentLength() > READ_BYTES_MAX)) {
-                of.cancel();
+                check.cancel();
             }
         }
 
@@ -257,7 +257,7 @@ public final class HealthChecks {
         @Override
         public void onFailure(OriginFailure failure) {
             if (isRelevant() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
-                of.failed(this, failure.reason().text());
+                check.failed(this, failure.reason().text());
             }
             ended();
         }
@@ -265,7 +265,7 @@ public final class HealthChecks {
         private void ended() {
             judged = true;
             if (isCurrent()) {
-                of.current = null;
+                check.current = null;
             }
         }
 

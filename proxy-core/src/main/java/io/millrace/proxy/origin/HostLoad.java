@@ -19,7 +19,10 @@ public final class HostLoad {
     private static final int VERSION = PADDING + 6;
     private static final int VALUES = 7;
 
-    /** Smoothing shift: a new latency has a weight of 1/8, as in the smoothed round-trip time of TCP (RFC 6298). */
+    /**
+     * Smoothing shift of latencies. A new value has a weight of 1/8, as in the smoothed round-trip time of TCP (RFC
+     * 6298).
+     */
     private static final int SHIFT = 3;
 
     private final long[] values = new long[2 * PADDING + VALUES];

@@ -33,7 +33,7 @@ public final class OriginGroup {
     }
 
     /** Returns true if the group has the given configuration and selves, so that a reload can keep it. */
-    boolean is(OriginGroupConfig other, BitSet otherSelves) {
+    boolean hasConfig(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }
 

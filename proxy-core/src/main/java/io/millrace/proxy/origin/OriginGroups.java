@@ -64,12 +64,14 @@ public final class OriginGroups {
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
             BitSet selves = selves(config, isThisProxy);
-            now.put(config.name(), old != null && old.is(config, selves) ? old : group(config, old, left, selves));
+            now.put(
+                    config.name(),
+                    old != null && old.hasConfig(config, selves) ? old : group(config, old, left, selves));
         }
         generation = new Generation(now, gone(generation.gone, leaving, now));
         for (OriginGroup group : now.values()) {
             if (group != before.get(group.name())) {
-                group.hosts().forEach(host -> host.follow(group.config(), nowMillis));
+                group.hosts().forEach(host -> host.applyRules(group.config(), nowMillis));
             }
         }
     }

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health of one origin host: its state with time and reason, and the operator's override. Each change creates
+ * The health of one origin host: its state, and the operator's override. Each change creates
  * a new object, which {@link OriginHost} stores. Times are epoch milliseconds.
  *
  * <pre>
@@ -96,10 +96,10 @@ public record OriginHealth(
     /**
      * Returns the health after a response.
      *
-     * @param askedIn the term in which the request was sent
+     * @param sentInTerm the term in which the request was sent
      */
-    OriginHealth answered(int askedIn, long nowMillis) {
-        if (askedIn != term) {
+    OriginHealth answered(int sentInTerm, long nowMillis) {
+        if (sentInTerm != term) {
             return this;
         }
         if (state == State.UP) {
@@ -112,9 +112,9 @@ public record OriginHealth(
         return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, put);
     }
 
-    /** Returns the health after enough passed health checks, which began in the term {@code askedIn}. */
-    OriginHealth checkedUp(int askedIn, long nowMillis) {
-        return askedIn != term || state == State.UP ? this : up(nowMillis);
+    /** Returns the health after enough passed health checks, which began in the term {@code sentInTerm}. */
+    OriginHealth checkedUp(int sentInTerm, long nowMillis) {
+        return sentInTerm != term || state == State.UP ? this : up(nowMillis);
     }
 
     /** Returns the health after enough failed health checks. */
@@ -131,11 +131,11 @@ public record OriginHealth(
     /**
      * Returns the health after a failed request.
      *
-     * @param askedIn the term in which the request was sent
+     * @param sentInTerm the term in which the request was sent
      * @param jitter random number from 0 to 1, so that event loops and proxies do not begin trials at the same time
      */
-    OriginHealth failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
-        if (askedIn != term) {
+    OriginHealth failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+        if (sentInTerm != term) {
             return this;
         }
         int more = failures + 1;
@@ -209,10 +209,10 @@ public record OriginHealth(
     /**
      * Returns the health after a trial that ended without a result. The next trial is due immediately.
      *
-     * @param askedIn the term in which the trial began
+     * @param sentInTerm the term in which the trial began
      */
-    OriginHealth trialLeft(int askedIn) {
-        return state == State.SUSPECT && askedIn == term
+    OriginHealth trialLeft(int sentInTerm) {
+        return state == State.SUSPECT && sentInTerm == term
                 ? new OriginHealth(
                         term,
                         State.DOWN,

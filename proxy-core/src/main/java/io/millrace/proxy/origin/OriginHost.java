@@ -106,7 +106,7 @@ public final class OriginHost {
     }
 
     /** Sets the history that an earlier process has stored. */
-    public void recall(HostHistory earlier) {
+    public void restoreHistory(HostHistory earlier) {
         past = earlier;
     }
 
@@ -117,23 +117,23 @@ public final class OriginHost {
         return load;
     }
 
-    /** Records the response to a request that was sent in the term {@code askedIn}. */
-    void answered(int askedIn, long nowMillis) {
+    /** Records the response to a request that was sent in the term {@code sentInTerm}. */
+    void answered(int sentInTerm, long nowMillis) {
         OriginHealth before = health();
         if (before.state() == OriginHealth.State.UP && before.failures() == 0) {
             return;
         }
-        swap(now -> now.answered(askedIn, nowMillis), nowMillis);
+        swap(now -> now.answered(sentInTerm, nowMillis), nowMillis);
     }
 
-    /** Records the failure of a request that was sent in the term {@code askedIn}. */
-    void failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
-        swap(now -> now.failed(why, askedIn, nowMillis, rules, jitter), nowMillis);
+    /** Records the failure of a request that was sent in the term {@code sentInTerm}. */
+    void failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(why, sentInTerm, nowMillis, rules, jitter), nowMillis);
     }
 
-    /** Records passed health checks that began in the term {@code askedIn}. */
-    void checkedUp(int askedIn, long nowMillis) {
-        swap(now -> now.checkedUp(askedIn, nowMillis), nowMillis);
+    /** Records passed health checks that began in the term {@code sentInTerm}. */
+    void checkedUp(int sentInTerm, long nowMillis) {
+        swap(now -> now.checkedUp(sentInTerm, nowMillis), nowMillis);
     }
 
     /** Records failed health checks. */
@@ -147,13 +147,13 @@ public final class OriginHost {
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
     }
 
-    /** Ends the trial begun in the term {@code askedIn} without a result. */
-    void leaveTrial(int askedIn) {
-        health.updateAndGet(now -> now.trialLeft(askedIn));
+    /** Ends the trial begun in the term {@code sentInTerm} without a result. */
+    void leaveTrial(int sentInTerm) {
+        health.updateAndGet(now -> now.trialLeft(sentInTerm));
     }
 
     /** Applies the current rules of the group to the health. */
-    void follow(OriginGroupConfig now, long nowMillis) {
+    void applyRules(OriginGroupConfig now, long nowMillis) {
         swap(known -> known.underRules(now.markdown(), now.healthCheck() != null, nowMillis), nowMillis);
     }
 
@@ -179,8 +179,8 @@ public final class OriginHost {
     }
 
     /**
-     * Records an event if the change decides whether the host receives requests, by its state or by an operator's
-     * override.
+     * Records an event if the host begins or ceases to receive requests. State and the operator's override
+     * together decide this.
      */
     private void reportChange(OriginHealth before, OriginHealth after, long nowMillis) {
         boolean wasDown = before.state() != OriginHealth.State.UP || before.put() != null;

@@ -42,7 +42,7 @@ public final class Overload {
         gauges = now;
     }
 
-    /** Returns the gauge of the rule at this index; null if the rule has no limits. */
+    /** Returns the gauge of the rule at this index. Returns null if the rule has no limits. */
     public @Nullable OverloadGauge of(int ruleIndex) {
         @Nullable OverloadGauge[] now = gauges;
         return ruleIndex < now.length ? now[ruleIndex] : null;

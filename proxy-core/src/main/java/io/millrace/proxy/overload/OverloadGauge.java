@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Measures whether one remap rule is in overload: its origin is slow or fails, or this process uses much CPU
+ * Measures whether one remap rule is in overload. Then its origin is slow or fails, or this process uses much CPU
  * time. Values are measured in windows of one second. An overload begins when a limit was exceeded in {@value
  * #WINDOWS_TO_BEGIN} consecutive windows. It ends when all values have stayed below {@value #CALM_SHARE} of their
  * limits for the configured time. A window with fewer than {@value #ANSWERS_MIN} origin requests ignores latency
@@ -36,7 +36,7 @@ public final class OverloadGauge {
     private volatile OverloadConfig config;
     private volatile boolean over;
     private int windowsOver;
-    private long restlessNanos;
+    private long lastHighNanos;
 
     OverloadGauge(RemapRuleConfig rule, OverloadConfig config) {
         verb = rule.verb();
@@ -108,27 +108,27 @@ public final class OverloadGauge {
         long count = answers.sumThenReset();
         long failed = failures.sumThenReset();
         long nanos = waitedNanos.sumThenReset();
-        boolean telling = count >= ANSWERS_MIN;
-        double latency = telling ? (double) nanos / count : 0;
-        double errors = telling ? (double) failed / count : 0;
-        String crossed = crossed(latency, errors, cpuShare, 1);
-        windowsOver = crossed == null ? 0 : windowsOver + 1;
+        boolean hasEnough = count >= ANSWERS_MIN;
+        double latency = hasEnough ? (double) nanos / count : 0;
+        double errors = hasEnough ? (double) failed / count : 0;
+        String exceeded = exceeded(latency, errors, cpuShare, 1);
+        windowsOver = exceeded == null ? 0 : windowsOver + 1;
         if (!over && windowsOver >= WINDOWS_TO_BEGIN) {
             over = true;
-            restlessNanos = nowNanos;
-            log.warn("{}: overload began, stored responses are used longer: {}", rule, crossed);
+            lastHighNanos = nowNanos;
+            log.warn("{}: overload began, stored responses are used longer: {}", rule, exceeded);
         } else if (over) {
-            if (crossed(latency, errors, cpuShare, CALM_SHARE) != null) {
-                restlessNanos = nowNanos;
-            } else if (nowNanos - restlessNanos >= config.holdNanos()) {
+            if (exceeded(latency, errors, cpuShare, CALM_SHARE) != null) {
+                lastHighNanos = nowNanos;
+            } else if (nowNanos - lastHighNanos >= config.holdNanos()) {
                 over = false;
                 log.info("{}: overload ended", rule);
             }
         }
     }
 
-    /** Returns a description of the first value above the given share of its limit; null if there is none. */
-    private @Nullable String crossed(double latencyNanos, double errors, double cpuShare, double share) {
+    /** Returns a description of the first value above the given share of its limit. Returns null if there is none. */
+    private @Nullable String exceeded(double latencyNanos, double errors, double cpuShare, double share) {
         OverloadConfig limits = config;
         if (limits.latencyNanos() > 0 && latencyNanos > share * limits.latencyNanos()) {
             return "the origin took " + TimeUnit.NANOSECONDS.toMillis((long) latencyNanos) + " ms to answer, limit="

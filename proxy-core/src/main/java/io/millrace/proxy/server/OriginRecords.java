@@ -69,7 +69,7 @@ public final class OriginRecords {
                     .filter(group -> group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]))
-                    .forEach(host -> host.recall(history));
+                    .forEach(host -> host.restoreHistory(history));
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             log.warn("a line of {} cannot be read: {}", file, line);
         }
