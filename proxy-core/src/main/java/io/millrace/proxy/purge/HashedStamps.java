@@ -90,18 +90,18 @@ final class HashedStamps {
         return size() < entriesMax && size() <= entriesMax / 4 * 3;
     }
 
-    /** Returns the median of the stamps of the given kind; 0 if they fill less than a quarter of the table. */
-    long middle(boolean softly) {
+    /** Returns the median of the stamps of the given kind. Returns 0 if they fill less than a quarter of the table. */
+    long median(boolean softly) {
         StampTable table = softly ? soft : hard;
         long[] stamps = new long[table.size()];
         int[] count = {0};
-        table.each((hash, stamp) -> stamps[count[0]++] = stamp);
+        table.forEach((hash, stamp) -> stamps[count[0]++] = stamp);
         Arrays.sort(stamps);
         return stamps.length == 0 || stamps.length < entriesMax / 4 ? 0 : stamps[(stamps.length - 1) / 2];
     }
 
     /** Visits all stamps of the given kind. */
-    void each(boolean softly, StampTable.Visitor visitor) {
-        (softly ? soft : hard).each(visitor);
+    void forEach(boolean softly, StampTable.Visitor visitor) {
+        (softly ? soft : hard).forEach(visitor);
     }
 }

@@ -39,10 +39,10 @@ public record InvalidationScope(
         return switch (kind) {
             case ALL -> true;
             case HOST -> InvalidationTable.hostHash(url) == hash;
-            case PREFIX -> InvalidationTable.hostHash(url) == hash && begins(url);
+            case PREFIX -> InvalidationTable.hostHash(url) == hash && hasPrefix(url);
             case URL -> InvalidationTable.urlHash(url) == hash;
             case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
-            case TAG, TAG_EVERYWHERE -> isOfSite(url, labels.tags()) && hasTag(labels.tags());
+            case TAG, TAG_EVERYWHERE -> isOnSite(url, labels.tags()) && hasTag(labels.tags());
             case ALL_GROUPS, STAMPED, ALL_TAGS, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> false;
         };
     }
@@ -52,7 +52,7 @@ public record InvalidationScope(
         return kind == InvalidationKind.HOST || kind == InvalidationKind.PREFIX || kind == InvalidationKind.URL;
     }
 
-    private boolean begins(TargetUri url) {
+    private boolean hasPrefix(TargetUri url) {
         byte[] path = PrefixStamps.normal(url);
         byte[] wanted = prefix;
         return wanted != null
@@ -60,7 +60,7 @@ public record InvalidationScope(
                 && Arrays.equals(path, 0, wanted.length, wanted, 0, wanted.length);
     }
 
-    private boolean isOfSite(TargetUri url, Tags tags) {
+    private boolean isOnSite(TargetUri url, Tags tags) {
         return site == null || site.equals(tags.site() == null ? url.host() : tags.site());
     }
 
@@ -79,7 +79,7 @@ public record InvalidationScope(
         return of(InvalidationKind.HOST, InvalidationTable.hostHash(url));
     }
 
-    /** Creates the scope of all URLs of a URL's host whose path and query begin with those of the URL. */
+    /** Creates the scope of a prefix: all URLs of the host that begin with the given URL. */
     public static InvalidationScope prefix(TargetUri url) {
         byte[] prefix = PrefixStamps.normal(url);
         boolean whole = prefix.length > PREFIX_LENGTH_MAX || (prefix.length == 1 && prefix[0] == '/');

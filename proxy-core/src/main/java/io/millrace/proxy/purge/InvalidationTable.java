@@ -86,12 +86,12 @@ public final class InvalidationTable implements Invalidations {
         return newest;
     }
 
-    /** Returns the stamp at the creation of the journal, below the stamps of all purges since; 0 for none. */
+    /** Returns the stamp at the creation of the journal, below the stamps of all purges since. Returns 0 for none. */
     public long firstStamp() {
         return scopes.stamped();
     }
 
-    /** Returns the hash of a URL's host, with its port if not the default; http and https have the same hash. */
+    /** Returns the hash of a URL's host, with a port other than the default. It is the same for http and https. */
     public static long hostHash(TargetUri url) {
         long hash = 0xCBF2_9CE4_8422_2325L;
         for (byte b : url.hostBytes()) {
@@ -104,7 +104,7 @@ public final class InvalidationTable implements Invalidations {
         return hash ^ (hash >>> 32);
     }
 
-    /** Returns the hash of a URL with the path in the normal form of cache keys; http and https have the same hash. */
+    /** Returns the hash of a URL in the normal form of cache keys. It is the same for http and https. */
     static long urlHash(TargetUri url) {
         byte[] bytes = url.targetBytes();
         int from = url.pathStart();
@@ -124,7 +124,7 @@ public final class InvalidationTable implements Invalidations {
 
     @Override
     public @Nullable Outdated of(TargetUri url, long stamp, Labels labels) {
-        return stamp >= newest ? null : scopes.seek(url, stamp, labels);
+        return stamp >= newest ? null : scopes.findOutdated(url, stamp, labels);
     }
 
     @Override
@@ -132,7 +132,7 @@ public final class InvalidationTable implements Invalidations {
         if (stamp >= newest) {
             return null;
         }
-        Outdated found = scopes.seek(url, stamp, labels);
+        Outdated found = scopes.findOutdated(url, stamp, labels);
         if (found != null && !found.isSoft()) {
             return found;
         }
@@ -146,7 +146,7 @@ public final class InvalidationTable implements Invalidations {
         if (stamp >= newest) {
             return null;
         }
-        Outdated found = scopes.seek(url, stamp, head.labels());
+        Outdated found = scopes.findOutdated(url, stamp, head.labels());
         PurgedPatterns compared = patterns;
         if (compared.isEmpty() || (found != null && !found.isSoft())) {
             return found;
@@ -332,7 +332,7 @@ public final class InvalidationTable implements Invalidations {
                 return false;
             }
             held.remove(stamp);
-            takeBack(stamp);
+            revert(stamp);
             return true;
         } finally {
             lock.unlock();
@@ -380,24 +380,24 @@ public final class InvalidationTable implements Invalidations {
             if (!undos.has(stamp)) {
                 return false;
             }
-            takeBack(stamp);
+            revert(stamp);
             return true;
         } finally {
             lock.unlock();
         }
     }
 
-    private void takeBack(long stamp) {
+    private void revert(long stamp) {
         patterns = patterns.without(stamp);
         Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
         if (purge == null) {
             return;
         }
-        purge.forEach(scopes::takeBack);
+        purge.forEach(scopes::revert);
         scopes.sweep();
     }
 
-    /** Returns the journal entry with the secret key of tag hashes; null if the journal already has it. */
+    /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already has it. */
     @Nullable
     InvalidationEntry announceKey(long stampMin) {
         lock.lock();
@@ -430,13 +430,13 @@ public final class InvalidationTable implements Invalidations {
                     enter(entry, NEVER);
                 } else if (entry.kind() == InvalidationKind.UNDONE) {
                     undone.add(entry.stamp());
-                    takeBack(entry.stamp());
+                    revert(entry.stamp());
                 }
             }
             for (InvalidationEntry entry : withoutRetired(entries)) {
                 boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
                 if (entry.kind() == InvalidationKind.TAGS && apart) {
-                    for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                    for (InvalidationEntry one : TagStamps.unpack(entry)) {
                         restore(one, undoableFrom, undone, ofUndos);
                     }
                 } else if (entry.kind() != InvalidationKind.TAG_KEY && entry.kind() != InvalidationKind.UNDONE) {

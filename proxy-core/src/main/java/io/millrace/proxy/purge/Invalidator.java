@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out purges of hosts, prefixes, groups, tags, patterns and everything, and soft purges of single URLs. A
- * purge is added to the {@link InvalidationTable}, where it takes effect immediately, and to the store's journal,
+ * Carries out purges, except hard purges of single URLs, for which {@link Purger} exists. A purge is added to the
+ * {@link InvalidationTable}, where it takes effect immediately, and to the store's journal,
  * which restores it after a restart. Each purge has a stamp, which is higher than all earlier stamps. The upper
  * bits of a stamp are epoch milliseconds. So stamps stay ascending even if a journal is lost.
  *
@@ -178,8 +178,8 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Returns true if the purge by pattern with the stamp is live: its sweep is not complete, so lookups still compare
-     * responses with it.
+     * Returns true if the purge by pattern with the stamp is live. Its sweep is not complete, so lookups still
+     * compare responses with it.
      */
     public boolean isLive(long stamp) {
         return table.patterns().isLive(stamp);

@@ -44,7 +44,7 @@ final class LabelStamps {
     }
 
     /** Returns true if a purge of one of these labels outdates a response whose fetch began under {@code stamp}. */
-    boolean outdate(long[] hashes, long stamp, boolean softly) {
+    boolean outdates(long[] hashes, long stamp, boolean softly) {
         if (hashes.length == 0) {
             return false;
         }
@@ -97,12 +97,12 @@ final class LabelStamps {
      * stays.
      */
     long raiseFloorToMedian(boolean softly) {
-        long floor = stamps.middle(softly);
+        long floor = stamps.median(softly);
         raiseFloor(floor, softly);
         return floor;
     }
 
-    void each(boolean softly, StampTable.Visitor visitor) {
-        stamps.each(softly, visitor);
+    void forEach(boolean softly, StampTable.Visitor visitor) {
+        stamps.forEach(softly, visitor);
     }
 }

@@ -111,7 +111,7 @@ final class PatternFields {
     }
 
     private static TargetUri beginning(TargetUri target) {
-        TargetUri beginning = PurgePattern.isOne(target) ? PurgePattern.beginning(target) : target;
+        TargetUri beginning = PurgePattern.hasWildcard(target) ? PurgePattern.beginning(target) : target;
         return beginning == null ? target : beginning;
     }
 

@@ -42,7 +42,7 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns the oldest entry of the given kind that covers the URL and has a stamp above {@code beyond}; null
+     * Returns the oldest entry of the given kind that covers the URL and has a stamp above {@code beyond}. Returns null
      * for none.
      */
     @Nullable
@@ -82,7 +82,9 @@ final class PrefixStamps {
         return Arrays.copyOf(to, pathEnd + query);
     }
 
-    /** Returns a copy with another entry, without entries that the new one covers; null if a limit is reached. */
+    /**
+     * Returns a copy with another entry, without entries that the new one covers. Returns null if a limit is reached.
+     */
     @Nullable
     PrefixStamps with(InvalidationEntry added) {
         int at = Arrays.binarySearch(hosts, added.hash());

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe: no state.
  */
 final class PurgePattern {
-    private static final String[] REST = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
+    private static final String[] WILDCARDS = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
     private static final String SPECIAL = "*+?()[]{}|^$";
 
     private PurgePattern() {}
 
     /** Returns true if the path contains a wildcard, which paths of pages do not contain. */
-    static boolean isOne(TargetUri target) {
+    static boolean hasWildcard(TargetUri target) {
         String path = target.path();
         return path.endsWith("*") || path.contains(".*");
     }
@@ -35,7 +35,7 @@ final class PurgePattern {
             return null;
         }
         String pattern = target.path();
-        for (String rest : REST) {
+        for (String rest : WILDCARDS) {
             if (pattern.endsWith(rest)) {
                 pattern = pattern.substring(0, pattern.length() - rest.length());
                 break;

@@ -122,7 +122,7 @@ public sealed interface PurgeRequest {
         if (firstOf(TAG_FIELDS, fields) != null) {
             return tagged(fields);
         }
-        boolean pattern = ban || PurgePattern.isOne(request.target());
+        boolean pattern = ban || PurgePattern.hasWildcard(request.target());
         for (FieldName name : METHOD_FIELDS) {
             for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
                 if (fields.valueEqualsIgnoreCase(line, "regex")) {

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys, by which a fetch detects a purge of its key since its start. Only {@value
+ * The latest purges of single keys. A fetch detects by them that its key was purged since its start. Only {@value
  * #KEPT} purges are kept per slot of a hash table. After more purges in the slot, a fetch assumes that its key was
  * purged, and does not store its response.
  *

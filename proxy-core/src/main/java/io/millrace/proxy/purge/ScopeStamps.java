@@ -86,14 +86,14 @@ final class ScopeStamps {
      * writer sets a wide stamp before it removes the narrow stamps, so a reader misses neither.
      */
     @Nullable
-    Outdated seek(TargetUri url, long stamp, Labels labels) {
+    Outdated findOutdated(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
         PrefixStamps lists = prefixes;
-        Outdated found = seekSoft(url, stamp, labels, host, lists);
-        if (tags.outdate(url, stamp, labels.tags(), false)) {
+        Outdated found = findSoft(url, stamp, labels, host, lists);
+        if (tags.outdates(url, stamp, labels.tags(), false)) {
             found = Outdated.BY_TAG;
         }
-        if (groups.outdate(labels.groups(), stamp, false)) {
+        if (groups.outdates(labels.groups(), stamp, false)) {
             found = Outdated.BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
@@ -113,15 +113,15 @@ final class ScopeStamps {
         return stamped;
     }
 
-    private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
+    private @Nullable Outdated findSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
         Outdated found = null;
         if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
             found = Outdated.STALE_BY_URL;
         }
-        if (tags.outdate(url, stamp, labels.tags(), true)) {
+        if (tags.outdates(url, stamp, labels.tags(), true)) {
             found = Outdated.STALE_BY_TAG;
         }
-        if (groups.outdate(labels.groups(), stamp, true)) {
+        if (groups.outdates(labels.groups(), stamp, true)) {
             found = Outdated.STALE_BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
@@ -236,17 +236,17 @@ final class ScopeStamps {
             }
             case GROUP -> {
                 while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeRoom(groups, "groups", "all of any group");
+                    makeSpace(groups, "groups", "all of any group");
                 }
             }
             case URL -> putHashed(urls, entry, "URLs");
             case TAG, TAG_EVERYWHERE -> {
                 while (!tags.put(entry)) {
-                    makeRoom(tags.stamps(), "tags", "all that has a tag");
+                    makeSpace(tags.stamps(), "tags", "all that has a tag");
                 }
             }
             case TAGS -> {
-                for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                for (InvalidationEntry one : TagStamps.unpack(entry)) {
                     put(one);
                 }
             }
@@ -259,7 +259,7 @@ final class ScopeStamps {
 
     private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
         while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
-            makeRoom(to, what);
+            makeSpace(to, what);
         }
     }
 
@@ -297,27 +297,27 @@ final class ScopeStamps {
         }
     }
 
-    private void makeRoom(HashedStamps in, String what) {
+    private void makeSpace(HashedStamps in, String what) {
         forgetCovered();
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.middle(softly);
+            long floor = in.median(softly);
             raiseFloor(floor, softly);
             forgetCovered();
-            say(what, floor, softly, "everything");
+            logFull(what, floor, softly, "everything");
         }
     }
 
-    private void makeRoom(LabelStamps in, String what, String all) {
+    private void makeSpace(LabelStamps in, String what, String all) {
         in.forgetCovered(hard, undos.settled(soft));
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
             long floor = in.raiseFloorToMedian(softly);
             undos.dropUpTo(floor);
             in.forgetCovered(hard, undos.settled(soft));
-            say(what, floor, softly, all);
+            logFull(what, floor, softly, all);
         }
     }
 
-    private static void say(String what, long floor, boolean softly, String all) {
+    private static void logFull(String what, long floor, boolean softly, String all) {
         if (floor > 0) {
             log.warn(
                     "the table of invalidated {} is full: {} requested before {} counts as {}",
@@ -328,14 +328,15 @@ final class ScopeStamps {
         }
     }
 
-    /** Returns the soft stamp in force for the scope of an entry; 0 for none and for a prefix. */
+    /** Returns the soft stamp in force for the scope of an entry. Returns 0 for none and for a prefix. */
     long softStamp(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case ALL -> soft;
             case HOST -> hosts.soft(entry.hash());
             case URL -> urls.soft(entry.hash());
             case GROUP -> groups.stamp(entry.hash(), true);
-            case TAG, TAG_EVERYWHERE -> tags.isOfKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
+            case TAG, TAG_EVERYWHERE ->
+                tags.hasCurrentKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
             case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
         };
     }
@@ -365,7 +366,7 @@ final class ScopeStamps {
      * Undoes an entry. Restores the displaced stamps before it removes the entry, so that a reader always finds one of
      * them.
      */
-    void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
+    void revert(InvalidationEntry own, List<InvalidationEntry> displaced) {
         long before = 0;
         if (own.kind() == InvalidationKind.PREFIX) {
             prefixes = prefixes.replaced(own, displaced);
@@ -384,7 +385,7 @@ final class ScopeStamps {
             case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
             case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
             case TAG, TAG_EVERYWHERE -> {
-                if (tags.isOfKey(own)) {
+                if (tags.hasCurrentKey(own)) {
                     tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
                 }
             }
@@ -408,9 +409,10 @@ final class ScopeStamps {
         LabelStamps tagged = tags.stamps();
         add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
         for (boolean softly : new boolean[] {false, true}) {
-            hosts.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
-            urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
-            groups.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+            hosts.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
+            urls.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
+            groups.forEach(
+                    softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
         }
         prefixes.addTo(all);
         tags.addTo(all);

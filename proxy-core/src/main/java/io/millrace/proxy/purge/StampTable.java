@@ -75,7 +75,7 @@ final class StampTable {
         AtomicLongArray from = slots;
         int left = 0;
         for (int at = 0; at < from.length(); at += SLOT_LONGS) {
-            left += isLeft(from, at, upTo) ? 1 : 0;
+            left += isKept(from, at, upTo) ? 1 : 0;
         }
         if (left == size) {
             return;
@@ -84,14 +84,14 @@ final class StampTable {
         size = left;
     }
 
-    private static boolean isLeft(AtomicLongArray slots, int at, long upTo) {
+    private static boolean isKept(AtomicLongArray slots, int at, long upTo) {
         return slots.get(at) != 0 && slots.get(at + 1) > upTo;
     }
 
     private static AtomicLongArray copy(AtomicLongArray from, int count, long upTo) {
         AtomicLongArray to = new AtomicLongArray(SLOT_LONGS * count);
         for (int at = 0; at < from.length(); at += SLOT_LONGS) {
-            if (isLeft(from, at, upTo)) {
+            if (isKept(from, at, upTo)) {
                 int place = find(to, from.get(at));
                 to.setPlain(place, from.get(at));
                 to.setPlain(place + 1, from.get(at + 1));
@@ -104,7 +104,7 @@ final class StampTable {
         void visit(long hash, long stamp);
     }
 
-    void each(Visitor visitor) {
+    void forEach(Visitor visitor) {
         AtomicLongArray now = slots;
         for (int at = 0; at < now.length(); at += SLOT_LONGS) {
             if (now.get(at) != 0) {
@@ -118,8 +118,8 @@ final class StampTable {
         int count = slots.length() / SLOT_LONGS;
         int slot = (int) ((((key * 0x9E37_79B9_7F4A_7C15L) >>> 32) * count) >>> 32);
         while (true) {
-            long there = slots.get(slot * SLOT_LONGS);
-            if (there == 0 || there == key) {
+            long found = slots.get(slot * SLOT_LONGS);
+            if (found == 0 || found == key) {
                 return slot * SLOT_LONGS;
             }
             slot++;

@@ -51,7 +51,7 @@ final class TagStamps {
     }
 
     /** Returns true if a purge outdates a response with these tags whose fetch began under {@code stamp}. */
-    boolean outdate(TargetUri url, long stamp, Tags tags, boolean softly) {
+    boolean outdates(TargetUri url, long stamp, Tags tags, boolean softly) {
         if (tags.isEmpty()) {
             return false;
         }
@@ -109,7 +109,7 @@ final class TagStamps {
     }
 
     /** Returns true if the tag of an entry was hashed with the current key. */
-    boolean isOfKey(InvalidationEntry entry) {
+    boolean hasCurrentKey(InvalidationEntry entry) {
         return entry.keyId() == keyId();
     }
 
@@ -168,16 +168,16 @@ final class TagStamps {
         if (same || keyStamp == 0 || entry.stamp() < keyStamp) {
             keyStamp = same && keyStamp != 0 ? Math.min(keyStamp, entry.stamp()) : entry.stamp();
             if (!same) {
-                abandon();
+                convertToFloors();
                 key = found;
             }
         }
     }
 
-    private void abandon() {
+    private void convertToFloors() {
         for (boolean softly : new boolean[] {false, true}) {
             long[] highest = {0};
-            stamps.each(softly, (hash, stamp) -> highest[0] = Math.max(highest[0], stamp));
+            stamps.forEach(softly, (hash, stamp) -> highest[0] = Math.max(highest[0], stamp));
             stamps.raiseFloor(highest[0], softly);
         }
         stamps.forgetCovered(0, 0);
@@ -191,7 +191,7 @@ final class TagStamps {
         }
         for (boolean softly : new boolean[] {false, true}) {
             Pairs pairs = new Pairs(softly, all);
-            stamps.each(softly, pairs::add);
+            stamps.forEach(softly, pairs::add);
             pairs.end();
         }
     }
@@ -228,7 +228,7 @@ final class TagStamps {
     }
 
     /** Unpacks an entry of {@link InvalidationKind#TAGS} into single entries. */
-    static InvalidationEntry[] unpacked(InvalidationEntry packed) {
+    static InvalidationEntry[] unpack(InvalidationEntry packed) {
         ByteBuffer pairs = ByteBuffer.wrap(packed.prefix());
         InvalidationEntry[] entries = new InvalidationEntry[pairs.remaining() / PAIR_BYTES];
         InvalidationKind kind = packed.hash() == 0 ? InvalidationKind.TAG : InvalidationKind.TAG_EVERYWHERE;

@@ -154,8 +154,8 @@ final class UndoLog {
     }
 
     /**
-     * In the replaced stamps of a later purge, replaces entries of an undone purge by the stamps that these had
-     * replaced.
+     * Lets a later purge inherit from an undone purge. In its list, the stamps that the undone purge had replaced
+     * replace the entries of that purge.
      *
      * @param inherited receives the replaced entries
      */
@@ -174,7 +174,10 @@ final class UndoLog {
         }
     }
 
-    /** Returns the stamps that the oldest undoable purge of everything has replaced; null if there is no such purge. */
+    /**
+     * Returns the stamps that the oldest undoable purge of everything has replaced. Returns null if there is no such
+     * purge.
+     */
     private @Nullable List<InvalidationEntry> firstOfAll() {
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : purges.values()) {
             for (Map.Entry<InvalidationEntry, List<InvalidationEntry>> one : purge.entrySet()) {

@@ -1,4 +1,4 @@
-/** Purges (invalidation) of stored responses by URL, host, prefix, group, tag or pattern, and their undo. */
+/** Purges of stored responses by URL, host, prefix, group, tag or pattern, and their undo. */
 @NullMarked
 package io.millrace.proxy.purge;
 

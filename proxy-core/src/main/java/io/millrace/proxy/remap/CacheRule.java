@@ -50,7 +50,7 @@ final class CacheRule {
         return config;
     }
 
-    boolean asksForTime() {
+    boolean dependsOnTime() {
         return when.time() != null;
     }
 

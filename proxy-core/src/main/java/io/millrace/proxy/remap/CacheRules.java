@@ -25,12 +25,12 @@ public final class CacheRules {
 
     private final CacheRule[] rules;
     private final RuledSettings[] plain;
-    private final boolean asksForTime;
+    private final boolean dependsOnTime;
     private final ZoneId zone;
-    private final AtomicInteger room = new AtomicInteger(COMBINATIONS_MAX);
+    private final AtomicInteger freeCombinations = new AtomicInteger(COMBINATIONS_MAX);
 
     /**
-     * The last used minute since the epoch, with its local minute of the day in the low 11 bits. Saves the time zone
+     * The last used minute since the epoch. The low 11 bits contain its local minute of the day. Saves the time zone
      * lookup.
      */
     private final AtomicLong lastMinute = new AtomicLong(-1);
@@ -46,9 +46,9 @@ public final class CacheRules {
         plain = settings.toArray(RuledSettings[]::new);
         boolean timed = false;
         for (CacheRule rule : rules) {
-            timed |= rule.asksForTime();
+            timed |= rule.dependsOnTime();
         }
-        asksForTime = timed;
+        dependsOnTime = timed;
     }
 
     /** Returns the rules of a configuration. Times of day are in the given zone. */
@@ -73,10 +73,10 @@ public final class CacheRules {
      */
     public RuledSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
         RuledSettings found = without(mapped);
-        int minute = asksForTime ? minuteOfDay(nowMillis) : 0;
+        int minute = dependsOnTime ? minuteOfDay(nowMillis) : 0;
         for (CacheRule rule : rules) {
             if (rule.matches(mapped, request, client, minute)) {
-                found = found.with(rule.config(), room);
+                found = found.with(rule.config(), freeCombinations);
             }
         }
         return found;
@@ -84,7 +84,7 @@ public final class CacheRules {
 
     /** Returns the settings changed by the lifetime of an element of the configuration list {@code rules}. */
     public RuledSettings with(RuledSettings settings, CacheRuleConfig lifetime) {
-        return settings.with(lifetime, room);
+        return settings.with(lifetime, freeCombinations);
     }
 
     private int minuteOfDay(long nowMillis) {

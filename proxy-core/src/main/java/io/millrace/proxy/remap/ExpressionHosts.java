@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remap rules whose host is a regular expression, with a cache of the rules of each host. Each expression is
+ * The remap rules whose host is a regular expression, with a cache by host. Each expression is
  * matched once per host, in time linear in the length of the host. For hosts that rules name, the result is kept
  * permanently. For other hosts, it is kept until another host needs its slot. The fixed number of slots limits the
  * memory that clients can use. Thread-safe.

@@ -19,7 +19,7 @@ final class PathBytes {
         return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
     }
 
-    static byte capital(byte b) {
+    static byte upperCaseHex(byte b) {
         return b >= 'a' && b <= 'f' ? (byte) (b - 'a' + 'A') : b;
     }
 
@@ -48,7 +48,7 @@ final class PathBytes {
      * @param atSegmentStart whether the range begins at the start of a segment; otherwise its bytes up to the first
      *     slash are ignored
      */
-    static boolean climbs(byte[] bytes, int from, int to, boolean atSegmentStart) {
+    static boolean leadsAboveStart(byte[] bytes, int from, int to, boolean atSegmentStart) {
         int depth = 0;
         int dots = 0;
         int others = 0;

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A radix tree of the path prefixes of rules with the same scheme, host and port. Compares normalized bytes. A
+ * A radix tree of path prefixes, for rules with the same scheme, host and port. Compares normalized bytes. A
  * lookup reads the path once, independent of the number of rules. Immutable once built. An asterisk with a number
  * marks the end of a rule's path:
  *
@@ -96,7 +96,7 @@ final class PathTrie {
         }
     }
 
-    /** Returns the first listed rule whose path is a prefix of the range; null if there is none. */
+    /** Returns the first listed rule whose path is a prefix of the range. Returns null if there is none. */
     @Nullable
     RemapRule find(byte[] bytes, int from, int to) {
         Node node = root;
@@ -115,7 +115,7 @@ final class PathTrie {
             int b = bytes[i++];
             if (digits > 0) {
                 digits--;
-                b = PathBytes.capital((byte) b);
+                b = PathBytes.upperCaseHex((byte) b);
             } else if (encoded && b == '%') {
                 int decoded = PathBytes.unreservedAt(bytes, i - 1);
                 if (decoded >= 0) {

@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Referer conditions of a {@code map_with_referer} rule, and the redirect for requests that do not fulfil
- * them. The first expression that matches Referer decides. If none matches, the request is allowed only if {@code
+ * The Referer conditions of a {@code map_with_referer} rule. Also has the redirect for requests that do not
+ * fulfil them. The first expression that matches Referer decides. If none matches, the request is allowed only if
+ * {@code
  * *} is configured. Immutable.
  */
 public final class RefererRules {

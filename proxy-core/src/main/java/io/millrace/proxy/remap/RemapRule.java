@@ -39,7 +39,7 @@ public final class RemapRule {
     private final KeyRules keyRules;
     private final boolean hasPlainKeys;
     private final byte[] keySuffix;
-    private final boolean mayBeLeft;
+    private final boolean checksDotSegments;
     private final String redirectReason;
     private final @Nullable RefererRules referers;
 
@@ -64,7 +64,7 @@ public final class RemapRule {
         keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
         // A reverse rule must check this always: a URL in a response that leaves the rule's path belongs to another
         // resource.
-        mayBeLeft = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
+        checksDotSegments = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
         RefererConfig refererConfig = config.referers();
         referers = refererConfig == null ? null : new RefererRules(this, refererConfig);
         redirectReason = config.verb().isRedirect() ? "redirect:remap[" + config.index() + "]" : "";
@@ -99,7 +99,7 @@ public final class RemapRule {
                 && url.host().equals(to.host());
     }
 
-    /** Returns true if this is a rule of the forward proxy, which leads to the host that the client chose. */
+    /** Returns true for a rule of the forward proxy, which leads to the host that the client chose. */
     public boolean isForwarding() {
         return config.isForwarding();
     }
@@ -117,9 +117,9 @@ public final class RemapRule {
     /**
      * Returns true if the rule may map URLs of a host.
      *
-     * @param leftOver whether rules without a host apply to some URLs of the host
+     * @param hostlessRulesApply whether rules without a host apply to some URLs of the host
      */
-    boolean isForHost(String host, boolean leftOver) {
+    boolean isForHost(String host, boolean hostlessRulesApply) {
         String named = config.from().host();
         if (!config.verb().isForward() || config.from().isWebSocket()) {
             return false;
@@ -127,7 +127,7 @@ public final class RemapRule {
         if (hostPattern != null) {
             return hostPattern.matcher(host).matches();
         }
-        return named == null ? leftOver : named.equals(host);
+        return named == null ? hostlessRulesApply : named.equals(host);
     }
 
     /** The configuration of the rule. */
@@ -316,12 +316,12 @@ public final class RemapRule {
      * root of the origin, no path can leave it.
      */
     boolean isEscapedBy(byte[] bytes, int from, int to) {
-        if (!mayBeLeft) {
+        if (!checksDotSegments) {
             return false;
         }
         int rest = restStart(bytes, from, to);
         boolean atSegmentStart = fromPath[fromPath.length - 1] == '/' || toPath[toPath.length - 1] == '/';
-        return PathBytes.climbs(bytes, rest, to, atSegmentStart);
+        return PathBytes.leadsAboveStart(bytes, rest, to, atSegmentStart);
     }
 
     private int restStart(byte[] bytes, int from, int to) {

@@ -136,7 +136,10 @@ public final class RemapTable {
         return found;
     }
 
-    /** Returns all possible mappings of a URL: without a received port, and for each received port that rules name. */
+    /**
+     * Returns all possible mappings of a URL. These are the mapping without a received port, and one for each received
+     * port that rules name.
+     */
     public List<Mapped> matches(TargetUri target) {
         List<Mapped> found = new ArrayList<>(1);
         if (match(target) instanceof Mapped mapped) {
@@ -180,10 +183,10 @@ public final class RemapTable {
      * or a matching expression. Rules without a host are included if they may map some URL of the host.
      */
     public List<RemapRule> rulesUnder(TargetUri url) {
-        boolean leftOver = isLeftToOthers(url) || isLeftToOthers(url.inOtherScheme());
+        boolean hostlessRulesApply = mayUseHostlessRules(url) || mayUseHostlessRules(url.inOtherScheme());
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {
-            if (rule.isForHost(url.host(), leftOver)) {
+            if (rule.isForHost(url.host(), hostlessRulesApply)) {
                 found.add(rule);
             }
         }
@@ -225,7 +228,7 @@ public final class RemapTable {
         return found;
     }
 
-    private boolean isLeftToOthers(TargetUri url) {
+    private boolean mayUseHostlessRules(TargetUri url) {
         return !(forward.matchRoot(url) instanceof Mapped mapped)
                 || mapped.rule().config().from().host() == null;
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The effective cache settings of a request: those of its remap rule, changed by the matching cache rules.
+ * The effective cache settings of a request. They are those of its remap rule, changed by the matching cache rules.
  * Objects for combinations of rules are cached, so that a repeated combination allocates nothing. Thread-safe.
  */
 public final class RuledSettings {
@@ -62,9 +62,9 @@ public final class RuledSettings {
     /**
      * Returns the settings that a further matching rule changes.
      *
-     * @param room number of combinations that may still be cached; decremented
+     * @param freeCombinations number of combinations that may still be cached; decremented
      */
-    RuledSettings with(CacheRuleConfig rule, AtomicInteger room) {
+    RuledSettings with(CacheRuleConfig rule, AtomicInteger freeCombinations) {
         RuledSettings known = next.get(rule.index());
         if (known != null) {
             return known;
@@ -72,10 +72,10 @@ public final class RuledSettings {
         List<CacheRuleConfig> more = new ArrayList<>(applied);
         more.add(rule);
         RuledSettings made = new RuledSettings(base, List.copyOf(more), next.length());
-        if (room.getAndDecrement() > 0) {
+        if (freeCombinations.getAndDecrement() > 0) {
             next.set(rule.index(), made);
         } else {
-            room.set(0);
+            freeCombinations.set(0);
         }
         return made;
     }

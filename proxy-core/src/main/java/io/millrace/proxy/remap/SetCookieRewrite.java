@@ -5,10 +5,7 @@ import io.millrace.proxy.http.TargetUri;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Rewrites Domain and Path in Set-Cookie fields of origins to those of the client's URL (RFC 6265 s4.1.2).
- * Thread-safe: no state.
- */
+/** Rewrites Domain and Path of origins' cookies for the client's URL (RFC 6265 s4.1.2). Thread-safe: no state. */
 final class SetCookieRewrite {
     private SetCookieRewrite() {}
 

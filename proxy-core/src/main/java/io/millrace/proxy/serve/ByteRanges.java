@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layout of a multipart/byteranges message (RFC 9110 s14.6) with several ranges of a content, in the order of
- * the request:
+ * The layout of a multipart/byteranges message (RFC 9110 s14.6). It contains several ranges of a content, in the
+ * order of the request:
  *
  * <pre>
  * CRLF --boundary CRLF

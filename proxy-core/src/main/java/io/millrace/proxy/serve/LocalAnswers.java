@@ -116,7 +116,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head of this proxy's response to OPTIONS or TRACE, when Max-Forwards is 0 (RFC 9110 s7.6.2).
+     * Fills the head of this proxy's own response to OPTIONS or TRACE. The proxy responds if Max-Forwards is 0
+     * (RFC 9110 s7.6.2).
      *
      * @param server the Server field; null for none
      * @param allow the methods that the URL supports; null for TRACE, whose content is the request
@@ -138,8 +139,9 @@ public final class LocalAnswers {
     }
 
     /**
-     * Returns the content of a response to TRACE: the received request, without fields that may contain secrets
-     * (RFC 9110 s9.3.8). A script in a browser, which could send the request, must not see the cookies. The caller
+     * Returns the content of a response to TRACE. It is the received request, without fields that may contain
+     * secrets (RFC 9110 s9.3.8). A script in a browser, which could send the request, must not see the cookies. The
+     * caller
      * releases the content.
      */
     public static ByteBuf trace(ByteBufAllocator alloc, RequestHead request) {

@@ -13,7 +13,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a stored response that a client receives: the complete content, one or more ranges, or no content.
+ * The part of a stored response that a client receives. This is the complete content, one or more ranges, or no
+ * content.
  * Determined by the request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
  *
  * <p>Immutable.
@@ -41,7 +42,7 @@ public record Selection(
         UNSATISFIABLE
     }
 
-    private static final FieldNames ASKING = FieldNames.of(
+    private static final FieldNames SELECTING_FIELDS = FieldNames.of(
             FieldName.RANGE,
             FieldName.IF_NONE_MATCH,
             FieldName.IF_MODIFIED_SINCE,
@@ -119,7 +120,7 @@ public record Selection(
 
     /** Returns true if a request has preconditions or a range. Otherwise the client receives the complete content. */
     public static boolean isAskedFor(RequestHead request) {
-        return ASKING.isAnyIn(request.fields());
+        return SELECTING_FIELDS.isAnyIn(request.fields());
     }
 
     private static @Nullable Selection ofConditions(RequestHead request, StoredHead stored) {

@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoredBody implements ContentSource {
     /** Limit of bytes that are delivered from RAM before other connections of the event loop are served. */
-    private static final int AT_ONCE_BYTES_MAX = 1 << 20;
+    private static final int BYTES_PER_POLL_MAX = 1 << 20;
     /**
      * Number of bytes that a slow client must accept without delay before pieces are joined again. At least the
      * size of the kernel's send buffer (4 MiB by default), so that bytes in that buffer do not count as progress.
      */
-    private static final int TAKEN_BYTES = 4 << 20;
+    private static final int FAST_CLIENT_BYTES = 4 << 20;
 
     private final StoredObject<?> object;
     private final EventExecutor loop;
@@ -40,11 +40,11 @@ public final class StoredBody implements ContentSource {
 
     private long position;
     /** Bytes delivered from RAM since the event loop last polled its sockets. */
-    private int atOnceBytes;
+    private int bytesSincePoll;
     /** Limit of the next delivery of joined pieces, in bytes. Doubles with each delivery. */
-    private int togetherBytes = StoredObject.READ_LENGTH_MAX;
-    /** Position in the content from which {@link #togetherBytes} grows again. */
-    private long growsFrom;
+    private int joinedBytesMax = StoredObject.READ_LENGTH_MAX;
+    /** Position in the content from which {@link #joinedBytesMax} grows again. */
+    private long growsFromPosition;
 
     private boolean reading;
     private boolean closed;
@@ -70,9 +70,9 @@ public final class StoredBody implements ContentSource {
             return;
         }
         int length = nextLength();
-        if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
+        if (bytesSincePoll + length > BYTES_PER_POLL_MAX) {
             // Serves other connections first. Otherwise a fast client would occupy the loop until the end of the body.
-            AfterIoTasks.next(loop, this::nextTurn);
+            AfterIoTasks.next(loop, this::continueAfterPoll);
             return;
         }
         ByteBuf part = object.residentPart(position, length);
@@ -80,18 +80,18 @@ public final class StoredBody implements ContentSource {
             read(Math.min(length, StoredObject.READ_LENGTH_MAX));
             return;
         }
-        ByteBuf content = withFollowing(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
-        if (position >= growsFrom && !sink.keepsCopies()) {
-            togetherBytes = Math.min(2 * togetherBytes, AT_ONCE_BYTES_MAX);
+        ByteBuf content = joinFollowing(part, Math.min(joinedBytesMax, BYTES_PER_POLL_MAX - bytesSincePoll));
+        if (position >= growsFromPosition && !sink.keepsCopies()) {
+            joinedBytesMax = Math.min(2 * joinedBytesMax, BYTES_PER_POLL_MAX);
         }
-        atOnceBytes += content.readableBytes();
+        bytesSincePoll += content.readableBytes();
         position += content.readableBytes();
         sink.onContent(content);
     }
 
     private int nextLength() {
         if (object.residentBody() != null && !sink.keepsCopies()) {
-            return (int) Math.min(AT_ONCE_BYTES_MAX, end - position);
+            return (int) Math.min(BYTES_PER_POLL_MAX, end - position);
         }
         return lengthOfPiece(position);
     }
@@ -105,7 +105,7 @@ public final class StoredBody implements ContentSource {
     }
 
     /** Joins a piece with the following pieces in RAM, up to {@code bytesMax} bytes in total. */
-    private ByteBuf withFollowing(ByteBuf first, int bytesMax) {
+    private ByteBuf joinFollowing(ByteBuf first, int bytesMax) {
         List<ByteBuf> parts = null;
         int bytes = first.readableBytes();
         while (position + bytes < end && bytes + StoredObject.READ_LENGTH_MAX <= bytesMax) {
@@ -114,7 +114,7 @@ public final class StoredBody implements ContentSource {
                 break;
             }
             if (parts == null) {
-                parts = new ArrayList<>(AT_ONCE_BYTES_MAX / StoredObject.READ_LENGTH_MAX);
+                parts = new ArrayList<>(BYTES_PER_POLL_MAX / StoredObject.READ_LENGTH_MAX);
                 parts.add(first);
             }
             parts.add(next);
@@ -125,12 +125,12 @@ public final class StoredBody implements ContentSource {
 
     @Override
     public void onBehind() {
-        togetherBytes = StoredObject.READ_LENGTH_MAX;
-        growsFrom = position + TAKEN_BYTES;
+        joinedBytesMax = StoredObject.READ_LENGTH_MAX;
+        growsFromPosition = position + FAST_CLIENT_BYTES;
     }
 
-    private void nextTurn() {
-        atOnceBytes = 0;
+    private void continueAfterPoll() {
+        bytesSincePoll = 0;
         if (!closed) {
             pull();
         }
@@ -143,7 +143,7 @@ public final class StoredBody implements ContentSource {
 
     private void onRead(@Nullable ByteBuf content) {
         reading = false;
-        atOnceBytes = 0;
+        bytesSincePoll = 0;
         if (closed) {
             if (content != null) {
                 content.release();

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of a stored response that purge expressions can use, at the time of the purge. They agree with the
+ * The values of a stored response, at the time of a purge, for purge expressions. They agree with the
  * values in the inventory, so that a sweep decides like a lookup.
  *
  * @param url the URL of the cache key

@@ -24,7 +24,7 @@ public final class PurgedPattern {
     /** Expression fields whose values the inventory does not have, or does not have completely. */
     private static final Set<String> NOT_LISTED = Set.of("tag", "header");
 
-    private static final Set<String> OF_URL = Set.of("url", "scheme", "host", "target", "path", "query");
+    private static final Set<String> URL_FIELDS = Set.of("url", "scheme", "host", "target", "path", "query");
     private final Expression<StoredFacts> expression;
     private final String text;
     private final boolean soft;
@@ -105,7 +105,7 @@ public final class PurgedPattern {
 
     /** Returns true if the expression could be true for a response with this URL. */
     public boolean couldCover(StoredUrl url) {
-        return expression.couldHold(new UrlFacts(url), field -> !OF_URL.contains(field.name()));
+        return expression.couldHold(new UrlFacts(url), field -> !URL_FIELDS.contains(field.name()));
     }
 
     /**

@@ -179,7 +179,7 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Returns the stamp of the newest live purge of the given kind that covers a stored response; 0 for none.
+     * Returns the stamp of the newest live purge of the given kind that covers a stored response. Returns 0 for none.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      * @param softly true for soft purges, false for hard purges
@@ -196,8 +196,8 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Returns the time of the earliest live soft purge that covers a stored response, in epoch milliseconds;
-     * {@link Long#MAX_VALUE} for none.
+     * Returns the time of the earliest live soft purge that covers a stored response, in epoch milliseconds.
+     * Returns {@link Long#MAX_VALUE} for none.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      */

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects one page of purge records while it visits all lines of a log, oldest first. Holds at most one page of
+ * Collects one page of purge records from the lines of a log, oldest first. Holds at most one page of
  * records, so that the memory does not depend on the size of the log.
  *
  * <p>Confined to one thread.

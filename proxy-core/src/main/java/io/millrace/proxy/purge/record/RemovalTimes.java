@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The times of the latest removals of single URLs, in a hash table of fixed size. An import must not bring back
+ * A hash table of fixed size with the times of the latest removals of URLs. An import must not bring back
  * older responses of a removed URL, and the store does not keep removals. Keys with the same slot share the latest
  * time. So an import may refuse a response without need, but never accepts a removed one.
  *
@@ -81,19 +81,17 @@ public final class RemovalTimes {
         raise(place(key), clockMillis.getAsLong());
     }
 
-    /**
-     * Records that a purge by pattern is completely swept, so that lookups do not compare responses with it any more.
-     */
+    /** Records that a purge by pattern is completely swept. Lookups do not compare responses with it any more. */
     public void swept(long millisOfPurge) {
         raise(0, millisOfPurge);
     }
 
-    /** Returns the time of the latest removal of a key, or a later time, in epoch milliseconds; 0 for none. */
+    /** Returns the time of the latest removal of a key, or a later time, in epoch milliseconds. Returns 0 for none. */
     public long latest(byte[] key) {
         return at(place(key));
     }
 
-    /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds; 0 for none. */
+    /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds. Returns 0 for none. */
     public long latestSwept() {
         return at(0);
     }

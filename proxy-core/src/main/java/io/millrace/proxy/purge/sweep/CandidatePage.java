@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Visits one page of the inventory, and collects the objects that purges by pattern could cover.
+ * Collects the objects of one page of the inventory that purges by pattern could cover.
  *
  * <p>Confined to the inventory's thread until the page is complete.
  */

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pass over all stored objects, which removes or marks as stale the objects that purges by pattern cover.
+ * One pass over all stored objects, which carries out purges by pattern. It removes covered objects, or marks
+ * them as stale.
  *
  * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits
  * these places in the same order, so that no object escapes. First, writers that began before the purges fail. Then
@@ -33,7 +34,7 @@ final class PatternSweep {
     /** Duration of work after which the thread pauses. */
     private static final long WORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Duration of a pause per duration of work, so that the thread uses less than 30 % of a core. */
+    /** Duration of a pause per duration of work. The thread therefore uses less than 30 % of a core. */
     private static final double PAUSE_PER_WORK = 2.5;
 
     /** Limit of one pause. If the work took long, the thread mostly waited for the disk or the inventory. */
@@ -224,7 +225,7 @@ final class PatternSweep {
         }
     }
 
-    /** Returns the pause after a duration of work, in nanoseconds; 0 if no pause is due yet. */
+    /** Returns the pause after a duration of work, in nanoseconds. Returns 0 if no pause is due yet. */
     static long pauseNanos(long workedNanos) {
         return workedNanos <= WORK_NANOS ? 0 : Math.min(PAUSE_NANOS_MAX, (long) (workedNanos * PAUSE_PER_WORK));
     }

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out purges by pattern in the background: removes or marks covered responses, then retires the purges.
+ * Carries out purges by pattern in the background. Removes or marks covered responses, then retires the purges.
  * Uses one thread of the lowest priority, which exists only while there is work. Repeats an incomplete sweep after
  * a pause; its purges stay live, so that lookups still respect them. Sweeps a soft purge only when it cannot be
  * undone any more.
