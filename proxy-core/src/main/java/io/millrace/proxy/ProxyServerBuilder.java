@@ -95,8 +95,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the directory that keeps OCSP responses, and copies of automatic certificates whose storage is on
-     * another file system. The next proxy with the same directory reads them at its start. Without a directory,
+     * Sets the directory for OCSP responses and copies of automatic certificates. Certificates are copied if
+     * their storage is on another file system. The next proxy with the same directory reads them at its start.
+     * Without a directory,
      * they are kept in memory only.
      */
     public ProxyServerBuilder tlsState(Path directory) {
@@ -120,8 +121,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the receiver of operational events, such as purges, and origin hosts and storage paths that go down or
-     * up. Called on event loops and other threads, so it must not block. At most 30 events of each kind are passed
+     * Sets the receiver of operational events. These are purges, and origin hosts and storage paths that go down
+     * or up. Called on event loops and other threads, so it must not block. At most 30 events of each kind are
+     * passed
      * on per minute.
      */
     public ProxyServerBuilder events(EventSink sink) {

@@ -41,8 +41,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop with the components that belong to it: client connections, origin connections, counters, log
- * ring and exchanges.
+ * One event loop with its components. These are client connections, origin connections, counters, log ring and
+ * exchanges.
  *
  * <p>Confined to its event loop after {@link #start}.
  */
@@ -73,7 +73,7 @@ public final class ServingLoop {
     private final Supplier<Http1Settings> http1;
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
-    private final TlsFastLane direct;
+    private final TlsFastLane tlsFastLane;
     private final CountedReads channelReads;
     private final Http2Loop http2;
     private final ConnectionMemory budget;
@@ -130,13 +130,13 @@ public final class ServingLoop {
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
-        FastLaneCounters lane = new FastLaneCounters(counters);
-        this.channelReads = new CountedReads(lane::onReceived);
+        FastLaneCounters laneCounters = new FastLaneCounters(counters);
+        this.channelReads = new CountedReads(laneCounters::onReceived);
         this.fastLane = hasPlainSockets
                 ? new FastLane(new FastLane.Parts(
-                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
+                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, laneCounters))
                 : null;
-        this.direct = new TlsFastLane(loop, allocator, exchanges, lane::onAnswered);
+        this.tlsFastLane = new TlsFastLane(loop, allocator, exchanges, laneCounters::onAnswered);
         this.http2 = new Http2Loop(new Http2Loop.Parts(
                 loop,
                 allocator,
@@ -146,12 +146,12 @@ public final class ServingLoop {
                 exchanges,
                 connections,
                 this.memory,
-                new Http2Counters(counters, lane::onAnswered)));
+                new Http2Counters(counters, laneCounters::onAnswered)));
     }
 
     /**
-     * Schedules the closing of slow clients after the current event, because a request waits for an origin
-     * connection. At most once every {@value #RELIEF_MILLIS} ms.
+     * Schedules the closing of slow clients. Called if a request waits for an origin connection; runs after the
+     * current event. At most once every {@value #RELIEF_MILLIS} ms.
      */
     private void closeSlowSoon() {
         long now = System.nanoTime();
@@ -174,26 +174,26 @@ public final class ServingLoop {
     private void publish() {
         budget.refillReserve();
         OriginStatistics now = origins.statistics();
-        raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
-        raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
-        raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
-        raise(Counter.ORIGIN_RETRIES, now.retries());
-        raise(Counter.ORIGIN_WAITS_EVENT_LOOP, now.waitsOfLoop());
-        raise(Counter.ORIGIN_WAITS_PROCESS, now.waitsOfProcess());
-        raise(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
-        raise(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
-        raise(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
-        raise(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
-        raise(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
+        setCounter(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
+        setCounter(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
+        setCounter(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
+        setCounter(Counter.ORIGIN_RETRIES, now.retries());
+        setCounter(Counter.ORIGIN_WAITS_EVENT_LOOP, now.waitsOfLoop());
+        setCounter(Counter.ORIGIN_WAITS_PROCESS, now.waitsOfProcess());
+        setCounter(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
+        setCounter(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
+        setCounter(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
+        setCounter(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
+        setCounter(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
         DnsStatistics names = origins.dns();
-        raise(Counter.DNS_LOOKUPS_CACHED, names.cached());
-        raise(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
-        raise(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
-        raise(Counter.DNS_LOOKUPS_STALE, names.stale());
-        raise(Counter.DNS_LOOKUPS_FAILED, names.failed());
+        setCounter(Counter.DNS_LOOKUPS_CACHED, names.cached());
+        setCounter(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
+        setCounter(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
+        setCounter(Counter.DNS_LOOKUPS_STALE, names.stale());
+        setCounter(Counter.DNS_LOOKUPS_FAILED, names.failed());
     }
 
-    private void raise(Counter counter, long to) {
+    private void setCounter(Counter counter, long to) {
         counters.add(counter, to - counters.value(counter));
     }
 
@@ -231,7 +231,8 @@ public final class ServingLoop {
     }
 
     /**
-     * Returns the setup of an accepted connection: the PROXY header if permitted, then TLS if configured, then HTTP.
+     * Returns the setup of an accepted connection. First comes the PROXY header if permitted, then TLS if
+     * configured, then HTTP.
      */
     private ChannelInitializer<Channel> initializer(
             @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
@@ -296,7 +297,7 @@ public final class ServingLoop {
     }
 
     private void serveSecureHttp1(Channel channel, ClientConnection facts) {
-        TlsFastLane answers = fastLaneOpen.get() ? direct : null;
+        TlsFastLane answers = fastLaneOpen.get() ? tlsFastLane : null;
         Http1Pipeline.install(channel, facts, http1, exchanges, connections, answers);
     }
 

@@ -38,7 +38,7 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns the volumes: one for each named share of each storage path, and one for the rest of the path. Named
+     * Returns the volumes of the storage paths. A path has one for each named share, and one for the rest. Named
      * volumes are in directories below the path.
      */
     private static List<VolumeConfig> volumes(ProxyConfig config) {
@@ -75,7 +75,7 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns the size of the RAM tier: the configured size, but at most three quarters of the direct memory,
+     * Returns the configured size of the RAM tier, limited by the direct memory. The limit is three quarters,
      * because other buffers need the rest.
      */
     private static long ramBytes(ProxyConfig config) {

@@ -33,7 +33,8 @@ final class AutomaticCertificates {
     private static final int ALPN_EXTENSION = 16;
 
     /**
-     * Time by which the time limit of the connection exceeds the wait for a certificate, so that the wait ends first.
+     * Time by which the time limit of the connection exceeds the wait for a certificate. The wait therefore ends
+     * first.
      */
     private static final long MARGIN_MILLIS = 5000;
 
@@ -44,14 +45,17 @@ final class AutomaticCertificates {
     private volatile @Nullable AcmeConfig config;
 
     /**
-     * @param look makes the certificate store check for new files
+     * @param checkFiles makes the certificate store check for new files
      */
     AutomaticCertificates(
-            @Nullable AcmeConfig config, ScheduledExecutorService executor, LongSupplier clockMillis, Runnable look) {
+            @Nullable AcmeConfig config,
+            ScheduledExecutorService executor,
+            LongSupplier clockMillis,
+            Runnable checkFiles) {
         this.config = config;
         this.executor = executor;
         this.clockMillis = clockMillis;
-        this.requests = new CertificateRequests(executor, System::nanoTime, look);
+        this.requests = new CertificateRequests(executor, System::nanoTime, checkFiles);
     }
 
     void configure(@Nullable AcmeConfig next) {
@@ -64,8 +68,8 @@ final class AutomaticCertificates {
     }
 
     /**
-     * Returns the time limit for the ClientHello and the selection of a certificate, including the wait for one on
-     * demand.
+     * Returns the time limit for the ClientHello and the selection of a certificate. Includes the wait for a
+     * certificate on demand.
      */
     long timeoutMillis(long standardMillis) {
         AcmeConfig now = config;

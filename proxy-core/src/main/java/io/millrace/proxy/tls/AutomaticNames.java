@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of the names with automatic certificates (ACME), read from files that the launcher process writes.
+ * The state of the names with automatic certificates (ACME). Read from files that the launcher process writes.
  * Thread-safe.
  */
 final class AutomaticNames {
@@ -25,7 +25,7 @@ final class AutomaticNames {
     }
 
     /** Reads the records again if one was replaced. Blocks on files. */
-    void look(@Nullable AcmeConfig config) {
+    void checkFiles(@Nullable AcmeConfig config) {
         lock.lock();
         try {
             read(config);

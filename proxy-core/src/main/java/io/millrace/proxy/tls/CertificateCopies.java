@@ -107,8 +107,8 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     }
 
     /**
-     * Returns true if the storage has a record of the certificate, which was therefore deleted, or if the certificate
-     * has expired.
+     * Returns true if a copy is obsolete. Its certificate has expired, or the storage has a record of it, so that
+     * it was deleted there.
      */
     private boolean isObsolete(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());

@@ -61,7 +61,7 @@ public record CertificateFiles(Path certificate, Path key) {
     }
 
     /**
-     * Returns true if the ending shows that an entry is a file, so that it is not searched as a directory. Saves
+     * Returns true if the ending shows that an entry is a file. Such an entry is not searched as a directory. Saves
      * system calls in directories with thousands of files.
      */
     private static boolean isFileName(String name) {

@@ -31,14 +31,14 @@ final class CertificateIndex {
      * The certificates and settings of one name, by which a {@link CertificateSet} is found. The first candidate
      * of the name determines the settings.
      */
-    private record Held(List<ServerCertificate> certificates, NameSettings settings) {}
+    private record SetKey(List<ServerCertificate> certificates, NameSettings settings) {}
 
     private final Map<String, CertificateSet> exact;
 
     /** The sets by wildcard name, without {@code *.}. */
     private final Map<String, CertificateSet> wildcards;
 
-    private final Map<Held, CertificateSet> sets;
+    private final Map<SetKey, CertificateSet> sets;
     private final @Nullable CertificateSet defaultSet;
     private final boolean rejectsUnknown;
     private final Set<NameSettings> settings;
@@ -46,7 +46,7 @@ final class CertificateIndex {
     private CertificateIndex(
             Map<String, CertificateSet> exact,
             Map<String, CertificateSet> wildcards,
-            Map<Held, CertificateSet> sets,
+            Map<SetKey, CertificateSet> sets,
             @Nullable CertificateSet defaultSet,
             boolean rejectsUnknown) {
         this.exact = exact;
@@ -73,15 +73,15 @@ final class CertificateIndex {
             boolean rejectsUnknown,
             long nowMillis,
             CertificateIndex previous) {
-        Map<String, Held> byName = new HashMap<>(candidates.size() * 2);
-        Map<String, Held> byWildcard = new HashMap<>();
+        Map<String, SetKey> byName = new HashMap<>(candidates.size() * 2);
+        Map<String, SetKey> byWildcard = new HashMap<>();
         for (Candidate candidate : candidates) {
             for (String name : candidate.names()) {
                 boolean wildcard = name.startsWith("*.");
                 offer(wildcard ? byWildcard : byName, wildcard ? name.substring(2) : name, candidate, nowMillis);
             }
         }
-        Map<Held, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
+        Map<SetKey, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
         Map<String, CertificateSet> exact = resolve(byName, sets, previous);
         Map<String, CertificateSet> wildcards = resolve(byWildcard, sets, previous);
         CertificateSet defaultSet = defaultName == null ? null : find(exact, wildcards, defaultName);
@@ -91,15 +91,15 @@ final class CertificateIndex {
                     ? null
                     : find(exact, wildcards, first.names().get(0));
             if (defaultSet == null) {
-                defaultSet = set(new Held(List.of(first.certificate()), first.settings()), sets, previous);
+                defaultSet = set(new SetKey(List.of(first.certificate()), first.settings()), sets, previous);
             }
         }
         return new CertificateIndex(exact, wildcards, sets, defaultSet, rejectsUnknown);
     }
 
-    private static void offer(Map<String, Held> byName, String name, Candidate candidate, long nowMillis) {
+    private static void offer(Map<String, SetKey> byName, String name, Candidate candidate, long nowMillis) {
         List<ServerCertificate> held = byName.computeIfAbsent(
-                        name, each -> new Held(new ArrayList<>(1), candidate.settings()))
+                        name, each -> new SetKey(new ArrayList<>(1), candidate.settings()))
                 .certificates();
         ServerCertificate offered = candidate.certificate();
         for (int i = 0; i < held.size(); i++) {
@@ -117,18 +117,18 @@ final class CertificateIndex {
     }
 
     private static Map<String, CertificateSet> resolve(
-            Map<String, Held> byName, Map<Held, CertificateSet> sets, CertificateIndex previous) {
+            Map<String, SetKey> byName, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
         Map<String, CertificateSet> resolved = new HashMap<>(byName.size() * 2);
         byName.forEach((name, held) -> resolved.put(name, set(held, sets, previous)));
         return resolved;
     }
 
-    private static CertificateSet set(Held held, Map<Held, CertificateSet> sets, CertificateIndex previous) {
+    private static CertificateSet set(SetKey held, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
         CertificateSet known = sets.get(held);
         if (known == null) {
             CertificateSet before = previous.sets.get(held);
             known = before == null ? new CertificateSet(held.certificates(), held.settings()) : before;
-            sets.put(new Held(known.certificates(), known.settings()), known);
+            sets.put(new SetKey(known.certificates(), known.settings()), known);
         }
         return known;
     }
@@ -167,7 +167,7 @@ final class CertificateIndex {
 
     /** Returns true if this index can select the set. */
     boolean has(CertificateSet set) {
-        return sets.get(new Held(set.certificates(), set.settings())) == set;
+        return sets.get(new SetKey(set.certificates(), set.settings())) == set;
     }
 
     /** The distinct settings of all names. */
@@ -175,7 +175,9 @@ final class CertificateIndex {
         return settings;
     }
 
-    /** Returns true if no name has its own settings, so that the settings of the listening address apply to all. */
+    /**
+     * Returns true if no name has its own settings. Then the settings of the listening address apply to all names.
+     */
     boolean isUniform() {
         return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }

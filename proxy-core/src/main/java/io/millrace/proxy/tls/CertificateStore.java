@@ -74,7 +74,7 @@ final class CertificateStore {
         CertificateFault fault;
 
         long faultSinceMillis;
-        long alarmedMillis;
+        long warnedMillis;
 
         /** Index in {@code tls.certificates} of the configuration. May change with a reload. */
         int element;
@@ -121,7 +121,7 @@ final class CertificateStore {
         this.fileLog = fileLog;
     }
 
-    /** Sets the receiver of events for certificates that expire soon. Call before {@link #look}. */
+    /** Sets the receiver of events for certificates that expire soon. Call before {@link #checkFiles}. */
     void events(EventSink sink) {
         events = sink;
     }
@@ -146,7 +146,7 @@ final class CertificateStore {
         lock.lock();
         try {
             contexts.add(made);
-            made.stapleAhead(index);
+            made.requestStaples(index);
         } finally {
             lock.unlock();
         }
@@ -175,7 +175,7 @@ final class CertificateStore {
     }
 
     /** Loads the files that changed since the last check. Blocks. */
-    void look() {
+    void checkFiles() {
         lock.lock();
         try {
             check(false);
@@ -196,7 +196,7 @@ final class CertificateStore {
         long read = fresh.parallelStream()
                 .filter(entry -> read(entry, nowMillis, checksAll))
                 .count();
-        fresh.forEach(this::announce);
+        fresh.forEach(this::logChange);
         copy(fresh);
         if (read > 0) {
             reader.forgetShared();
@@ -205,7 +205,7 @@ final class CertificateStore {
         if (changed) {
             publish(nowMillis);
         }
-        alarm(nowMillis);
+        warnExpiring(nowMillis);
         if (changed || report.seenMillis() + TimeUnit.MINUTES.toMillis(1) < nowMillis) {
             report = describe(nowMillis);
         }
@@ -309,7 +309,7 @@ final class CertificateStore {
                 if (before != null && !before.isExpired(nowMillis)) {
                     throw expired(now);
                 }
-                note(entry, expired(now), nowMillis);
+                setFault(entry, expired(now), nowMillis);
             } else {
                 entry.fault = null;
             }
@@ -317,14 +317,14 @@ final class CertificateStore {
                 checkWithTls(now, entry.settings);
             }
             entry.good = now;
-            entry.alarmedMillis = 0;
+            entry.warnedMillis = 0;
         } catch (CertificateFault fault) {
             boolean unsettled = certificateStamp.ageMillis(nowMillis) < SETTLE_MILLIS
                     || keyStamp.ageMillis(nowMillis) < SETTLE_MILLIS;
             if (before != null && unsettled && entry.fault == null) {
                 return false;
             }
-            note(entry, fault, nowMillis);
+            setFault(entry, fault, nowMillis);
         }
         entry.certificateStamp = certificateStamp;
         entry.keyStamp = keyStamp;
@@ -352,14 +352,14 @@ final class CertificateStore {
         }
     }
 
-    private static void note(Entry entry, CertificateFault fault, long nowMillis) {
+    private static void setFault(Entry entry, CertificateFault fault, long nowMillis) {
         if (entry.fault == null) {
             entry.faultSinceMillis = nowMillis;
         }
         entry.fault = fault;
     }
 
-    private void announce(Entry entry) {
+    private void logChange(Entry entry) {
         CertificateFault fault = entry.fault;
         if (entry.certificateStamp == null || fault == null) {
             if (loaded && fault == null && entry.good != null) {
@@ -387,8 +387,8 @@ final class CertificateStore {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
             if (good != null && entry.fault == null && good.isExpired(nowMillis)) {
-                note(entry, expired(good), nowMillis);
-                announce(entry);
+                setFault(entry, expired(good), nowMillis);
+                logChange(entry);
                 any = true;
             }
         }
@@ -396,16 +396,16 @@ final class CertificateStore {
     }
 
     /** Logs a warning for each certificate that expires soon, once a day. */
-    private void alarm(long nowMillis) {
+    private void warnExpiring(long nowMillis) {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
-            boolean alarmed = entry.alarmedMillis > 0 && entry.alarmedMillis + DAY_MILLIS > nowMillis;
+            boolean alarmed = entry.warnedMillis > 0 && entry.warnedMillis + DAY_MILLIS > nowMillis;
             if (good == null || alarmed) {
                 continue;
             }
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
             if (good.facts().endsSoon(nowMillis / 1000)) {
-                entry.alarmedMillis = nowMillis;
+                entry.warnedMillis = nowMillis;
                 fileLog.warn(
                         "TLS: certificate {} for {} {} on {}; renew it",
                         entry.files.certificate(),
@@ -453,7 +453,7 @@ final class CertificateStore {
         index = next;
         for (ServerContexts each : contexts) {
             each.retain(next);
-            each.stapleAhead(next);
+            each.requestStaples(next);
         }
     }
 
@@ -472,7 +472,7 @@ final class CertificateStore {
     }
 
     /** Sets the current staple of a certificate, for new handshakes. */
-    void restaple(String sha256, Stapling stapling) {
+    void updateStaple(String sha256, Stapling stapling) {
         for (CertificateSet set : index.sets()) {
             OcspTarget target = set.ocspTarget();
             if (target != null && target.sha256().equals(sha256)) {

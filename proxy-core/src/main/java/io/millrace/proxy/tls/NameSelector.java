@@ -17,8 +17,8 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel handler that reads the server name in the ClientHello, then replaces itself with the TLS handler for
- * that name.
+ * A channel handler that selects the TLS context by the server name in the ClientHello. Then it replaces itself
+ * with the TLS handler.
  *
  * <p>Confined to the connection's event loop. TLS contexts are created on another thread.
  */

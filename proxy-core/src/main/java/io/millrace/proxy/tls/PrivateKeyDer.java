@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts private keys from PKCS #1 and SEC 1 to PKCS #8, and reads the public key in EC keys. All keys are in
+ * Converts private keys from PKCS #1 and SEC 1 to PKCS #8. Also reads the public key in EC keys. All keys are in
  * DER encoding.
  *
  * <p>Thread-safe: no state. Sources: RFC 5208, RFC 8017 appendix A.1.2, RFC 5915.
@@ -46,7 +46,7 @@ final class PrivateKeyDer {
         return element(SEQUENCE, VERSION_0, element(SEQUENCE, EC, curve.rest()), element(OCTET_STRING, key));
     }
 
-    /** Returns the encoded public point in a PKCS #8 EC key; null if the key contains none. */
+    /** Returns the encoded public point in a PKCS #8 EC key. Returns null if the key contains none. */
     static byte @Nullable [] ecPoint(byte[] pkcs8) {
         Reader outer = new Reader(pkcs8, 0, pkcs8.length).enter(SEQUENCE);
         outer.skip(INTEGER);
@@ -59,7 +59,7 @@ final class PrivateKeyDer {
     }
 
     /**
-     * Returns the public key in a SubjectPublicKeyInfo, as a bit string: the first byte is the number of unused bits.
+     * Returns the public key in a SubjectPublicKeyInfo, as a bit string. The first byte is the number of unused bits.
      */
     static byte[] publicBits(byte[] subjectPublicKeyInfo) {
         Reader outer = new Reader(subjectPublicKeyInfo, 0, subjectPublicKeyInfo.length).enter(SEQUENCE);
@@ -130,7 +130,7 @@ final class PrivateKeyDer {
             enter(tag);
         }
 
-        /** Returns the content of the next element with the given tag; null if there is none. */
+        /** Returns the content of the next element with the given tag. Returns null if there is none. */
         @Nullable
         Reader find(int tag) {
             while (at + 2 <= end) {

@@ -54,8 +54,8 @@ public final class ServerCertificate {
         }
 
         /**
-         * Returns true if the certificate expires within 14 days, or within a quarter of its lifetime if that is
-         * shorter.
+         * Returns true if the certificate expires soon. This means within 14 days, or within a quarter of its
+         * lifetime if that is shorter.
          */
         public boolean endsSoon(long nowSeconds) {
             long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);

@@ -46,7 +46,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The TLS contexts of one or more listening addresses, created at the first use of a certificate and cached.
+ * The TLS contexts of one or more listening addresses. A context is created at the first use of a certificate,
+ * and cached.
  *
  * <p>Thread-safe. Contexts are created on an executor, because the creation takes a millisecond or more. Each
  * returned context is retained, so the caller must release it.
@@ -142,7 +143,7 @@ final class ServerContexts {
      * Discards all contexts if a file of client authorities has changed and is usable. New contexts then use the new
      * file. Blocks.
      */
-    void look() {
+    void checkFiles() {
         List<FileStamp> now = stamps();
         if (now.equals(stamps)) {
             return;
@@ -266,7 +267,7 @@ final class ServerContexts {
      * Requests OCSP staples before the first client needs them, if there are few sets. Always does so for
      * must-staple certificates, which clients refuse without a staple. May read files.
      */
-    void stapleAhead(CertificateIndex index) {
+    void requestStaples(CertificateIndex index) {
         List<CertificateSet> wanting =
                 index.sets().stream().filter(this::staples).toList();
         boolean all = wanting.size() <= STAPLED_AHEAD_MAX;

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ServerTls implements AutoCloseable {
     /**
-     * Key of the contexts that several addresses share, because they use the certificates of {@code tls.certificates}
-     * with the same settings.
+     * Key of contexts that several addresses share. They use the certificates of {@code tls.certificates} with
+     * the same settings.
      */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 
@@ -63,12 +63,12 @@ public final class ServerTls implements AutoCloseable {
     private final List<ServerContexts> contexts = new ArrayList<>();
     private @Nullable CertificateStore shared;
     private final Map<ContextKey, ServerContexts> sharedContexts = new HashMap<>();
-    private @Nullable ScheduledExecutorService looking;
-    private @Nullable ScheduledExecutorService making;
-    private @Nullable Future<?> pause;
+    private @Nullable ScheduledExecutorService fileChecks;
+    private @Nullable ScheduledExecutorService contextExecutor;
+    private @Nullable Future<?> nextCheck;
     private final TicketKeySource ticketKeys = new TicketKeySource(this::useTicketKeys);
     private volatile TlsConfig config;
-    private volatile ProxyConfig whole;
+    private volatile ProxyConfig fullConfig;
     private @Nullable AutomaticCertificates automatic;
     private volatile @Nullable AcmeConfig acme;
     private final AutomaticNames automaticNames = new AutomaticNames();
@@ -83,7 +83,7 @@ public final class ServerTls implements AutoCloseable {
     public ServerTls(ProxyConfig config, LongSupplier clockMillis, @Nullable Path state) {
         this.state = state;
         this.config = config.tls();
-        whole = config;
+        fullConfig = config;
         this.acme = config.acme();
         this.clockMillis = clockMillis;
     }
@@ -125,9 +125,9 @@ public final class ServerTls implements AutoCloseable {
                 shared = all;
                 stores.add(all);
                 all.copies(CertificateCopies.of(acme, state));
-                all.look();
-                automaticNames.look(acme);
-                automatic = new AutomaticCertificates(acme, executor, clockMillis, all::look);
+                all.checkFiles();
+                automaticNames.checkFiles(acme);
+                automatic = new AutomaticCertificates(acme, executor, clockMillis, all::checkFiles);
             }
             if (known == null) {
                 known = contexts(executor, tls, http2);
@@ -136,12 +136,12 @@ public final class ServerTls implements AutoCloseable {
             }
             return new ListenerTls(all, known, true, automatic);
         }
-        CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
+        CertificateStore own = new CertificateStore(singleCertificate(certificate, tls.key()), clockMillis);
         own.events(events);
         ServerContexts made = contexts(executor, tls, http2);
         own.attach(made);
         stores.add(own);
-        own.look();
+        own.checkFiles();
         CertificateSet set = own.index().find(null);
         if (set == null) {
             TlsReport.Line line = own.report().lines().get(0);
@@ -161,7 +161,7 @@ public final class ServerTls implements AutoCloseable {
         return made;
     }
 
-    private TlsConfig only(Path certificate, @Nullable Path key) {
+    private TlsConfig singleCertificate(Path certificate, @Nullable Path key) {
         return new TlsConfig(
                 List.of(new TlsConfig.Certificates(certificate, key, null, List.of())),
                 null,
@@ -172,17 +172,18 @@ public final class ServerTls implements AutoCloseable {
     }
 
     private ScheduledExecutorService start() {
-        ScheduledExecutorService executor = making;
-        if (executor == null || looking == null) {
+        ScheduledExecutorService executor = contextExecutor;
+        if (executor == null || fileChecks == null) {
             executor =
                     Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-contexts", true));
-            making = executor;
-            stapling =
-                    new Stapling(state == null ? null : state.resolve("ocsp"), executor, clockMillis, this::restaple);
-            looking = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
+            contextExecutor = executor;
+            stapling = new Stapling(
+                    state == null ? null : state.resolve("ocsp"), executor, clockMillis, this::updateStaple);
+            fileChecks =
+                    Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
             schedule(config.checkNanos());
             ticketKeys.file(config.ticketKeysFile());
-            var unused = looking.scheduleWithFixedDelay(
+            var unused = fileChecks.scheduleWithFixedDelay(
                     this::rotateTicketKeys, TicketKeys.ROTATION_HOURS, TicketKeys.ROTATION_HOURS, TimeUnit.HOURS);
         }
         return executor;
@@ -190,17 +191,17 @@ public final class ServerTls implements AutoCloseable {
 
     private void schedule(long nanos) {
         try {
-            pause = Objects.requireNonNull(looking).schedule(this::lookAgain, nanos, TimeUnit.NANOSECONDS);
+            nextCheck = Objects.requireNonNull(fileChecks).schedule(this::checkAgain, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             log.debug("the server was closed while certificates were checked", e);
         }
     }
 
-    private void lookAgain() {
+    private void checkAgain() {
         long begun = System.nanoTime();
         try {
-            look();
-            automaticNames.look(acme);
+            checkFiles();
+            automaticNames.checkFiles(acme);
         } catch (RuntimeException e) {
             log.error("TLS: the check for changed certificates failed; the next check is in {} s", 10, e);
         }
@@ -258,10 +259,10 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    private void restaple(String sha256) {
+    private void updateStaple(String sha256) {
         Stapling known = stapling();
         if (known != null) {
-            stores().forEach(store -> store.restaple(sha256, known));
+            stores().forEach(store -> store.updateStaple(sha256, known));
         }
     }
 
@@ -275,14 +276,14 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /** Checks for changed files now. Blocks. */
-    void look() {
+    void checkFiles() {
         for (CertificateStore store : stores()) {
-            store.look();
+            store.checkFiles();
         }
         lock.lock();
         try {
-            ticketKeys.look();
-            contexts.forEach(ServerContexts::look);
+            ticketKeys.checkFiles();
+            contexts.forEach(ServerContexts::checkFiles);
         } finally {
             lock.unlock();
         }
@@ -306,16 +307,16 @@ public final class ServerTls implements AutoCloseable {
             boolean sooner = next.tls().checkNanos() < config.checkNanos();
             boolean otherKeys = !Objects.equals(next.tls().ticketKeysFile(), config.ticketKeysFile());
             config = next.tls();
-            whole = next;
+            fullConfig = next;
             store = shared;
-            if (otherKeys && looking != null) {
+            if (otherKeys && fileChecks != null) {
                 ticketKeys.file(config.ticketKeysFile());
             }
             acme = next.acme();
             if (automatic != null) {
                 automatic.configure(acme);
             }
-            if (sooner && pause != null && pause.cancel(false)) {
+            if (sooner && nextCheck != null && nextCheck.cancel(false)) {
                 schedule(config.checkNanos());
             }
         } finally {
@@ -345,10 +346,10 @@ public final class ServerTls implements AutoCloseable {
     /** Returns the effective settings for the names of a certificate of the report. */
     public List<TlsSettingsInForce.Setting> settings(TlsReport.Line line) {
         return TlsSettingsInForce.of(
-                whole, line.element(), line.isOwn() ? line.files().certificate() : null);
+                fullConfig, line.element(), line.isOwn() ? line.files().certificate() : null);
     }
 
-    /** Returns the OCSP staple status of a certificate; null if no staple is requested for it. */
+    /** Returns the OCSP staple status of a certificate. Returns null if no staple is requested for it. */
     public @Nullable StapleStatus staple(ServerCertificate.Facts facts) {
         Stapling known = stapling();
         return known == null ? null : known.status(facts.sha256());
@@ -404,15 +405,15 @@ public final class ServerTls implements AutoCloseable {
      */
     public TlsReport check(Path file, @Nullable Path key) {
         boolean directory = Files.isDirectory(file);
-        Path beside = beside(file);
-        Path chosen = key != null || !Files.exists(beside) ? key : beside;
+        Path usualKeyFile = usualKeyFile(file);
+        Path chosen = key != null || !Files.exists(usualKeyFile) ? key : usualKeyFile;
         TlsConfig.Certificates source = directory
                 ? new TlsConfig.Certificates(null, null, file, List.of())
                 : new TlsConfig.Certificates(file, chosen, null, List.of());
-        TlsConfig only =
+        TlsConfig singleCertificate =
                 new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos(), null, null);
-        CertificateStore store = CertificateStore.forCheck(only, clockMillis);
-        store.look();
+        CertificateStore store = CertificateStore.forCheck(singleCertificate, clockMillis);
+        store.checkFiles();
         return store.report();
     }
 
@@ -420,7 +421,7 @@ public final class ServerTls implements AutoCloseable {
      * Returns the usual key file of a certificate file: {@code NAME.key} for {@code NAME.pem}, {@code privkey.pem} for
      * {@code fullchain.pem}.
      */
-    private static Path beside(Path file) {
+    private static Path usualKeyFile(Path file) {
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
         return file.resolveSibling(
@@ -432,11 +433,11 @@ public final class ServerTls implements AutoCloseable {
     public void close() {
         lock.lock();
         try {
-            if (looking != null) {
-                looking.shutdownNow();
+            if (fileChecks != null) {
+                fileChecks.shutdownNow();
             }
-            if (making != null) {
-                making.shutdownNow();
+            if (contextExecutor != null) {
+                contextExecutor.shutdownNow();
             }
             contexts.forEach(ServerContexts::close);
         } finally {

@@ -49,7 +49,7 @@ final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
     }
 
     /**
-     * Always fails: this server does not offer compression of client certificates, because a small message could
+     * Always fails, because this server does not offer compression of client certificates. A small message could
      * expand to a large one.
      */
     @Override

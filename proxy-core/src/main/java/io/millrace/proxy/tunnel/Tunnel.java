@@ -6,8 +6,9 @@ import io.netty.channel.ChannelHandler;
 import java.util.function.Supplier;
 
 /**
- * A tunnel between a client connection and an origin connection, after CONNECT or an upgrade (RFC 9110 s7.8,
- * s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side is not
+ * A tunnel between a client connection and an origin connection. It begins after CONNECT or an upgrade (RFC 9110
+ * s7.8, s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side
+ * is not
  * writable. The end of one direction is forwarded, and the other direction stays open. A failure of one side closes
  * both.
  *
@@ -160,7 +161,7 @@ public final class Tunnel implements ClientTunnel {
         other(from).write(bytes);
     }
 
-    /** Called at the end of a read: flushes the bytes, and continues to read if the other side is writable. */
+    /** Called at the end of a read. Flushes the bytes, and continues to read if the other side is writable. */
     void receivedAll(TunnelSide from) {
         TunnelSide to = other(from);
         to.flush();

@@ -17,7 +17,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channel handler of one side of a tunnel, the last one in its channel's pipeline.
+ * The channel handler of one side of a tunnel, at the end of its pipeline.
  *
  * <p>A TLS side that has sent close_notify accepts no more bytes, because TLS implementations do not support
  * half-closed connections. Further bytes for such a side are dropped.
@@ -34,7 +34,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     private boolean inputEnded;
     private boolean outputEnding;
     private boolean outputShut;
-    private boolean deaf;
+    private boolean discardsWrites;
     private boolean reset;
 
     TunnelSide(Tunnel tunnel, Tunnel.End whenBroken) {
@@ -84,7 +84,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof SslCloseCompletionEvent) {
-            deaf = true;
+            discardsWrites = true;
             endInput();
         } else if (event instanceof ChannelInputShutdownEvent) {
             endInput();
@@ -110,7 +110,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         // Writes to a TLS side after its close_notify fail; that is expected.
-        if (!deaf) {
+        if (!discardsWrites) {
             tunnel.broken(this, whenBroken);
         }
     }
@@ -136,7 +136,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     /** Writes bytes of the other side. Takes ownership. */
     void write(ByteBuf bytes) {
         ChannelHandlerContext context = ctx;
-        if (deaf) {
+        if (discardsWrites) {
             bytes.release();
         } else if (context == null) {
             early.add(bytes);
@@ -152,7 +152,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     }
 
     boolean isWritable() {
-        return ctx != null && (deaf || ctx.channel().isWritable());
+        return ctx != null && (discardsWrites || ctx.channel().isWritable());
     }
 
     void read(boolean on) {
@@ -183,7 +183,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
         context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             SslHandler tls = context.pipeline().get(SslHandler.class);
-            if (tls == null || deaf) {
+            if (tls == null || discardsWrites) {
                 shut(context);
             } else {
                 tls.closeOutbound().addListener(notified -> shut(context));

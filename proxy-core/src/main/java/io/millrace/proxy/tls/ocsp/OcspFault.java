@@ -2,7 +2,7 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.util.Locale;
 
-/** Thrown if an OCSP request fails, or its answer must not be used as a staple. */
+/** Thrown if an OCSP request fails, or its answer cannot be a staple. */
 public final class OcspFault extends Exception {
     private static final long serialVersionUID = 1;
 

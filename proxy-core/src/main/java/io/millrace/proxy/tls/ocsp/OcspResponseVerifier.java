@@ -28,6 +28,7 @@ final class OcspResponseVerifier {
     private static final byte[] FALSE = {0};
     /** Tolerance for a responder whose clock is ahead. */
     private static final int SKEW_MILLIS = 300_000;
+
     private static final int RESPONDERS_MAX = 8;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuuMMddHHmmss'Z'");
 

@@ -6,7 +6,7 @@ package io.millrace.proxy.tls.ocsp;
  * <p>Times are in epoch milliseconds.
  */
 public final class Staple {
-    /** Time before its expiry at which a staple is no longer sent, because clocks of clients may be ahead. */
+    /** Time before its expiry at which a staple is no longer sent. Clocks of clients may be ahead. */
     private static final long MARGIN_MILLIS = 60_000;
 
     private final byte[] der;
