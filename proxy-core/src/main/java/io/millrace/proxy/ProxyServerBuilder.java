@@ -95,10 +95,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the directory for OCSP responses and copies of automatic certificates. Certificates are copied if
-     * their storage is on another file system. The next proxy with the same directory reads them at its start.
-     * Without a directory,
-     * they are kept in memory only.
+     * Sets the directory for OCSP responses and copies of automatic certificates. Certificates are copied if their
+     * storage is on another file system. The next proxy with the same directory reads them at its start. Without a
+     * directory, they are kept in memory only.
      */
     public ProxyServerBuilder tlsState(Path directory) {
         tlsState = directory;
@@ -121,10 +120,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the receiver of operational events. These are purges, and origin hosts and storage paths that go down
-     * or up. Called on event loops and other threads, so it must not block. At most 30 events of each kind are
-     * passed
-     * on per minute.
+     * Sets the receiver of operational events. These are purges, and origin hosts and storage paths that go down or up.
+     * Called on event loops and other threads, so it must not block. At most 30 events of each kind are passed on per
+     * minute.
      */
     public ProxyServerBuilder events(EventSink sink) {
         events = sink;

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * Runs a single task on a new thread. A thread that allocates buffers keeps an arena of the buffer pool reachable, so
- * such tasks should not run on threads that outlive the proxy.
+ * Runs a single task on a new thread. A thread that allocates buffers keeps an arena of the buffer pool reachable.
+ * Therefore such tasks should not run on threads that outlive the proxy.
  */
 final class TemporaryThread {
     private TemporaryThread() {}

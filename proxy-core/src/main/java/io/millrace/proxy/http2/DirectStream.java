@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The response of a request that is answered within one call, without an exchange object. Head and content are
  * written directly to the output buffer of the connection.
  *
- * <p>Content that exceeds the client's windows is copied, and an {@link Http2Stream} sends the copy later. One
- * instance per event loop, reused for each request. Confined to
- * one event loop.
+ * <p>Content that exceeds the client's windows is copied, and an {@link Http2Stream} sends the copy later. One instance
+ * per event loop, reused for each request. Confined to one event loop.
  */
 final class DirectStream implements ClientStream {
     private final EventExecutor loop;

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameProcessor implements FrameReader.Receiver {
     /**
-     * Smallest DATA frame that allows the client more control frames although a window cut the frame short. See {@link
-     * #sentFrame}.
+     * Smallest DATA frame that allows the client more control frames although a window cut the frame short. See
+     * {@link #sentFrame}.
      */
     private static final int CUT_FRAME_BYTES_MIN = 512;
     /**

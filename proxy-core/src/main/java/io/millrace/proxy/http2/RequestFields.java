@@ -22,10 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Converts a decoded field block to a request head, or checks trailers (RFC 9113 s8).
  *
- * <p>Stores fields as HTTP/1.1 field lines, because all other code reads this layout. The authority becomes Host,
- * and all cookies are joined into one line. A head returned by this class is a view, valid until the next {@link
- * #begin}. One instance per
- * event loop.
+ * <p>Stores fields as HTTP/1.1 field lines, because all other code reads this layout. The authority becomes Host, and
+ * all cookies are joined into one line. A head returned by this class is a view, valid until the next {@link #begin}.
+ * One instance per event loop.
  *
  * <p>Confined to one event loop.
  */

@@ -68,8 +68,8 @@ final class ResponseContent {
     }
 
     /**
-     * Removes and returns the content of the next frame, at most {@code most} bytes. Call only if {@link
-     * #isSendable}. Passes ownership to the caller.
+     * Removes and returns the content of the next frame, at most {@code most} bytes. Call only if {@link #isSendable}.
+     * Passes ownership to the caller.
      */
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;

@@ -4,10 +4,11 @@ import io.netty.util.concurrent.EventExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Defers tasks of an event loop until the loop has polled its sockets again. Netty (4.2.18, {@code
- * SingleThreadIoEventLoop}) runs a task submitted by a task in the same iteration, for up to a second, before it
- * polls the sockets. A chain of such tasks would delay all connections. A scheduled task, as used here, waits for
- * the next iteration.
+ * Defers tasks of an event loop until the loop has polled its sockets again.
+ *
+ * <p>If a task submits another task, Netty (4.2.18, {@code SingleThreadIoEventLoop}) runs that task before it polls the
+ * sockets. A chain of such tasks could delay all connections for up to a second. A scheduled task, as used here, waits
+ * for the next iteration of the loop.
  */
 public final class AfterIoTasks {
     private AfterIoTasks() {}

@@ -40,9 +40,8 @@ public interface ClientStream {
 
     /**
      * Sends the response head that turns the connection or stream into a tunnel. This is a 101, or the 2xx to a
-     * CONNECT. The tunnel then owns the connection or stream, and first receives the bytes that the client sent
-     * after its
-     * request. Called instead of {@link #writeHead}, as the last call.
+     * CONNECT. The tunnel then owns the connection or stream, and first receives the bytes that the client sent after
+     * its request. Called instead of {@link #writeHead}, as the last call.
      */
     default void switchTo(OutboundHead head, ClientTunnel tunnel) {
         throw new IllegalStateException("this stream cannot become a tunnel");

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client connections of one event loop, with their limit, deadline checks and drain. One periodic tick checks
- * the deadlines of all connections, so that requests need no timers of their own. A timeout fires at most {@value
- * #TICK_MILLIS} ms late.
+ * The client connections of one event loop, with their limit, deadline checks and drain. One periodic tick checks the
+ * deadlines of all connections, so that requests need no timers of their own. A timeout fires at most
+ * {@value #TICK_MILLIS} ms late.
  *
  * <p>Confined to its event loop, except {@link #size}.
  */

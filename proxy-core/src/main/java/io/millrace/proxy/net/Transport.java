@@ -107,10 +107,9 @@ public enum Transport {
     }
 
     /**
-     * Limits the bytes that the kernel accepts beyond those it can send immediately. Without this limit, the
-     * kernel accepts up to 4 MiB for each client that does not read, and this process rarely sees progress of a
-     * slow client. Call on the channel's
-     * event loop; no effect on transports without this option.
+     * Limits the bytes that the kernel accepts beyond those it can send immediately. Without this limit, the kernel
+     * accepts up to 4 MiB for each client that does not read. This process would then rarely notice the progress of a
+     * slow client. Call on the channel's event loop; no effect on transports without this option.
      */
     public static void limitUnsent(Channel channel) {
         if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {

@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe;
 
 /**
- * How the cache handled one request, in terms similar to RFC 9211. The values appear in the metric label {@code
- * cache}, and determine the result code in the {@code squid} log format. Immutable.
+ * How the cache handled one request, in terms similar to RFC 9211. The values appear in the metric label {@code cache},
+ * and determine the result code in the {@code squid} log format. Immutable.
  */
 public enum CacheResult {
     /** A fresh stored response was sent, in full, in part, or as a 304. */

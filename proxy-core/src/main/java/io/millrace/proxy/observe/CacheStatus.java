@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes this cache's entry of the {@code Cache-Status} field (RFC 9211), without allocation. Call first {@link
- * #hit}, {@link #forwarded} or {@link #local}, then the methods of parameters.
+ * Writes this cache's entry of the {@code Cache-Status} field (RFC 9211), without allocation. Call first {@link #hit},
+ * {@link #forwarded} or {@link #local}, then the methods of parameters.
  *
  * <pre>
  *   millrace; hit; ttl=42

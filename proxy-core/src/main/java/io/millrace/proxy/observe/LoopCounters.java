@@ -22,8 +22,8 @@ public final class LoopCounters {
     private final NamedCounts filterDenials = new NamedCounts();
 
     /**
-     * Creates counters at 0 that no scrape reads. For counters in a scrape, use {@link
-     * MetricsRegistry#newLoopCounters()}.
+     * Creates counters at 0 that no scrape reads. For counters in a scrape, use
+     * {@link MetricsRegistry#newLoopCounters()}.
      */
     public LoopCounters() {
         for (int i = 0; i < requestDurations.length; i++) {

@@ -1,8 +1,8 @@
 package io.millrace.proxy.origin;
 
 /**
- * The input of a load-balancing policy: the current weight and load of each host. All arrays
- * are in the order of the configuration. Also holds the state of the policy between selections. Not thread-safe.
+ * The input of a load-balancing policy: the current weight and load of each host. All arrays are in the order of the
+ * configuration. Also holds the state of the policy between selections. Not thread-safe.
  */
 final class Candidates {
     /** Value in {@link #weights} of the configured weight 1. Slow start uses lower values. */

@@ -4,8 +4,8 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health of one origin host: its state, and the operator's override. Each change creates
- * a new object, which {@link OriginHost} stores. Times are epoch milliseconds.
+ * The health of one origin host: its state, and the operator's override. Each change creates a new object, which
+ * {@link OriginHost} stores. Times are epoch milliseconds.
  *
  * <pre>
  * UP --fail_threshold consecutive failures--> DOWN --retry_time has passed--> SUSPECT: one request as a trial

@@ -145,8 +145,8 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns a copy without the entries that purges of everything cover. These are hard entries up to {@code
-     * hardUpTo}, and soft entries up to the higher of both stamps.
+     * Returns a copy without the entries that purges of everything cover. These are hard entries up to
+     * {@code hardUpTo}, and soft entries up to the higher of both stamps.
      */
     PrefixStamps above(long hardUpTo, long softUpTo) {
         PrefixStamps left = this;

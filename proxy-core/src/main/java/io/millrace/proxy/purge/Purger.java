@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes the stored responses of single URLs. Used for purges, and after unsafe methods (RFC 9111 section 4.4).
- * Removing
- * the entry under the primary key makes all variants unreachable, because their keys contain the nonce of this
+ * Removing the entry under the primary key makes all variants unreachable, because their keys contain the nonce of this
  * entry. Fetches in flight are not shared with later requests, and their responses are not stored.
  *
  * <p>Thread-safe.

@@ -6,10 +6,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remap rules that may match requests for one host. First come rules for this host and the request's port,
- * then rules for this host without a port, then rules without a host. Immutable once built, except for a cache. A
- * connection may keep the object between requests for the same host, as long as it uses the same {@link
- * RemapTable}.
+ * The remap rules that may match requests for one host. First come rules for this host and the request's port, then
+ * rules for this host without a port, then rules without a host. Immutable once built, except for a cache. A connection
+ * may keep the object between requests for the same host, as long as it uses the same {@link RemapTable}.
  */
 public final class HostRules {
     /** The rules for one scheme and one port; the port is -1 for rules without a port. */

@@ -12,10 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Referer conditions of a {@code map_with_referer} rule. Also has the redirect for requests that do not
- * fulfil them. The first expression that matches Referer decides. If none matches, the request is allowed only if
- * {@code
- * *} is configured. Immutable.
+ * The Referer conditions of a {@code map_with_referer} rule. Also has the redirect for requests that do not fulfil
+ * them. The first expression that matches Referer decides. If none matches, the request is allowed only if {@code *} is
+ * configured. Immutable.
  */
 public final class RefererRules {
     /** A regular expression; requests whose Referer matches are allowed or refused. */

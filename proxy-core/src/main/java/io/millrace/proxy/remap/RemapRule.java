@@ -190,9 +190,10 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the part of this rule's cache keys that follows the URL. It separates responses that have the same
-     * URL but must not be mixed. These are: responses for different received ports, responses of remap rules and of
-     * the forward proxy, and responses of rules with a common key host whose origin requests differ.
+     * Returns the part of this rule's cache keys that follows the URL. Responses that have the same URL
+     * but must not be mixed get different suffixes. These are responses for different received ports, and responses
+     * of remap rules and of the forward proxy. Rules with a common key host get different suffixes if their origin
+     * requests differ.
      */
     private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
@@ -231,11 +232,11 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the request target for the origin. It consists of the path of the rule's {@code to}, the client's
-     * path after the matched part, the query of {@code to} and the client's query. The path is in the normalized
-     * form of cache keys, because two spellings with the same key must cause the same origin request. The client's
-     * query is unchanged. Exactly one slash joins the two paths, if the matched part ended with a slash or the
-     * remaining path begins with one.
+     * Returns the request target for the origin. Its path is the path of the rule's {@code to} and the client's
+     * path after the matched part. Its query is the query of {@code to} and the client's query. The path is in the
+     * normalized form of cache keys, because two spellings with the same key must cause the same origin
+     * request. The client's query is unchanged. Exactly one slash joins the two paths, if the matched part ended with a
+     * slash or the remaining path begins with one.
      *
      * @param target a URL that this rule matches
      */
@@ -304,8 +305,8 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the Host field of the origin request: the host of the rule's {@code to}. With {@code
-     * pristine_host_hdr}, returns the host that the client sent, if any.
+     * Returns the Host field of the origin request: the host of the rule's {@code to}. With {@code pristine_host_hdr},
+     * returns the host that the client sent, if any.
      */
     public String hostField(TargetUri target) {
         return config.pristineHostHdr() && target.hostBytes().length > 0 ? target.authority() : originAuthority;

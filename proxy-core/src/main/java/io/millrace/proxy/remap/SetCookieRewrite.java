@@ -65,8 +65,8 @@ final class SetCookieRewrite {
     }
 
     /**
-     * Returns the Path for the client. In a path below the rule's {@code from} path, {@code to} replaces {@code
-     * from}. A path above {@code from} becomes the {@code to} path.
+     * Returns the Path for the client. In a path below the rule's {@code from} path, {@code to} replaces {@code from}.
+     * A path above {@code from} becomes the {@code to} path.
      */
     private static String path(String value, RemapRule rule) {
         RuleUrl from = rule.config().from();

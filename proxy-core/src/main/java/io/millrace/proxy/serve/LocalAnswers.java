@@ -139,9 +139,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * Returns the content of a response to TRACE. It is the received request, without fields that may contain
-     * secrets (RFC 9110 s9.3.8). A script in a browser, which could send the request, must not see the cookies. The
-     * caller
+     * Returns the content of a response to TRACE. It is the received request, without fields that may contain secrets
+     * (RFC 9110 s9.3.8). A script in a browser, which could send the request, must not see the cookies. The caller
      * releases the content.
      */
     public static ByteBuf trace(ByteBufAllocator alloc, RequestHead request) {

@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a stored response that a client receives. This is the complete content, one or more ranges, or no
- * content.
- * Determined by the request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
+ * content. Determined by the request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
  *
  * <p>Immutable.
  *

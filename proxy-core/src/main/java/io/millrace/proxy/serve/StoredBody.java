@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Larger pieces need fewer system
  * calls and wake the client less often. Therefore bytes in RAM are delivered in pieces of up to 1 MiB. This always
  * holds for a body that is one buffer in RAM, because that buffer stays allocated until its last byte is sent.
- * Separate pieces in RAM are joined only for a fast client, because the joined pieces stay allocated until a slow
- * client has received them.
+ * Separate pieces in RAM are joined only for a fast client. For a slow client, joined pieces would stay allocated for
+ * a long time.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -29,7 +29,7 @@ public final class StoredBody implements ContentSource {
     private static final int BYTES_PER_POLL_MAX = 1 << 20;
     /**
      * Number of bytes that a slow client must accept without delay before pieces are joined again. At least the
-     * size of the kernel's send buffer (4 MiB by default), so that bytes in that buffer do not count as progress.
+     * size of the kernel's send buffer (4 MiB by default), because bytes in that buffer are not yet received.
      */
     private static final int FAST_CLIENT_BYTES = 4 << 20;
 

@@ -6,9 +6,8 @@ import io.netty.channel.ChannelHandler;
 import java.util.function.Supplier;
 
 /**
- * A tunnel between a client connection and an origin connection. It begins after CONNECT or an upgrade (RFC 9110
- * s7.8, s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side
- * is not
+ * A tunnel between a client connection and an origin connection. It begins after CONNECT or an upgrade (RFC 9110 s7.8,
+ * s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side is not
  * writable. The end of one direction is forwarded, and the other direction stays open. A failure of one side closes
  * both.
  *

@@ -160,8 +160,8 @@ public final class HuffmanCode {
     }
 
     /**
-     * Encodes a range of bytes. Returns the position after the encoded bytes in {@code out}, which needs {@link
-     * #encodedLength} free bytes.
+     * Encodes a range of bytes. Returns the position after the encoded bytes in {@code out}, which needs
+     * {@link #encodedLength} free bytes.
      */
     public static int encode(byte[] in, int from, int to, byte[] out, int at) {
         long bits = 0;

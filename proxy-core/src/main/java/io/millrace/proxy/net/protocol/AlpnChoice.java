@@ -13,9 +13,8 @@ import java.util.function.LongSupplier;
 /**
  * A channel handler that starts HTTP/1.1 or HTTP/2 after the TLS handshake. ALPN (RFC 7301) determines the protocol.
  *
- * <p>Placed behind the TLS handler. Removes itself from the pipeline after it has started the protocol. Confined
- * to the channel's event
- * loop.
+ * <p>Placed behind the TLS handler. Removes itself from the pipeline after it has started the protocol. Confined to the
+ * channel's event loop.
  */
 public final class AlpnChoice extends ChannelInboundHandlerAdapter {
     /** The protocol identifier of HTTP/2 over TLS (RFC 9113 s3.2). */

@@ -15,9 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel handler that reads the PROXY header at the start of a connection. It then
- * removes itself from the pipeline, and passes further bytes to the handlers behind it. The connection counts
- * towards the limits from its start.
+ * A channel handler that reads the PROXY header at the start of a connection. It then removes itself from the pipeline,
+ * and passes further bytes to the handlers behind it. The connection counts towards the limits from its start.
  *
  * <p>Confined to the channel's event loop.
  */

@@ -17,9 +17,8 @@ import org.jspecify.annotations.Nullable;
  * compares the file of this name with its open file every second, to detect a rotation by another process.
  *
  * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, with {@code -1} or {@code -2} appended for more
- * rotations in one second. Later rotations do not rename it again. A target that is not a regular file, such as a
- * pipe, is never rotated.
- * Confined to the writer thread.
+ * rotations in one second. Later rotations do not rename it again. A target that is not a regular file, such as a pipe,
+ * is never rotated. Confined to the writer thread.
  */
 public final class FileTarget implements LogTarget {
     /** Interval at which rotations by other processes are detected. The check has no measurable cost. */

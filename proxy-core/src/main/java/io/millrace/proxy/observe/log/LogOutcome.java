@@ -42,8 +42,8 @@ public enum LogOutcome {
     }
 
     /**
-     * The result code of the {@code squid} format. Empty for {@link #OK}, whose code depends on the {@link
-     * CacheResult}.
+     * The result code of the {@code squid} format. Empty for {@link #OK}, whose code depends on the
+     * {@link CacheResult}.
      */
     public String squidCode() {
         return squidCode;

@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read-only view of a published record in an {@link AccessLogRing}. Valid until {@link
- * AccessLogRing.Reader#read} returns. Confined to the log thread that drains the ring.
+ * A read-only view of a published record in an {@link AccessLogRing}. Valid until {@link AccessLogRing.Reader#read}
+ * returns. Confined to the log thread that drains the ring.
  */
 public final class LoggedRecord {
     private static final CacheResult[] CACHE_RESULTS = CacheResult.values();
@@ -52,8 +52,8 @@ public final class LoggedRecord {
     }
 
     /**
-     * The generation of header fields when the event loop wrote the record; the low 16 bits. See {@link
-     * AccessLogRing#setOptionalTexts}.
+     * The generation of header fields when the event loop wrote the record; the low 16 bits. See
+     * {@link AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;

@@ -16,9 +16,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rotated files of a log, in the directory of the log. Names contain the time of rotation. If there are more
- * files than configured, the oldest are deleted. Compressed files ({@code .gz}, {@code .zst}, {@code .xz}, {@code
- * .bz2}) count too; files with any other name are not touched. Confined to one thread.
+ * The rotated files of a log, in the directory of the log. Names contain the time of rotation. If there are more files
+ * than configured, the oldest are deleted. Compressed files ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2})
+ * count too; files with any other name are not touched. Confined to one thread.
  */
 public final class RotatedFiles {
     private static final DateTimeFormatter STAMP =

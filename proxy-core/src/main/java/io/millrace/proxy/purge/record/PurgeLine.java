@@ -16,8 +16,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Writes and reads the lines of the audit log, each a JSON object. A purge is a line with the action {@code
- * purge}. Its undo, cancellation and count are further lines with the same identifier.
+ * Writes and reads the lines of the audit log, each a JSON object. A purge is a line with the action {@code purge}. Its
+ * undo, cancellation and count are further lines with the same identifier.
  *
  * <p>Thread-safe: no state.
  */

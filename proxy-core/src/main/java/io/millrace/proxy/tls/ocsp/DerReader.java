@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Reads the elements of a DER-encoded constructed value, one after the other (X.690). Confined to one thread.
  *
- * <p>Supports only tags of one byte, which suffice for OCSP. Damaged input always causes an {@link
- * IllegalArgumentException}.
+ * <p>Supports only tags of one byte, which suffice for OCSP. Damaged input always causes an
+ * {@link IllegalArgumentException}.
  */
 final class DerReader {
     static final int BOOLEAN = 0x01;

@@ -18,9 +18,9 @@ import java.util.function.LongSupplier;
  * the dispatcher fills one while this thread writes the other. If the first is full, further lines are dropped and
  * counted.
  *
- * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s
- * to 30 s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and {@link
- * #finish}. The other methods are thread-safe.
+ * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s to 30
+ * s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and
+ * {@link #finish}. The other methods are thread-safe.
  */
 final class LogSender implements Runnable {
     /**

@@ -6,10 +6,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A log target that sends each line as one message, without the line feed. If a connection fails, messages that
- * may be lost are sent again on the next connection. So the receiver may get some messages twice. Confined to the
- * sender thread,
- * except {@link #close}.
+ * A log target that sends each line as one message, without the line feed. If a connection fails, messages that may be
+ * lost are sent again on the next connection. So the receiver may get some messages twice. Confined to the sender
+ * thread, except {@link #close}.
  */
 public final class MessageTarget implements LogTarget {
     /**

@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends syslog messages over UDP (RFC 5426). A missing receiver is detected only if an ICMP message reports it.
- * Confined
- * to one thread, except {@link #close}.
+ * Confined to one thread, except {@link #close}.
  */
 final class SyslogDatagrams implements MessageSender {
     /** Time after which the receiver's name is resolved again. */
