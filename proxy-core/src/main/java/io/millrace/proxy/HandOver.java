@@ -7,16 +7,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hand-over of a proxy's storage to another proxy, while both accept clients.
+ * Passes the storage of a proxy on to another proxy, while both accept clients.
  *
  * <pre>
  * old proxy                                   new proxy
- * release()  -- lease is free -->             build, start: both accept
- * drain()    -- accepts no more -->           predecessorClosed(stage) completes
+ * release()  -- lease is free -->             build, start: both accept clients
+ * drain()    -- stops accepting -->           predecessorClosed(stage) completes
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
- * <p>Thread-safe; {@link #release} and {@link #takeBack} block, and must not be called on event loops.
+ * <p>Thread-safe. {@link #release} and {@link #takeBack} block, and must not be called on event loops.
  */
 public final class HandOver {
     private final ProxyServer proxy;
@@ -26,8 +26,8 @@ public final class HandOver {
     }
 
     /**
-     * Releases the storage for another proxy. This proxy continues to answer from RAM and disk. Fetched responses are
-     * not stored, and removals are sent to {@code successor}.
+     * Releases the storage for another proxy. This proxy continues to answer from RAM and disk, but does not
+     * store fetched responses. It sends removals to {@code successor}.
      *
      * @throws IOException if queued writes failed; the lease is released nevertheless
      */
@@ -36,8 +36,8 @@ public final class HandOver {
     }
 
     /**
-     * Takes the storage back from a successor that has served nothing. Removals in the meantime are durable when this
-     * returns.
+     * Takes the storage back from a successor that has not served any request. When this method returns, removals
+     * in the meantime are durable.
      *
      * @throws IOException if another process still holds the storage
      */
@@ -49,7 +49,7 @@ public final class HandOver {
     /**
      * Applies a change that the predecessor has sent.
      *
-     * @param reply called once, on any thread, with null when the change is durable, or with the failure
+     * @param reply called once, on any thread: with null when the change is durable, otherwise with the failure
      */
     public void applyChange(byte[] change, Consumer<@Nullable IOException> reply) {
         proxy.store().applyChange(change, proxy.shared().purger()::detach, reply);
@@ -64,8 +64,8 @@ public final class HandOver {
     }
 
     /**
-     * Delays the replies to purges until the predecessor no longer accepts connections. So a client that receives the
-     * reply gets no old response from the predecessor.
+     * Delays the replies to purges until the predecessor no longer accepts connections. Otherwise a client could
+     * purge a response here, and then receive it from the predecessor.
      *
      * @param closed completes when the predecessor no longer accepts connections
      */

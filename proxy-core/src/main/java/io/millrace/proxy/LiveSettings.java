@@ -12,10 +12,10 @@ import io.millrace.proxy.server.DnsSettingsFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings that a reload replaces together. Immutable.
+ * The settings of a proxy that a reload replaces, all at the same time. Immutable.
  *
- * @param acceptedHeaders settings of listeners that accept PROXY headers
- * @param requiredHeaders settings of listeners that require PROXY headers
+ * @param acceptedHeaders settings of PROXY headers for listening addresses that accept them
+ * @param requiredHeaders settings of PROXY headers for listening addresses that require them
  */
 record LiveSettings(
         ProxyConfig config,
@@ -28,8 +28,9 @@ record LiveSettings(
     /**
      * Derives the settings from a configuration.
      *
-     * @param built the configuration at build time, for the settings that a reload cannot change
-     * @param forwardedBefore the settings in force; null at build time
+     * @param built the configuration with which the proxy was built, for settings that a reload cannot change
+     * @param forwardedBefore the current settings of forwarding, which a reload replaces; null when the proxy is
+     * built
      */
     static LiveSettings of(
             ProxyConfig config,

@@ -71,7 +71,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A caching HTTP proxy.
+ * A caching HTTP proxy, with its event loops, store and listening sockets.
  *
  * <pre>{@code
  * try (ProxyServer proxy = ProxyServer.builder()
@@ -86,19 +86,20 @@ import org.slf4j.LoggerFactory;
  * <p>Lifecycle: build, {@link #start}, any number of {@link #reload}, optionally {@link #drain}, {@link #close}. A JVM
  * may run several proxies; no JVM option is required.
  *
- * <p>Thread-safe, with a restriction: methods that change the state must not be called on the proxy's event loops, nor
- * concurrently.
+ * <p>Thread-safe, with restrictions: methods that change the state must not be called on the proxy's event loops,
+ * and must not run at the same time.
  */
 public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Interval in which the machine's own addresses are read. */
+    /** Interval at which the machine's own addresses are read, in seconds. */
     private static final long ADDRESSES_SECONDS = 10;
 
     /**
-     * Rounds over all loops at close, since a reply may make a loop send another one. The longest chain is from the
-     * store to a waiter's loop, then to the fetch's loop, and back.
+     * Rounds of empty tasks over all event loops at close. A task of one loop may submit a task to another. The
+     * longest chain has three tasks: the store replies to the loop of a waiting request, which calls
+     * the loop of the fetch, which replies.
      */
     private static final int CLOSING_ROUNDS = 3;
 
@@ -127,7 +128,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginTlsContexts originTls = new OriginTlsContexts();
     private final @Nullable DataPlaneAdmin admin;
 
-    /** The configuration at build time, for all settings that a reload cannot change. */
+    /** The configuration with which the proxy was built, for settings that a reload cannot change. */
     private final ProxyConfig built;
 
     private volatile LiveSettings live;
@@ -145,7 +146,7 @@ public final class ProxyServer implements AutoCloseable {
         int loopCount = config.worker().eventLoops() == 0
                 ? Runtime.getRuntime().availableProcessors()
                 : config.worker().eventLoops();
-        ProcessMemory.noteJvm();
+        ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
         accessLogs = ServerLogs.start(config, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
@@ -225,7 +226,7 @@ public final class ProxyServer implements AutoCloseable {
         EventSink events = builder.events() == EventSink.NONE
                 ? EventSink.NONE
                 : new EventLimit(builder.events(), System::nanoTime);
-        // Only now: marks of operators that were restored are no changes.
+        // Set after the marks of operators were restored, because restored marks are no new events.
         shared.groups().events(events);
         purges.events(events);
         serverTls.events(events);
@@ -248,9 +249,9 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Binds every configured address and begins to accept clients.
+     * Binds all configured addresses and begins to accept clients.
      *
-     * @throws IOException if an address cannot be bound or a certificate cannot be used; everything is closed then
+     * @throws IOException if an address cannot be bound or a certificate cannot be used; then the proxy is closed
      */
     public void start() throws IOException {
         if (state != ProxyState.NEW) {
@@ -285,8 +286,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Updates the machine's own addresses, which change at run time. Needed only if clients choose the target (forward
-     * proxy).
+     * Reads the machine's own addresses again, because they may change. Needed only for the forward proxy, whose
+     * clients choose the target.
      */
     private void readOwnAddresses() {
         if (live.config().forwardProxy().enabled()) {
@@ -321,9 +322,9 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Applies the settings that can change at run time. The report lists the others: they keep their values from build
-     * time, and apply to a new proxy that is built from {@link #config}. Requests in progress finish with the old
-     * settings.
+     * Applies the changed settings that can change at run time. Other changed settings keep their old values; the
+     * report lists them. They take effect in a new proxy that is built with the configuration. Requests in progress
+     * finish with the old settings.
      */
     public ReloadReport reload(ProxyConfig config) {
         List<ReloadReport.Setting> settings = new ArrayList<>();
@@ -334,7 +335,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
-        // Everything that may fail is done before the first change.
+        // Steps that may fail run before the first change takes effect.
         LiveSettings next = LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
@@ -349,8 +350,8 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Sets the TLS session ticket keys that a launcher shares between its workers; without them the proxy generates its
-     * own. Connections resume sessions of other processes with the same keys.
+     * Sets the TLS session ticket keys that several processes share. Clients can then resume a session with any
+     * of these processes. Without this call, the proxy generates its own keys.
      *
      * @param keys concatenated keys, newest first, each of {@link TicketKeys#KEY_BYTES} bytes
      */
@@ -367,12 +368,12 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Stops accepting, and lets requests in progress finish: responses carry {@code Connection: close}, and idle
-     * connections are closed. The store releases its volumes before this returns. Sockets shared with a launcher stay
-     * open there.
+     * Stops accepting clients, and lets requests in progress finish. Responses have {@code Connection: close},
+     * and idle connections are closed. The store releases its volumes before this method returns. Adopted sockets
+     * stay open in the launcher process.
      *
      * @param nanos time limit; {@link #close} closes the remaining connections
-     * @return completes when no client connection is left or the time is over
+     * @return completes when no client connection is left, or at the time limit
      */
     public CompletionStage<Void> drain(long nanos) {
         if (state == ProxyState.CLOSED) {
@@ -387,8 +388,8 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         try {
-            // A successor may open the volumes from now on. Requests in progress still read from them, but no longer
-            // store.
+            // From now on a successor may open the volumes. Requests in progress still read from them, but store no
+            // responses.
             store.suspendWrites();
         } catch (IOException e) {
             log.warn("the volumes could not be released; the store keeps them until it is closed", e);
@@ -407,7 +408,7 @@ public final class ProxyServer implements AutoCloseable {
         return drained;
     }
 
-    /** The hand-over of the storage to another proxy, or from one. */
+    /** Returns the methods that pass the storage on to another proxy, or take it over. */
     public HandOver handOver() {
         return new HandOver(this);
     }
@@ -447,8 +448,7 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         endOriginRecords();
         closeStore(storeClosing);
-        // Lets the loops run the last tasks from the store's threads and from other loops, so that their buffers are
-        // released.
+        // Waits until the loops have run the last tasks of the store and of other loops, which release buffers.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
             for (ServingLoop loop : loops) {
                 loop.loop().submit(() -> {}).awaitUninterruptibly();
@@ -461,7 +461,7 @@ public final class ProxyServer implements AutoCloseable {
         allocator.close();
     }
 
-    /** Writes the history of origins for the last time; a successor continues from there. */
+    /** Writes the history of origins for the last time. A successor reads it. */
     private void endOriginRecords() {
         if (originRecords != null) {
             originRecords.end();
@@ -484,7 +484,11 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Runs {@code allLoopsAlive} when every event loop has responded, on the last one that did. */
+    /**
+     * Runs a callback when all event loops have responded. Shows that none of them is blocked.
+     *
+     * @param allLoopsAlive runs on the event loop that responds last
+     */
     public void beat(Runnable allLoopsAlive) {
         AtomicInteger left = new AtomicInteger(loops.size());
         for (ServingLoop loop : loops) {
@@ -496,7 +500,7 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes the access logs and opens them again by name, after their files were moved. */
+    /** Closes the access logs and opens them again by name. Call after the files were renamed. */
     public void reopenLogs() {
         accessLogs.reopen();
     }
@@ -511,7 +515,7 @@ public final class ProxyServer implements AutoCloseable {
         return addresses().get(0).getPort();
     }
 
-    /** The configuration in force. */
+    /** The current configuration. */
     public ProxyConfig config() {
         return live.config();
     }
@@ -565,7 +569,7 @@ public final class ProxyServer implements AutoCloseable {
         return serverTls;
     }
 
-    /** The budget for bytes in flight. */
+    /** The budget for buffers of connections ({@code limits.memory_in_flight}). */
     ConnectionMemory memory() {
         return memory;
     }
@@ -574,7 +578,7 @@ public final class ProxyServer implements AutoCloseable {
         return shared;
     }
 
-    /** The state that a reload replaces, for tests. */
+    /** Returns the settings that a reload replaces, for tests. */
     Record snapshot() {
         return live;
     }

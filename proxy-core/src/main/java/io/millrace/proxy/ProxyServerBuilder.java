@@ -29,16 +29,16 @@ public final class ProxyServerBuilder {
 
     ProxyServerBuilder() {}
 
-    /** Sets the configuration; {@link ProxyConfig#builder()} creates one in code. */
+    /** Sets the configuration. {@link ProxyConfig#builder()} creates a configuration in code. */
     public ProxyServerBuilder config(ProxyConfig value) {
         config = value;
         return this;
     }
 
     /**
-     * Adds a listen address, for example {@code 127.0.0.1:0}.
+     * Adds a listening address, for example {@code 127.0.0.1:0}.
      *
-     * @throws IllegalArgumentException if it is not an address
+     * @throws IllegalArgumentException if the text is not an address
      */
     public ProxyServerBuilder listen(String address) {
         config = config.toBuilder().listen(address).build();
@@ -56,8 +56,8 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets listening sockets that another process has bound, by configured address; the proxy then binds nothing. Takes
-     * ownership of the descriptors. Epoll only.
+     * Sets listening sockets that another process has bound, by configured address. The proxy does not bind these
+     * addresses itself. Takes ownership of the descriptors. Needs the transport epoll.
      */
     public ProxyServerBuilder adoptListeners(Map<String, List<Integer>> descriptorsByAddress) {
         adopted = Map.copyOf(descriptorsByAddress);
@@ -65,35 +65,39 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the path of the admin API's Unix socket. The default is {@code admin.socket}; without either, the admin API
-     * is not served.
+     * Sets the path of the admin API's Unix socket, in place of {@code admin.socket} of the configuration. If
+     * neither is set, the admin API is not served.
      */
     public ProxyServerBuilder adminSocket(Path path) {
         adminSocket = path;
         return this;
     }
 
-    /** Sets the file with the origins that operators have marked down, for the next proxy with the same file. */
+    /**
+     * Sets the file that keeps the marks of origins that operators have marked down. The next proxy with the same file
+     * restores the marks.
+     */
     public ProxyServerBuilder originMarks(Path file) {
         originMarks = file;
         return this;
     }
 
-    /** Sets the file with the history of origins, for the next proxy with the same file. */
+    /** Sets the file that keeps the history of origins. The next proxy with the same file restores the history. */
     public ProxyServerBuilder originRecords(Path file) {
         originRecords = file;
         return this;
     }
 
-    /** Sets the file that marks an operator's drain request, for the next proxy with the same file. */
+    /** Sets the file that keeps an operator's drain request. The next proxy with the same file drains too. */
     public ProxyServerBuilder drainMark(Path file) {
         drainMark = file;
         return this;
     }
 
     /**
-     * Sets the directory for OCSP responses, and for copies of automatic certificates with a storage elsewhere. The
-     * next proxy with the same directory reads them at its start. Without a directory they are in memory only.
+     * Sets the directory for OCSP responses and copies of automatic certificates. Certificates are copied if their
+     * storage is on another file system. The next proxy with the same directory reads them at its start. Without a
+     * directory, they are kept in memory only.
      */
     public ProxyServerBuilder tlsState(Path directory) {
         tlsState = directory;
@@ -101,23 +105,24 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Sets the directory for records of purges. Several proxies may share it. Without a directory the records are in
-     * memory and are lost when the proxy ends.
+     * Sets the directory for the audit records of purges. Several proxies may share it. Without a directory, the
+     * records are kept in memory and are lost when the proxy ends.
      */
     public ProxyServerBuilder purgeRecords(Path directory) {
         purgeRecords = directory;
         return this;
     }
 
-    /** Sets the path of the configuration file that the status shows. */
+    /** Sets the path of the configuration file, which the status of the admin API shows. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
         return this;
     }
 
     /**
-     * Sets the receiver of events: purges, hosts of origin groups and storage paths that go down or come back. Called on
-     * event loops and other threads; must not block. At most 30 events of a kind pass in a minute.
+     * Sets the receiver of operational events. These are purges, and origin hosts and storage paths that go down or up.
+     * Called on event loops and other threads, so it must not block. At most 30 events of each kind are passed on per
+     * minute.
      */
     public ProxyServerBuilder events(EventSink sink) {
         events = sink;
@@ -131,9 +136,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Opens the store and creates the event loops; {@link ProxyServer#start} begins to accept.
+     * Opens the store and creates the event loops. {@link ProxyServer#start} begins to accept clients.
      *
-     * @throws IOException if a storage path belongs to another instance, or a certificate cannot be used
+     * @throws IOException if a storage path is in use by another process, or a certificate cannot be used
      */
     public ProxyServer build() throws IOException {
         return new ProxyServer(this);

@@ -1,13 +1,13 @@
 package io.millrace.proxy;
 
-/** The states of a {@link ProxyServer}. They follow each other in this order. */
+/** The states of a {@link ProxyServer}, in the order in which they occur. */
 public enum ProxyState {
-    /** Built; only the store is open. */
+    /** The proxy was built. Only the store is open. */
     NEW,
-    /** Accepting and serving clients. */
+    /** The proxy accepts and serves clients. */
     RUNNING,
-    /** No longer accepting; requests in progress finish. */
+    /** The proxy no longer accepts clients. Requests in progress finish. */
     DRAINING,
-    /** Everything is closed. */
+    /** The proxy has released all resources. */
     CLOSED
 }

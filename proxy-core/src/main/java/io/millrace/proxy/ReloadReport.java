@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import java.util.List;
 
 /**
- * The outcome of each setting that differs between two configurations.
+ * The result of a reload: the outcome for each setting whose value has changed.
  *
  * <p>Immutable.
  */
@@ -13,23 +13,23 @@ public record ReloadReport(List<Setting> settings) {
         settings = List.copyOf(settings);
     }
 
-    /** The outcome of a setting. */
+    /** The outcome for one setting. */
     public enum Result {
-        /** The new value is in force. */
+        /** The new value is in use. */
         APPLIED,
-        /** The new value needs a new proxy; this one keeps the old value. */
+        /** The new value takes effect in a new proxy only. This proxy keeps the old value. */
         NEEDS_NEW_PROXY
     }
 
     /**
      * One changed setting.
      *
-     * @param key name in the catalogue
+     * @param key name of the configuration key
      * @param result outcome of the change
      */
     public record Setting(String key, Result result) {}
 
-    /** Returns true if every change is in force. */
+    /** Returns true if all changes were applied. */
     public boolean isComplete() {
         return settings.stream().allMatch(setting -> setting.result() == Result.APPLIED);
     }

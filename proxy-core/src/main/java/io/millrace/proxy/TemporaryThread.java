@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** A thread for one task, so that no longer-lived thread keeps an arena of the buffer pool reachable. */
+/**
+ * Runs a single task on a new thread. A thread that allocates buffers keeps an arena of the buffer pool reachable.
+ * Therefore such tasks should not run on threads that outlive the proxy.
+ */
 final class TemporaryThread {
     private TemporaryThread() {}
 
@@ -14,7 +17,7 @@ final class TemporaryThread {
         T run() throws IOException;
     }
 
-    /** Runs the task on a new thread of that name, and waits for its result. */
+    /** Runs a task on a new thread with the given name. Blocks until the task has ended, and returns its result. */
     static <T> T run(String name, Task<T> task) throws IOException {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new FastThreadLocalThread(

@@ -255,7 +255,7 @@ final class ConnectTries implements GroupTries.Key {
                 return;
             }
             fail(
-                    tries.isWorthTelling()
+                    tries.isWorthLogging()
                             ? new OriginFailure(
                                     failure.reason(), "origins " + tries.group().name() + ": " + tries.text(), true)
                             : failure);

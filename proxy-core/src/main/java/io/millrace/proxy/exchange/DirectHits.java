@@ -42,8 +42,8 @@ final class DirectHits {
         this.time = new LoopTickClock(clock);
     }
 
-    /** See {@link DirectReceiver#onTurn}. */
-    void onTurn() {
+    /** See {@link DirectReceiver#onBatch}. */
+    void onBatch() {
         time.forget();
     }
 

@@ -188,8 +188,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     @Override
-    public void onTurn() {
-        directHits.onTurn();
+    public void onBatch() {
+        directHits.onBatch();
     }
 
     @Override

@@ -278,7 +278,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             }
             end();
             handler.onFailure(
-                    tries.isWorthTelling() && failure.beforeHead()
+                    tries.isWorthLogging() && failure.beforeHead()
                             ? new OriginFailure(
                                     failure.reason(), "origins " + tries.group().name() + ": " + tries.text(), true)
                             : failure);

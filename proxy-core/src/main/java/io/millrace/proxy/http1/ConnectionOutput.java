@@ -124,7 +124,7 @@ final class ConnectionOutput {
 
     /** Samples whether bytes wait for the client. Call once a tick, before the other queries. */
     boolean look(long nowNanos) {
-        return watch.look(ctx.channel(), nowNanos);
+        return watch.sample(ctx.channel(), nowNanos);
     }
 
     /** Returns true if the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */

@@ -203,7 +203,7 @@ public final class FastLane implements PlainReceiver {
             }
             in().getBytes(0, bytes, 0, end);
             if (gathered.isEmpty()) {
-                parts.direct().onTurn();
+                parts.direct().onBatch();
             }
             answer(connection, end, ended);
             if (connection.isGone() || (end < READ_BYTES && !ended)) {

@@ -57,7 +57,7 @@ public final class TlsFastLane {
             return;
         }
         in.getBytes(from, bytes, 0, end);
-        receiver.onTurn();
+        receiver.onBatch();
         int at = 0;
         try {
             while (at < end && connection.isBetweenRequests()) {

@@ -7,7 +7,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.netty.channel.Channel;
 
 /**
- * Measures how fast the client of one connection receives, and closes the connection if it is too slow.
+ * Measures how fast a client receives, and closes its connection if it is too slow.
  *
  * <p>Confined to one event loop.
  */
@@ -31,19 +31,22 @@ final class ClientPace implements SlowClients.Client {
         this.sender = sender;
     }
 
-    /** Samples the output; true if bytes wait for the client. Called once per tick, before the other methods. */
-    boolean look(long nowNanos) {
-        return output.look(sender.queuedBytes(), nowNanos);
+    /**
+     * Measures the output. Returns true if bytes wait for the client. Called once per tick, before the other methods.
+     */
+    boolean sample(long nowNanos) {
+        return output.sample(sender.queuedBytes(), nowNanos);
     }
 
-    /** Closes the connection if the client receives too slowly, and returns true then. */
+    /** Returns true if the client receives too slowly; then the connection has been closed. */
     boolean isTooSlow(Http2Settings settings, long nowNanos) {
-        if (!look(nowNanos)) {
+        if (!sample(nowNanos)) {
             return false;
         }
         SlowClients slow = connections.slowClients();
         SlowReason reason = null;
-        // Each stream checks the bytes that wait for its own window.
+        // Counts only bytes in the channel. Http2Stream.isStalled checks the bytes that wait for the window of a
+        // stream.
         if (output.unsent() > 0 && output.watch().isStuck(channel, nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;
         } else if (slow != null && output.watch().isBelow(channel, slow.rateMin(), nowNanos)) {

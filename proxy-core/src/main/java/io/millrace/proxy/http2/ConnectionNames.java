@@ -17,11 +17,11 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts that a TLS connection may be used for: the server name of the client's hello, and the names of the
- * certificate.
+ * The hosts for which a TLS connection may be used. These are the server name that the client sent (SNI), and the
+ * names of the certificate.
  *
- * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1). Other names need another
- * connection, whose settings may differ. Confined to one event loop.
+ * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1). A request for any other
+ * host is refused with 421, because the TLS settings of that host may differ. Confined to one event loop.
  */
 final class ConnectionNames {
     /** Type of a DNS name in a GeneralName (RFC 5280 s4.2.1.6). */
@@ -40,7 +40,7 @@ final class ConnectionNames {
         this.covered = named;
     }
 
-    /** Returns the names of a channel; null without TLS or without a server name. */
+    /** Returns the names of a channel. Returns null if it has no TLS or the client sent no server name. */
     static @Nullable ConnectionNames of(Channel channel) {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null || !(tls.engine().getSession() instanceof ExtendedSSLSession session)) {

@@ -4,22 +4,23 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * Sends the content of a connection's streams, in the order of their priorities, as far as the client's windows and the
- * channel accept it.
+ * Sends the response content of a connection's streams, in the order of their priorities. Sends no more than
+ * the client's flow-control windows and the channel accept.
  *
  * <p>Confined to one event loop.
  */
 final class ContentSender {
     /**
-     * Limit of consecutive send rounds, each up to the channel's high-water mark, for fairness to other connections.
+     * Limit of consecutive send rounds, for fairness to other connections of the event loop. One round fills the
+     * channel up to its high-water mark.
      */
-    private static final int TURNS_MAX = 16;
+    private static final int ROUNDS_MAX = 16;
 
     private final Http2Connection connection;
     private final FrameProcessor frames;
     private final FrameOutput output;
     private final SendScheduler<Http2Stream> scheduler = new SendScheduler<>();
-    private boolean inTurn;
+    private boolean sending;
     private int window = Frames.WINDOW_DEFAULT;
     private long queuedBytes;
 
@@ -30,20 +31,20 @@ final class ContentSender {
     }
 
     /** Sends queued content as far as the windows and the channel allow, then flushes. */
-    void turn() {
-        if (inTurn) {
+    void sendAndFlush() {
+        if (sending) {
             return;
         }
-        inTurn = true;
+        sending = true;
         try {
-            int turns = 0;
+            int rounds = 0;
             do {
                 sendContent();
                 output.flushNow();
-                turns++;
-            } while (!connection.isClosing() && canSend() && turns < TURNS_MAX);
+                rounds++;
+            } while (!connection.isClosing() && canSend() && rounds < ROUNDS_MAX);
         } finally {
-            inTurn = false;
+            sending = false;
         }
         if (canSend()) {
             output.flush();
@@ -93,7 +94,7 @@ final class ContentSender {
 
     /** Resumes sending: the channel is writable again. */
     void onWritable() {
-        if (!inTurn) {
+        if (!sending) {
             wakeStreams();
             output.flush();
         }
@@ -110,14 +111,12 @@ final class ContentSender {
         return window == 0 || !output.isWritable();
     }
 
-    /**
-     * The send window of the connection: the number of content bytes that the client accepts from all streams together.
-     */
+    /** The send window of the connection, in bytes. The client accepts this much content from all streams together. */
     int window() {
         return window;
     }
 
-    /** Accounts for content that was sent without the scheduler. */
+    /** Subtracts content that {@link DirectStream} wrote without the scheduler from the send window. */
     void sentDirectly(int bytes) {
         window -= bytes;
     }

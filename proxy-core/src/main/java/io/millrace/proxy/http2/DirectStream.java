@@ -11,11 +11,11 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response side of a request that is answered within one call. Head and content are written to the connection's
- * buffer.
+ * The response of a request that is answered within one call, without an exchange object. Head and content are
+ * written directly to the output buffer of the connection.
  *
- * <p>Content beyond the client's windows is copied. One instance per event loop, reused for each request. Confined to
- * one event loop.
+ * <p>Content that exceeds the client's windows is copied, and an {@link Http2Stream} sends the copy later. One instance
+ * per event loop, reused for each request. Confined to one event loop.
  */
 final class DirectStream implements ClientStream {
     private final EventExecutor loop;
@@ -28,7 +28,7 @@ final class DirectStream implements ClientStream {
     private int start;
     private int window;
     private boolean tableUpdate;
-    /** Position of the flags of the last frame so far. */
+    /** Position of the flags byte of the last frame in the buffer. */
     private int lastFlags;
 
     private int sent;
@@ -46,7 +46,7 @@ final class DirectStream implements ClientStream {
      *
      * @param buffer frames are appended to it; borrowed
      * @param clientWindow number of content bytes that the client's windows allow
-     * @param withoutTable whether the head begins with a table size update
+     * @param withoutTable whether the head begins with an HPACK table size update, which disables the dynamic table
      */
     void begin(ByteBuf buffer, ClientConnection connection, int streamId, int clientWindow, boolean withoutTable) {
         end();
@@ -59,7 +59,7 @@ final class DirectStream implements ClientStream {
         sent = 0;
     }
 
-    /** Releases the rest and drops the reference to the buffer. */
+    /** Releases the content that exceeded the windows, and drops the reference to the buffer. */
     void end() {
         out = Unpooled.EMPTY_BUFFER;
         ByteBuf unsent = rest;
@@ -69,13 +69,13 @@ final class DirectStream implements ClientStream {
         }
     }
 
-    /** Removes the bytes of the response from the buffer. */
+    /** Removes the response from the buffer again, because the request needs an exchange. */
     void takeBack() {
         out.writerIndex(start);
         end();
     }
 
-    /** Returns true if the head began with a table size update. */
+    /** Returns true if the head began with an HPACK table size update. */
     boolean hadTableUpdate() {
         return tableUpdate;
     }
@@ -85,7 +85,9 @@ final class DirectStream implements ClientStream {
         return sent;
     }
 
-    /** Returns the content beyond the client's windows; null if there is none. Passes ownership. */
+    /**
+     * Returns the content that exceeded the client's windows; null if there is none. Passes ownership to the caller.
+     */
     @Nullable
     ByteBuf takeRest() {
         ByteBuf unsent = rest;

@@ -5,8 +5,8 @@ import io.millrace.proxy.http2.frame.Http2Exception;
 import io.millrace.proxy.http2.frame.Http2Fault;
 
 /**
- * Counters of client actions that are allowed at a limited rate: resets, faults, and frames without content. Each
- * counter rises by one per event and falls by the allowed number within 30 s.
+ * Rate limits of costly client actions: resets, faults, and control frames. Each counter rises by one per event,
+ * and falls by its limit within 30 s. The connection ends when a counter exceeds its limit.
  *
  * <p>Confined to one event loop.
  */
@@ -14,7 +14,8 @@ final class FloodGuard {
     /** Number of ticks of the connection set in a window of 30 s. */
     private static final int WINDOW_TICKS = 120;
 
-    private static final int EARNED_MAX = 20_000;
+    /** Limit of control frames that received DATA frames allow the client to send later. */
+    private static final int ALLOWANCE_MAX = 20_000;
 
     private int resets;
     private int streamFaults;
@@ -23,7 +24,8 @@ final class FloodGuard {
 
     /** Lowers the counters. Call once per tick of the connection set. */
     void onTick(Http2Settings settings) {
-        // The counters fall by whole numbers: each tick subtracts the part due since the start of the window.
+        // Integer division per tick would lose fractions. The difference of two totals since the window began keeps
+        // the sum exact.
         ticks = ticks == WINDOW_TICKS ? 1 : ticks + 1;
         resets = fall(resets, settings.resetsMax());
         streamFaults = fall(streamFaults, settings.streamFaultsMax());
@@ -59,9 +61,12 @@ final class FloodGuard {
         }
     }
 
-    /** Counts a sent DATA frame, for which the client may send two WINDOW_UPDATE frames, perhaps much later. */
-    void earned() {
-        controlFrames = Math.max(-EARNED_MAX, controlFrames - 2);
+    /**
+     * Allows two more control frames because a DATA frame was sent. The client may answer it with WINDOW_UPDATE frames
+     * for the stream and the connection, at any later time.
+     */
+    void allowWindowUpdates() {
+        controlFrames = Math.max(-ALLOWANCE_MAX, controlFrames - 2);
     }
 
     private static Http2Exception tooMany(Http2Fault fault, String what) {

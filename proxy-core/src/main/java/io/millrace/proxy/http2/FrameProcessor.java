@@ -11,19 +11,25 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes the frames of a client: begins requests, passes on their content, maintains windows and settings (RFC 9113
- * s5, s6, s8).
+ * Processes the frames of a client (RFC 9113 s5, s6, s8). Begins requests, passes on their content, and maintains
+ * windows and settings.
  *
  * <p>Confined to the connection's event loop.
  */
 final class FrameProcessor implements FrameReader.Receiver {
-    /** A DATA frame that a window shortened below this size earns the client no WINDOW_UPDATE frames. */
+    /**
+     * Smallest DATA frame that allows the client more control frames although a window cut the frame short. See
+     * {@link #sentFrame}.
+     */
     private static final int CUT_FRAME_BYTES_MIN = 512;
-    /** Settings per frame that do not count as control frames. Fewer than ten identifiers exist. */
+    /**
+     * Number of settings in one frame that are free. Each further one counts as a control frame. Fewer than ten
+     * settings exist.
+     */
     private static final int SETTINGS_IN_FRAME_FREE = 16;
 
     private final Http2Connection connection;
-    private final Http2Loop home;
+    private final Http2Loop shared;
     private final RequestOpener requests;
     private final HpackDecoder hpack = new HpackDecoder();
     private final FloodGuard guard = new FloodGuard();
@@ -34,30 +40,30 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
     private int settingsInFrame;
-    /** True if the current DATA frame has had content. */
+    /** True if the current DATA frame has contained a byte of content. */
     private boolean anyContent;
 
-    FrameProcessor(Http2Connection connection, Http2Loop home) {
+    FrameProcessor(Http2Connection connection, Http2Loop shared) {
         this.connection = connection;
-        this.home = home;
-        requests = new RequestOpener(connection, home);
+        this.shared = shared;
+        requests = new RequestOpener(connection, shared);
     }
 
-    /** Sets the receive window of the connection that was announced, in bytes. */
+    /** Sets the size of the connection's receive window in bytes, as announced to the client. */
     void receiveWindow(int bytes) {
         receiveWindow = bytes;
         receiveWindowMax = bytes;
     }
 
-    /** Begins the processing of client bytes. Requests in one read count as received together. */
+    /** Begins the processing of client bytes. All requests of one read share one time of arrival. */
     void beginRead() {
-        home.parts().direct().onTurn();
+        shared.parts().direct().onBatch();
     }
 
     void onTick(Http2Settings settings) {
         guard.onTick(settings);
         if (streamLimit.announced() != settings.streamsMax()) {
-            ByteBuf out = connection.output().room(Frames.HEADER_BYTES + 6);
+            ByteBuf out = connection.output().reserve(Frames.HEADER_BYTES + 6);
             Frames.header(out, 6, Frames.SETTINGS, 0, 0);
             Frames.setting(out, Frames.SETTING_MAX_CONCURRENT_STREAMS, settings.streamsMax());
             streamLimit.announce(settings.streamsMax());
@@ -74,9 +80,10 @@ final class FrameProcessor implements FrameReader.Receiver {
      * @param cut whether a window ended the frame although more content waits
      */
     void sentFrame(int bytes, boolean cut) {
-        // A client that opens its window by a few bytes at a time costs one frame each (CVE-2019-9511).
+        // A client could open its window by a few bytes at a time, to make this side send many tiny frames
+        // (CVE-2019-9511). Such frames must not allow it further control frames.
         if (!cut || bytes >= CUT_FRAME_BYTES_MIN) {
-            guard.earned();
+            guard.allowWindowUpdates();
         }
     }
 
@@ -88,7 +95,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         StreamTable streams = connection.streams();
         Http2Settings settings = connection.settings();
         Http2Stream known = streams.get(streamId);
-        RequestFields fields = home.fields();
+        RequestFields fields = shared.fields();
         fields.begin(settings.headerListMax(), known != null);
         if (known != null) {
             hpack.decode(block, 0, length, fields);
@@ -130,7 +137,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             throw Http2Exception.stream(
                     stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS after END_STREAM");
         }
-        if (stream.isTunnelAsked()) {
+        if (stream.isTunnelRequested()) {
             throw Http2Exception.stream(
                     stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "HEADERS in a tunnel");
         }
@@ -155,8 +162,9 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
-            // The window of each stream limits the content that the stream has not accepted.
-            Frames.windowUpdate(connection.output().room(13), 0, receiveWindowMax - receiveWindow);
+            // Reopened although content may still wait in streams: the window of each stream limits the waiting
+            // content.
+            Frames.windowUpdate(connection.output().reserve(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }
         anyContent = false;
@@ -177,7 +185,8 @@ final class FrameProcessor implements FrameReader.Receiver {
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
             // The bytes of a tunnel are not request content.
-            long bytesMax = stream.isTunnelAsked() ? 0 : connection.settings().contentBytesMax();
+            long bytesMax =
+                    stream.isTunnelRequested() ? 0 : connection.settings().contentBytesMax();
             stream.request().take(in, index, length, bytesMax);
         }
     }
@@ -195,7 +204,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         if (endStream) {
             stream.endRequest();
         } else {
-            connection.giveWindow(stream);
+            connection.reopenWindow(stream);
         }
     }
 
@@ -213,7 +222,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         connection.remove(stream);
         stream.onGone();
-        home.parts().events().onReset();
+        shared.parts().events().onReset();
         guard.reset(connection.settings());
     }
 
@@ -274,7 +283,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             guard.controlFrame(connection.settings());
         }
         anySettings = true;
-        Frames.settingsAck(connection.output().room(Frames.HEADER_BYTES));
+        Frames.settingsAck(connection.output().reserve(Frames.HEADER_BYTES));
     }
 
     @Override
@@ -286,7 +295,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     @Override
     public void onPing(long opaque) throws Http2Exception {
         guard.controlFrame(connection.settings());
-        Frames.pingAck(connection.output().room(17), opaque);
+        Frames.pingAck(connection.output().reserve(17), opaque);
     }
 
     @Override
@@ -340,8 +349,8 @@ final class FrameProcessor implements FrameReader.Receiver {
         if (connection.streams().isIdle(streamId)) {
             throw Http2Exception.connection(error.code(), error.fault(), String.valueOf(error.getMessage()));
         }
-        home.parts().events().onFault(error.fault());
-        Frames.rstStream(connection.output().room(13), streamId, error.code());
+        shared.parts().events().onFault(error.fault());
+        Frames.rstStream(connection.output().reserve(13), streamId, error.code());
         connection.streams().markReset(streamId);
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {

@@ -5,8 +5,9 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * The shutdown of a connection in two steps, so that requests in flight are still answered (RFC 9113 s6.8). After the
- * first GOAWAY, clients begin no more requests. The second one has the id of the last request that is answered.
+ * The state of a graceful shutdown in two steps (RFC 9113 s6.8). The first GOAWAY asks the client to begin no
+ * more requests. Requests that the client sent before it received this frame are still answered. The second GOAWAY,
+ * some ticks later, contains the id of the last answered request.
  *
  * <p>Confined to one event loop.
  */
@@ -26,11 +27,11 @@ final class GracefulShutdown {
         if (!begun) {
             begun = true;
             ticksLeft = TICKS;
-            Frames.goAway(output.room(GOAWAY_BYTES), Integer.MAX_VALUE, ErrorCode.NO_ERROR);
+            Frames.goAway(output.reserve(GOAWAY_BYTES), Integer.MAX_VALUE, ErrorCode.NO_ERROR);
         }
     }
 
-    /** Returns true if the second step is due. Call once per tick. */
+    /** Counts one tick. Returns true if the second step is due. Call once per tick. */
     boolean isSecondDue() {
         return begun && !lastAnnounced && --ticksLeft <= 0;
     }
@@ -48,16 +49,18 @@ final class GracefulShutdown {
         begun = true;
         lastAnnounced = true;
         lastId = last;
-        Frames.goAway(output.room(GOAWAY_BYTES), last, ErrorCode.NO_ERROR);
+        Frames.goAway(output.reserve(GOAWAY_BYTES), last, ErrorCode.NO_ERROR);
         return true;
     }
 
-    /** Returns true if new requests are no longer answered. */
+    /** Returns true after the second step: new requests of the client are no longer answered. */
     boolean isLastAnnounced() {
         return lastAnnounced;
     }
 
-    /** Returns the last stream id for a GOAWAY frame: never higher than in an earlier frame. */
+    /**
+     * Returns the last stream id for a further GOAWAY frame. RFC 9113 forbids an id above the one of an earlier frame.
+     */
     int lastId(int last) {
         return Math.min(lastId, last);
     }

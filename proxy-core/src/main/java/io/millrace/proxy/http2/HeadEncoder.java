@@ -14,24 +14,27 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes heads as field blocks (RFC 7541 s6) and caches the encoded fields of stored responses.
+ * Encodes HTTP heads as HPACK field blocks (RFC 7541 s6). Caches the encoding of stored heads.
  *
- * <p>The dynamic table is not used, so that a block is valid for every connection. One instance per event loop.
+ * <p>The HPACK dynamic table is not used. Therefore a cached block is valid for every connection. One instance
+ * per event loop.
  *
  * <p>Confined to one event loop.
  */
 public final class HeadEncoder {
     /** Number of stored heads whose encoding is cached; a power of two. */
-    private static final int KEPT = 1024;
-    /** Longer stored heads are encoded again each time. */
-    private static final int KEPT_BYTES_MAX = 4096;
+    private static final int CACHED_HEADS = 1024;
+    /** Size limit of a cached head in bytes. A longer stored head is encoded for each response. */
+    private static final int CACHED_BYTES_MAX = 4096;
 
+    /** Length of the shortest HTTP/1.1 status line with its line end: {@code HTTP/1.1 200 CRLF}. */
     private static final int STATUS_LINE_MIN = 15;
+
     private static final byte[] TE = "te".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] TRAILERS = "trailers".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] CACHE_STATUS = "cache-status".getBytes(StandardCharsets.US_ASCII);
 
-    private static final FieldName[] OF_CONNECTIONS = {
+    private static final FieldName[] CONNECTION_FIELDS = {
         FieldName.CONNECTION,
         FieldName.PROXY_CONNECTION,
         FieldName.KEEP_ALIVE,
@@ -44,22 +47,25 @@ public final class HeadEncoder {
         FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION
     };
 
-    private static final FieldName ACCEPT = FieldName.of("Sec-WebSocket-Accept");
-    private static final int NAMES_KEPT = 512;
+    private static final FieldName WEBSOCKET_ACCEPT = FieldName.of("Sec-WebSocket-Accept");
+    private static final int NAME_SLOTS = 512;
 
     private byte[] block = new byte[2048];
     private int length;
     private int start;
 
-    /** The cached heads, compared by identity, and their encoding. A head that was used once has no encoding yet. */
-    private final byte[] @Nullable [] keptHeads = new byte[KEPT][];
+    /**
+     * The cached heads, compared by identity, and their encodings. The encoding is null until the second use of a
+     * head.
+     */
+    private final byte[] @Nullable [] cachedHeads = new byte[CACHED_HEADS][];
 
-    private final byte[] @Nullable [] keptBlocks = new byte[KEPT][];
+    private final byte[] @Nullable [] cachedBlocks = new byte[CACHED_HEADS][];
 
     /** Lower-case field names by their hash, added on first use, and their indices in the static table. */
-    private final byte[] @Nullable [] names = new byte[NAMES_KEPT][];
+    private final byte[] @Nullable [] names = new byte[NAME_SLOTS][];
 
-    private final int[] nameIndices = new int[NAMES_KEPT];
+    private final int[] nameIndices = new int[NAME_SLOTS];
 
     /** The encoded block; borrowed, and valid until the next call. */
     public byte[] block() {
@@ -81,53 +87,54 @@ public final class HeadEncoder {
         status(head.status());
         byte[] wire = head.wire();
         if (head.isEdited()) {
-            edited(head, wire);
+            encodeEdited(head, wire);
         } else if (wire != null) {
-            stored(wire);
+            encodeStored(wire);
         } else {
             fields(head.fields());
         }
         if (head.ageSeconds() >= 0) {
-            number(StaticTable.AGE, head.ageSeconds());
+            appendNumber(StaticTable.AGE, head.ageSeconds());
         }
         AsciiString via = head.via();
         if (via != null) {
-            value(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
+            appendValue(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
         }
-        cacheStatus(head.cacheStatus());
+        appendCacheStatus(head.cacheStatus());
         AsciiString range = head.contentRange();
         if (range != null) {
-            value(StaticTable.CONTENT_RANGE, range.array(), range.arrayOffset(), range.length());
+            appendValue(StaticTable.CONTENT_RANGE, range.array(), range.arrayOffset(), range.length());
         }
         AsciiString security = head.strictTransportSecurity();
         if (security != null) {
-            value(StaticTable.STRICT_TRANSPORT_SECURITY, security.array(), security.arrayOffset(), security.length());
+            appendValue(
+                    StaticTable.STRICT_TRANSPORT_SECURITY, security.array(), security.arrayOffset(), security.length());
         }
         if (head.contentLength() >= 0 && !head.isLengthInWire() && head.status() != 204) {
-            number(StaticTable.CONTENT_LENGTH, head.contentLength());
+            appendNumber(StaticTable.CONTENT_LENGTH, head.contentLength());
         }
     }
 
-    /** Encodes the fields of a head with changes. The encoding of a stored head is used if no line is removed. */
-    private void edited(OutboundHead head, byte @Nullable [] wire) {
+    /** Encodes a head to which rules added or removed fields. Uses the cached encoding if no stored line is removed. */
+    private void encodeEdited(OutboundHead head, byte @Nullable [] wire) {
         if (wire == null) {
             fields(head.fields(), head);
         } else if (head.isWireTrimmed()) {
             wireFields(wire, false, head);
         } else {
-            stored(wire);
+            encodeStored(wire);
         }
         for (int i = 0; i < head.editCount(); i++) {
             FieldSection added = head.added(i);
             for (int line = 0; line < added.size(); line++) {
                 if (head.isAdded(i, line)) {
-                    field(added, line);
+                    appendField(added, line);
                 }
             }
         }
     }
 
-    /** Encodes an interim head, of which only the status and fields are used. */
+    /** Encodes the head of an interim response (1xx). Uses only its status and fields. */
     void encodeInterim(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
         status(head.status());
@@ -135,7 +142,7 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes a request head. Connection-specific fields are omitted. So are Host and Content-Length, which the other
+     * Encodes a request head. Omits connection-specific fields, and Host, Content-Length and TE, which the other
      * parameters replace.
      *
      * @param authority ISO-8859-1 bytes of the Host field
@@ -158,22 +165,22 @@ public final class HeadEncoder {
             case "POST" -> block[length++] = (byte) (0x80 | (StaticTable.METHOD + 1));
             default -> {
                 byte[] name = method.getBytes(StandardCharsets.US_ASCII);
-                value(StaticTable.METHOD, name, 0, name.length);
+                appendValue(StaticTable.METHOD, name, 0, name.length);
             }
         }
         block[length++] = (byte) (0x80 | (secure ? StaticTable.SCHEME + 1 : StaticTable.SCHEME));
-        value(StaticTable.AUTHORITY, authority, 0, authority.length);
-        value(StaticTable.PATH, path, 0, path.length);
+        appendValue(StaticTable.AUTHORITY, authority, 0, authority.length);
+        appendValue(StaticTable.PATH, path, 0, path.length);
         byte[] bytes = fields.bytes();
         for (int line = 0; line < fields.size(); line++) {
             if (fields.isNamed(line, FieldName.HOST)
                     || fields.isNamed(line, FieldName.CONTENT_LENGTH)
                     || fields.isNamed(line, FieldName.TE)
-                    || isOfConnection(fields, line)) {
+                    || isConnectionField(fields, line)) {
                 continue;
             }
             int first = length;
-            field(
+            appendField(
                     bytes,
                     fields.nameStart(line),
                     fields.nameEnd(line),
@@ -185,12 +192,12 @@ public final class HeadEncoder {
             }
         }
         if (contentLength >= 0) {
-            number(StaticTable.CONTENT_LENGTH, contentLength);
+            appendNumber(StaticTable.CONTENT_LENGTH, contentLength);
         }
         if (acceptsTrailers) {
             ensure(TE.length + TRAILERS.length + 8);
-            name(TE);
-            integer(0, 7, TRAILERS.length);
+            appendName(TE);
+            appendInteger(0, 7, TRAILERS.length);
             System.arraycopy(TRAILERS, 0, block, length, TRAILERS.length);
             length += TRAILERS.length;
         }
@@ -206,17 +213,17 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes the head that opens a tunnel, always with status 200 (RFC 8441 s5). Omits Sec-WebSocket-Accept: the
-     * client did not send a key.
+     * Encodes the response head that opens a tunnel, always with status 200 (RFC 8441 s5). Omits
+     * Sec-WebSocket-Accept, because an HTTP/2 client sends no key.
      */
     void encodeSwitched(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
         status(200);
         FieldSection fields = head.fields();
-        if (fields.contains(ACCEPT)) {
+        if (fields.contains(WEBSOCKET_ACCEPT)) {
             FieldSection.Builder kept = FieldSection.builderLike(fields);
             for (int line = 0; line < fields.size(); line++) {
-                if (!fields.isNamed(line, ACCEPT)) {
+                if (!fields.isNamed(line, WEBSOCKET_ACCEPT)) {
                     kept.addLine(fields, line);
                 }
             }
@@ -225,7 +232,7 @@ public final class HeadEncoder {
         fields(fields);
         AsciiString via = head.via();
         if (via != null) {
-            value(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
+            appendValue(StaticTable.VIA, via.array(), via.arrayOffset(), via.length());
         }
     }
 
@@ -257,13 +264,13 @@ public final class HeadEncoder {
         if (index > 0) {
             block[length++] = (byte) (0x80 | index);
         } else {
-            number(StaticTable.STATUS, status);
+            appendNumber(StaticTable.STATUS, status);
         }
     }
 
-    private void number(int nameIndex, long value) {
+    private void appendNumber(int nameIndex, long value) {
         ensure(32);
-        integer(0, 4, nameIndex);
+        appendInteger(0, 4, nameIndex);
         int digits = 1;
         for (long rest = value; rest >= 10; rest /= 10) {
             digits++;
@@ -277,34 +284,34 @@ public final class HeadEncoder {
         length += digits;
     }
 
-    private void value(int nameIndex, byte[] bytes, int from, int count) {
+    private void appendValue(int nameIndex, byte[] bytes, int from, int count) {
         ensure(count + 16);
-        integer(0, 4, nameIndex);
-        integer(0, 7, count);
+        appendInteger(0, 4, nameIndex);
+        appendInteger(0, 7, count);
         System.arraycopy(bytes, from, block, length, count);
         length += count;
     }
 
-    private void cacheStatus(ByteBuf value) {
+    private void appendCacheStatus(ByteBuf value) {
         int count = value.readableBytes();
         if (count > 0) {
             ensure(CACHE_STATUS.length + count + 16);
-            name(CACHE_STATUS);
-            integer(0, 7, count);
+            appendName(CACHE_STATUS);
+            appendInteger(0, 7, count);
             value.getBytes(value.readerIndex(), block, length, count);
             length += count;
         }
     }
 
-    private void name(byte[] name) {
+    private void appendName(byte[] name) {
         block[length++] = 0;
-        integer(0, 7, name.length);
+        appendInteger(0, 7, name.length);
         System.arraycopy(name, 0, block, length, name.length);
         length += name.length;
     }
 
     /** Appends an integer with a prefix of {@code prefix} bits (RFC 7541 s5.1). */
-    private void integer(int flags, int prefix, int value) {
+    private void appendInteger(int flags, int prefix, int value) {
         int max = (1 << prefix) - 1;
         if (value < max) {
             block[length++] = (byte) (flags | value);
@@ -326,26 +333,26 @@ public final class HeadEncoder {
     }
 
     /**
-     * Appends the fields of a stored head. The encoding is cached at the second use only, because most heads of partial
-     * responses are used once.
+     * Appends the fields of a stored head. Caches the encoding at the second use, because most heads of partial
+     * responses (206) are used only once.
      */
-    private void stored(byte[] wire) {
-        if (wire.length > KEPT_BYTES_MAX) {
+    private void encodeStored(byte[] wire) {
+        if (wire.length > CACHED_BYTES_MAX) {
             wireFields(wire, false, null);
             return;
         }
-        int slot = System.identityHashCode(wire) & (KEPT - 1);
-        if (keptHeads[slot] != wire) {
-            keptHeads[slot] = wire;
-            keptBlocks[slot] = null;
+        int slot = System.identityHashCode(wire) & (CACHED_HEADS - 1);
+        if (cachedHeads[slot] != wire) {
+            cachedHeads[slot] = wire;
+            cachedBlocks[slot] = null;
             wireFields(wire, false, null);
             return;
         }
-        byte[] kept = keptBlocks[slot];
+        byte[] kept = cachedBlocks[slot];
         if (kept == null) {
             start = length;
             wireFields(wire, true, null);
-            keptBlocks[slot] = Arrays.copyOfRange(block, start, length);
+            cachedBlocks[slot] = Arrays.copyOfRange(block, start, length);
             return;
         }
         ensure(kept.length);
@@ -375,7 +382,7 @@ public final class HeadEncoder {
             }
             if (edits == null || !edits.isRemoved(wire, at, nameEnd)) {
                 int valueStart = FieldLexer.skipSpace(wire, nameEnd + 1, valueEnd);
-                field(wire, at, nameEnd, valueStart, FieldLexer.trimEnd(wire, valueStart, valueEnd), huffman);
+                appendField(wire, at, nameEnd, valueStart, FieldLexer.trimEnd(wire, valueStart, valueEnd), huffman);
             }
             at = valueEnd + 2;
         }
@@ -389,17 +396,17 @@ public final class HeadEncoder {
     private void fields(FieldSection fields, @Nullable OutboundHead edits) {
         boolean filtered = containsAny(fields);
         for (int line = 0; line < fields.size(); line++) {
-            boolean kept = !filtered || !isOfConnection(fields, line);
+            boolean kept = !filtered || !isConnectionField(fields, line);
             if (kept
                     && (edits == null
                             || !edits.isRemoved(fields.bytes(), fields.nameStart(line), fields.nameEnd(line)))) {
-                field(fields, line);
+                appendField(fields, line);
             }
         }
     }
 
-    private void field(FieldSection fields, int line) {
-        field(
+    private void appendField(FieldSection fields, int line) {
+        appendField(
                 fields.bytes(),
                 fields.nameStart(line),
                 fields.nameEnd(line),
@@ -409,7 +416,7 @@ public final class HeadEncoder {
     }
 
     private static boolean containsAny(FieldSection fields) {
-        for (FieldName name : OF_CONNECTIONS) {
+        for (FieldName name : CONNECTION_FIELDS) {
             if (fields.contains(name)) {
                 return true;
             }
@@ -417,8 +424,8 @@ public final class HeadEncoder {
         return false;
     }
 
-    private static boolean isOfConnection(FieldSection fields, int line) {
-        for (FieldName name : OF_CONNECTIONS) {
+    private static boolean isConnectionField(FieldSection fields, int line) {
+        for (FieldName name : CONNECTION_FIELDS) {
             if (fields.isNamed(line, name)) {
                 return true;
             }
@@ -426,37 +433,37 @@ public final class HeadEncoder {
         return false;
     }
 
-    private void field(byte[] bytes, int nameStart, int nameEnd, int valueStart, int valueEnd, boolean huffman) {
+    private void appendField(byte[] bytes, int nameStart, int nameEnd, int valueStart, int valueEnd, boolean huffman) {
         int count = valueEnd - valueStart;
         ensure(nameEnd - nameStart + count + 24);
         int slot = nameSlot(bytes, nameStart, nameEnd);
         if (slot >= 0 && nameIndices[slot] > 0) {
-            integer(0, 4, nameIndices[slot]);
+            appendInteger(0, 4, nameIndices[slot]);
         } else {
             block[length++] = 0;
-            integer(0, 7, nameEnd - nameStart);
+            appendInteger(0, 7, nameEnd - nameStart);
             for (int i = nameStart; i < nameEnd; i++) {
                 block[length++] = (byte) FieldLexer.lower(bytes[i] & 0xff);
             }
         }
         int encoded = huffman ? HuffmanCode.encodedLength(bytes, valueStart, valueEnd) : count;
         if (encoded < count) {
-            integer(0x80, 7, encoded);
+            appendInteger(0x80, 7, encoded);
             length = HuffmanCode.encode(bytes, valueStart, valueEnd, block, length);
         } else {
-            integer(0, 7, count);
+            appendInteger(0, 7, count);
             System.arraycopy(bytes, valueStart, block, length, count);
             length += count;
         }
     }
 
-    /** Returns the slot of a field name; adds the name if it is missing. */
+    /** Returns the slot of a field name in {@link #names}. Replaces another name in the slot. */
     private int nameSlot(byte[] bytes, int from, int to) {
         int hash = to - from;
         for (int i = from; i < to; i++) {
             hash = 31 * hash + FieldLexer.lower(bytes[i] & 0xff);
         }
-        int slot = (hash ^ (hash >>> 9)) & (NAMES_KEPT - 1);
+        int slot = (hash ^ (hash >>> 9)) & (NAME_SLOTS - 1);
         byte[] known = names[slot];
         if (known == null || !isName(known, bytes, from, to)) {
             String name = new String(bytes, from, to - from, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);

@@ -28,22 +28,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The handler of a client's HTTP/2 connection, from the preface to GOAWAY.
+ * The channel handler of a client's HTTP/2 connection, from the preface to GOAWAY.
  *
  * <p>{@link FrameProcessor} processes the frames, {@link ContentSender} sends content. Confined to one event loop.
  */
 final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http2Connection.class);
 
-    /** Bytes of request content that the client may send on this connection before this side has processed any. */
+    /**
+     * Receive window of the connection in bytes. A client may send this much content in advance on all streams
+     * together.
+     */
     private static final int RECEIVE_WINDOW = 1024 * 1024;
-    /** No more bytes are read from the client while this many bytes wait in the channel. */
+    /** Reading from the client pauses while this many bytes or more wait in the channel. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
 
-    /** Bytes discarded after a connection error, so that a client can read GOAWAY; further ones close the connection. */
+    /**
+     * Limit of bytes that are received and discarded after a connection error. Meanwhile the client can read
+     * GOAWAY; after that, the connection is closed.
+     */
     private static final int DISCARDED_BYTES_MAX = 1024 * 1024;
 
-    private final Http2Loop home;
+    private final Http2Loop shared;
     private final ClientConnection facts;
     private final StreamTable streams = new StreamTable();
     private final Http2Deadlines deadlines = new Http2Deadlines();
@@ -66,20 +72,20 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean tableUpdateDue;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
-    Http2Connection(Http2Loop home, ClientConnection facts) {
-        this.home = home;
+    Http2Connection(Http2Loop shared, ClientConnection facts) {
+        this.shared = shared;
         this.facts = facts;
-        this.frames = new FrameProcessor(this, home);
-        this.reader = new FrameReader(frames, home.block());
+        this.frames = new FrameProcessor(this, shared);
+        this.reader = new FrameReader(frames, shared.block());
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        output = new FrameOutput(context, () -> sender.turn());
+        output = new FrameOutput(context, () -> sender.sendAndFlush());
         sender = new ContentSender(this, frames, output);
-        pace = new ClientPace(this, home.parts().connections(), context.channel(), output, sender);
-        if (!home.parts().connections().add(this)) {
+        pace = new ClientPace(this, shared.parts().connections(), context.channel(), output, sender);
+        if (!shared.parts().connections().add(this)) {
             closing = true;
             context.channel().close();
             return;
@@ -87,7 +93,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         Transport.limitUnsent(context.channel());
         names = ConnectionNames.of(context.channel());
         Http2Settings settings = settings();
-        ByteBuf out = output.room(64);
+        ByteBuf out = output.reserve(64);
         Frames.header(out, 24, Frames.SETTINGS, 0, 0);
         Frames.setting(out, Frames.SETTING_MAX_CONCURRENT_STREAMS, settings.streamsMax());
         frames.streamLimit().announce(settings.streamsMax());
@@ -96,7 +102,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         Frames.setting(out, Frames.SETTING_NO_RFC7540_PRIORITIES, 1);
         Frames.windowUpdate(out, 0, RECEIVE_WINDOW - Frames.WINDOW_DEFAULT);
         frames.receiveWindow(RECEIVE_WINDOW);
-        if (home.parts().connections().isDraining()) {
+        if (shared.parts().connections().isDraining()) {
             beginShutdown();
         }
     }
@@ -127,7 +133,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         keep(in);
     }
 
-    /** Releases bytes received after the end. A client that broke the protocol may send only a bounded number of them. */
+    /** Releases bytes that arrive while the connection closes. Limits their number after a protocol error. */
     private void discard(ByteBuf bytes) {
         discardable -= bytes.readableBytes();
         bytes.release();
@@ -198,7 +204,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     /** Writes the encoder's block as HEADERS. Returns the number of bytes written. */
     int headers(int streamId, HeadEncoder block, boolean endStream) {
-        ByteBuf out = output.room(block.length() + Frames.HEADER_BYTES);
+        ByteBuf out = output.reserve(block.length() + Frames.HEADER_BYTES);
         int before = out.writerIndex();
         Frames.headers(out, streamId, block.block(), block.length(), endStream);
         return out.writerIndex() - before;
@@ -211,18 +217,18 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         tableUpdateDue = true;
     }
 
-    /** Returns true if the next block must disable the dynamic table. Clears the flag. */
+    /** Returns true if the next block must disable the dynamic table, and false in further calls. */
     boolean takeTableUpdate() {
         boolean due = tableUpdateDue;
         tableUpdateDue = false;
         return due;
     }
 
-    void giveWindow(Http2Stream stream) {
-        stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
+    void reopenWindow(Http2Stream stream) {
+        stream.reopenWindow(shared.parts().memory().windowBytes(settings().windowBytes()));
     }
 
-    /** Returns true if the connection may be used for the URL: its certificate must be valid for the host. */
+    /** Returns true if the connection may be used for the URL: the certificate is valid for its host. */
     boolean covers(TargetUri target) {
         ConnectionNames known = names;
         return known == null
@@ -237,7 +243,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return streams;
     }
 
-    /** A request has begun, so the connection is not idle. */
+    /** Restarts the idle time: a request has begun. */
     void onRequest() {
         deadlines.restartIdle();
     }
@@ -254,7 +260,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         if (closing || streams.get(stream.id()) != stream) {
             return;
         }
-        Frames.rstStream(output.room(13), stream.id(), code);
+        Frames.rstStream(output.reserve(13), stream.id(), code);
         streams.markReset(stream.id());
         remove(stream);
         stream.onGone();
@@ -280,7 +286,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Runs the second step. Requests that the client begins from now on are not answered. */
+    /** Runs the second step of the shutdown. Requests that the client begins from now on are not answered. */
     private void endShutdown() {
         if (!closing && shutdown.announceLast(output, streams.lastId()) && streams.size() == 0) {
             lingerAndClose();
@@ -298,8 +304,8 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             return;
         }
         log.debug("{}: {}: {}", facts, error.code(), error.getMessage());
-        home.parts().events().onFault(error.fault());
-        Frames.goAway(output.room(GracefulShutdown.GOAWAY_BYTES), shutdown.lastId(streams.lastId()), error.code());
+        shared.parts().events().onFault(error.fault());
+        Frames.goAway(output.reserve(GracefulShutdown.GOAWAY_BYTES), shutdown.lastId(streams.lastId()), error.code());
         failed = true;
         lingerAndClose();
     }
@@ -349,7 +355,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private void onGone() {
         closing = true;
         if (slot >= 0) {
-            home.parts().connections().remove(this);
+            shared.parts().connections().remove(this);
         }
         releaseStreams();
         output.drop();
@@ -379,7 +385,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         for (Http2Stream stream : streams.all()) {
             stream.onTick(nowNanos, settings);
             if (stream.isStalled(nowNanos, settings.sendTimeoutNanos())) {
-                home.parts().events().onFault(Http2Fault.STALLED);
+                shared.parts().events().onFault(Http2Fault.STALLED);
                 stream.onTooSlow(SlowReason.TIMEOUT);
                 reset(stream, ErrorCode.CANCEL);
             }
@@ -390,7 +396,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         endIfIdle(settings, nowNanos);
     }
 
-    /** Applies the limits for slow clients to the last bytes too. */
+    /** Checks the deadlines of a closing connection. The limits for slow clients still apply to its last bytes. */
     private void onClosingTick(long nowNanos) {
         Http2Settings settings = settings();
         if (pace.isTooSlow(settings, nowNanos)) {
@@ -409,7 +415,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Ends the connection if the preface, or a frame or block that has begun, is not complete in time. */
+    /** Ends the connection if the client completes the preface, a frame or a field block too late. */
     private boolean isPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();
         boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());
@@ -425,7 +431,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     @Override
     public void addIfBehind(SlowClients slow, long nowNanos) {
-        if (slot >= 0 && pace.look(nowNanos)) {
+        if (slot >= 0 && pace.sample(nowNanos)) {
             slow.add(pace);
         }
     }
@@ -481,7 +487,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     }
 
     HeadEncoder encoder() {
-        return home.encoder();
+        return shared.encoder();
     }
 
     EventLoop loop() {
@@ -497,7 +503,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     }
 
     Http2Settings settings() {
-        return home.parts().settings().get();
+        return shared.parts().settings().get();
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.millrace.proxy.http2;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The deadlines that end a client's HTTP/2 connection: an incomplete frame or field block, no request, and the linger
- * time after the last byte.
+ * The timers that end a client's HTTP/2 connection. There are three: for an incomplete frame or field block, for
+ * a connection without requests, and for the linger time after the last byte.
  *
  * <p>Checked once per tick. Confined to one event loop.
  */
@@ -20,7 +20,7 @@ final class Http2Deadlines {
     private long framesRead;
     private long framesAtTick;
 
-    /** Counts a complete frame, or a part of a DATA frame. */
+    /** Records progress: a complete frame, or a part of a DATA frame, was read. */
     void onFrame() {
         framesRead++;
     }
@@ -28,8 +28,8 @@ final class Http2Deadlines {
     /**
      * Returns true if a preface, frame or field block was begun but not completed in time.
      *
-     * @param partial whether one has begun
-     * @param inBlock whether a field block has begun, in which no other frames may be sent
+     * @param partial whether a preface, frame or field block has begun and is incomplete
+     * @param inBlock whether the client is within a field block; its frames do not count as progress
      */
     boolean isPartLate(boolean partial, boolean inBlock, long nowNanos, long timeoutNanos) {
         boolean progress = framesRead != framesAtTick && !inBlock;
@@ -61,9 +61,10 @@ final class Http2Deadlines {
     /**
      * Returns true if a closing connection has lingered long enough.
      *
-     * @param sending whether this process still has bytes to send; the time begins after them
-     * @param acknowledged whether the client has acknowledged all bytes. Otherwise the send timeout applies, because
-     *     the client's next WINDOW_UPDATE would reset a closed connection
+     * @param sending whether this process still has bytes to send; the linger time begins after the last of them
+     * @param acknowledged whether the client has acknowledged all bytes at TCP level. Otherwise the send timeout
+     * applies: if the connection were closed now, the client's next WINDOW_UPDATE would cause a TCP reset, and the
+     * client would lose the last bytes
      */
     boolean isLingerOver(boolean sending, boolean acknowledged, long nowNanos, long sendTimeoutNanos) {
         if (sending || lingerSinceNanos == UNSET) {

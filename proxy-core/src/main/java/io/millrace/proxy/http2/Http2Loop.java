@@ -13,7 +13,7 @@ import io.netty.channel.EventLoop;
 import java.util.function.Supplier;
 
 /**
- * The objects that all HTTP/2 connections of one event loop share.
+ * Creates the HTTP/2 connections of one event loop, and holds the objects that they share.
  *
  * <p>Confined to its event loop.
  */
@@ -22,10 +22,10 @@ public final class Http2Loop implements ClientProtocol {
      * The components that connections of one event loop share.
      *
      * @param settings queried each time a setting is used
-     * @param answersDirectly whether RAM hits may be answered without an exchange; queried for each connection
+     * @param answersDirectly whether RAM hits may be answered without an exchange; queried for each request
      * @param receiver receives the requests
      * @param direct receives the requests that may be answered without an exchange
-     * @param connections all connections of any protocol
+     * @param connections the open client connections of the event loop, of any protocol
      * @param memory the loop's view of the budget for bytes in flight
      * @param events receives events for counters
      */

@@ -30,8 +30,11 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     private @Nullable RequestHandler handler;
     /** True if the client requested a tunnel. Further bytes of the client wait until the request is answered. */
-    private boolean tunnelAsked;
-    /** True if a 2xx status was received without a tunnel. The client would treat the stream as a tunnel. */
+    private boolean tunnelRequested;
+    /**
+     * True if the client requested a tunnel and the response is 2xx without a tunnel. The stream is reset then,
+     * because the client would treat it as a tunnel.
+     */
     private boolean tunnelMissing;
 
     private @Nullable ClientTunnel tunnel;
@@ -42,15 +45,18 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private boolean responseEnded;
     private boolean endSent;
     private boolean gone;
-    private boolean pausedExchange;
-    private long announced = OutboundHead.LENGTH_UNKNOWN;
+    private boolean exchangePaused;
+    private long announcedLength = OutboundHead.LENGTH_UNKNOWN;
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
-    /** Position of HEADERS in the output buffer, and the byte count of {@code FrameOutput.handed} at that time. */
+    /**
+     * Position of the HEADERS frame in the output buffer, and the value of {@code FrameOutput.bytesWritten} at that
+     * time. While that value is unchanged, the frame is still in the buffer.
+     */
     private int headPosition = -1;
 
-    private long headHanded;
+    private long bytesBeforeHead;
 
     Http2Stream(Http2Connection connection, int id, int sendWindow) {
         this.connection = connection;
@@ -71,13 +77,16 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         handler = exchange;
     }
 
-    /** Receives the events of the stream; null before an exchange exists. */
+    /** Returns the receiver of the stream's events, an exchange or a tunnel; null before the exchange exists. */
     @Nullable
     RequestHandler handler() {
         return handler;
     }
 
-    /** Receives the input of the client; null if it is no longer needed. */
+    /**
+     * Returns the receiver of the client's input. Returns null after the end of the response, when input is no
+     * longer needed.
+     */
     @Nullable
     RequestHandler receiver() {
         return responseEnded && tunnel == null ? null : handler;
@@ -93,14 +102,14 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /** Marks the request as a tunnel request. Call before its exchange begins. */
-    void askTunnel() {
-        tunnelAsked = true;
+    void requestTunnel() {
+        tunnelRequested = true;
         request.read(false);
     }
 
-    /** Returns true if the stream is a tunnel or may become one, so that only DATA may follow (RFC 9113 s8.5). */
-    boolean isTunnelAsked() {
-        return tunnelAsked;
+    /** Returns true if the client requested a tunnel. Then it may send only DATA frames (RFC 9113 s8.5). */
+    boolean isTunnelRequested() {
+        return tunnelRequested;
     }
 
     boolean isResponseEnded() {
@@ -113,9 +122,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /** Reopens the window after a DATA frame, unless the exchange has stopped reading. */
-    void giveWindow(int windowBytes) {
+    void reopenWindow(int windowBytes) {
         if (!gone && (!responseEnded || tunnel != null)) {
-            request.giveWindow(windowBytes);
+            request.reopenWindow(windowBytes);
         }
     }
 
@@ -124,7 +133,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         if (request.isEnded()) {
             return;
         }
-        request.end(!tunnelAsked || tunnel != null);
+        request.end(!tunnelRequested || tunnel != null);
         connection.endIfOver(this);
     }
 
@@ -164,7 +173,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Returns true if queued content has waited longer than the timeout for this stream's window or the connection's.
+     * Returns true if queued content has waited too long for a flow-control window of the client.
      * Call once per tick.
      */
     boolean isStalled(long nowNanos, long timeoutNanos) {
@@ -211,19 +220,19 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
-        if (tunnelAsked && head.status() / 100 == 2) {
+        if (tunnelRequested && head.status() / 100 == 2) {
             tunnelMissing = true;
             contentForbidden = true;
             eventLoop().execute(() -> connection.reset(this, ErrorCode.CONNECT_ERROR));
             return;
         }
         contentForbidden = head.isContentForbidden() || head.status() == 204 || head.status() == 304;
-        announced = head.contentLength();
+        announcedLength = head.contentLength();
         HeadEncoder encoder = connection.encoder();
         encoder.encode(head, connection.takeTableUpdate());
         int frameBytes = connection.headers(id, encoder, false);
         bytesSent += frameBytes;
-        headHanded = connection.output().handed();
+        bytesBeforeHead = connection.output().bytesWritten();
         headPosition = connection.output().position() - frameBytes;
     }
 
@@ -255,8 +264,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Ends the tunnel. If both directions have ended, the bytes written are still sent; else the stream is reset (RFC
-     * 9113 s8.5).
+     * Ends the tunnel. If both directions have ended, the queued bytes are still sent. Otherwise the stream is
+     * reset (RFC 9113 s8.5).
      */
     void closeTunnel() {
         tunnel = null;
@@ -281,10 +290,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         contentWritten += length;
-        if (announced >= 0 && contentWritten > announced) {
+        if (announcedLength >= 0 && contentWritten > announcedLength) {
             piece.release();
             throw new IllegalStateException(
-                    "content beyond the announced length: actual=" + contentWritten + ", limit=" + announced);
+                    "content beyond the announced length: actual=" + contentWritten + ", limit=" + announcedLength);
         }
         content.add(piece);
         connection.sender().queued(length);
@@ -296,9 +305,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         if (gone || responseEnded) {
             return;
         }
-        if (!headWritten || (announced >= 0 && !contentForbidden && contentWritten != announced)) {
+        if (!headWritten || (announcedLength >= 0 && !contentForbidden && contentWritten != announcedLength)) {
             throw new IllegalStateException(
-                    "the response ended early: actual=" + contentWritten + ", expected=" + announced);
+                    "the response ended early: actual=" + contentWritten + ", expected=" + announcedLength);
         }
         responseEnded = true;
         if (tunnelMissing) {
@@ -312,7 +321,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         boolean inHead = contentWritten == 0 && trailers == null;
-        if (inHead && connection.output().addFlags(headPosition, headHanded, Frames.END_STREAM)) {
+        if (inHead && connection.output().addFlags(headPosition, bytesBeforeHead, Frames.END_STREAM)) {
             endSent();
         } else {
             sendEnd();
@@ -348,13 +357,13 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     @Override
     public boolean isWritable() {
         boolean writable = !gone && content.hasRoom(connection.sender().isBlocked());
-        pausedExchange |= !writable;
+        exchangePaused |= !writable;
         return writable;
     }
 
     @Override
     public void readContent(boolean on) {
-        if (tunnelAsked && tunnel == null) {
+        if (tunnelRequested && tunnel == null) {
             return;
         }
         request.read(on);
@@ -377,7 +386,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return !gone && content.isSendable();
     }
 
-    /** Sends one frame of at most this many bytes of queued content. Returns the number of bytes sent. */
+    /**
+     * Sends one DATA frame with at most {@code most} bytes of queued content. Returns the number of content bytes
+     * sent.
+     */
     int send(int most) {
         ByteBuf piece = content.take(most);
         int length = piece.readableBytes();
@@ -400,7 +412,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             encoder.encodeTrailers(fields, connection.takeTableUpdate());
             bytesSent += connection.headers(id, encoder, true);
         } else {
-            Frames.header(connection.output().room(Frames.HEADER_BYTES), 0, Frames.DATA, Frames.END_STREAM, id);
+            Frames.header(connection.output().reserve(Frames.HEADER_BYTES), 0, Frames.DATA, Frames.END_STREAM, id);
             bytesSent += Frames.HEADER_BYTES;
         }
         endSent();
@@ -408,19 +420,17 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
 
     /** Resumes an exchange that paused because the queue was full. */
     void wakeExchange() {
-        if (pausedExchange
+        if (exchangePaused
                 && !gone
                 && !responseEnded
                 && handler != null
                 && content.hasRoomAgain(connection.sender().isBlocked())) {
-            pausedExchange = false;
+            exchangePaused = false;
             handler.onWritable();
         }
     }
 
-    /**
-     * Sends the rest of a response that was written without an exchange. Takes ownership.
-     */
+    /** Sends the content that {@link DirectStream} could not send within the client's windows. Takes ownership. */
     void drain(ByteBuf rest) {
         headWritten = true;
         responseEnded = true;

@@ -5,7 +5,8 @@ import io.millrace.proxy.http2.frame.Frames;
 /**
  * The flow-control window for the content of one request (RFC 9113 s5.2).
  *
- * <p>Its size may change during a request, with the setting and with the free memory. Confined to one event loop.
+ * <p>The size may change during a request: it depends on the configuration and on the free memory. Confined to
+ * one event loop.
  */
 final class ReceiveWindow {
     /** Bytes that the client may send now. */
@@ -24,7 +25,7 @@ final class ReceiveWindow {
      * Enlarges the window after all received content has been processed.
      *
      * @param windowBytes new size of the window
-     * @return the increment to announce to the client; 0 for none, because small increments are deferred
+     * @return the increment to announce to the client; 0 if it is less than half of the window, to save frames
      */
     int enlarge(int windowBytes) {
         int due = windowBytes - open;

@@ -12,12 +12,13 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of one request on its way from the client to the exchange, with its length, limits and receive window.
+ * Passes the content of one request from the client to the exchange. Checks its length and limits, and maintains
+ * the receive window of the stream.
  *
  * <p>Owns content that the exchange has not read yet. Confined to one event loop.
  */
 final class RequestContent {
-    private static final int HELD_BYTES_FIRST = 1024;
+    private static final int WAITING_BYTES_FIRST = 1024;
 
     private final Http2Stream stream;
     private final Http2Connection connection;
@@ -27,13 +28,13 @@ final class RequestContent {
     private long received;
     private boolean ended;
     private boolean failed;
-    private boolean wanted = true;
+    private boolean reading = true;
     /** Content received while the exchange was not reading; owned. */
-    private @Nullable ByteBuf held;
+    private @Nullable ByteBuf waiting;
 
     private boolean awaitsContinue;
     private boolean continued;
-    private long sinceNanos;
+    private long idleSinceNanos;
 
     RequestContent(Http2Stream stream, Http2Connection connection) {
         this.stream = stream;
@@ -53,14 +54,14 @@ final class RequestContent {
         continued = true;
     }
 
-    /** Returns true if the client has ended its side of the stream. */
+    /** Returns true if the client has ended the request with END_STREAM. */
     boolean isEnded() {
         return ended;
     }
 
     /** Returns true if no content waits for the exchange. */
     boolean isDelivered() {
-        return held == null;
+        return waiting == null;
     }
 
     /** Marks the request side as ended, for a stream that carries only the rest of a response. */
@@ -68,7 +69,7 @@ final class RequestContent {
         ended = true;
     }
 
-    /** Accounts for a DATA frame of this size, including padding. */
+    /** Subtracts a DATA frame from the receive window. The size includes padding. */
     void receiving(int frameBytes) throws Http2Exception {
         if (ended) {
             throw Http2Exception.stream(
@@ -90,7 +91,7 @@ final class RequestContent {
      */
     void take(ByteBuf in, int index, int count, long bytesMax) throws Http2Exception {
         received += count;
-        sinceNanos = 0;
+        idleSinceNanos = 0;
         if (length >= 0 && received > length) {
             throw lengthError();
         }
@@ -101,32 +102,32 @@ final class RequestContent {
         }
         if (bytesMax > 0 && received > bytesMax) {
             fail(BadRequest.CONTENT_TOO_LARGE);
-        } else if (wanted && held == null) {
+        } else if (reading && waiting == null) {
             receiver.onContent(in.retainedSlice(index, count));
         } else {
-            hold(in, index, count);
+            keep(in, index, count);
         }
     }
 
     /**
-     * Appends content that the exchange does not read yet to the waiting content. Copies it, because each slice of a
-     * small frame would retain a whole receive buffer. The stream's window limits the size.
+     * Keeps content until the exchange reads. Copies the content, because a slice of a small frame would retain a
+     * whole receive buffer. The stream's window limits the size.
      */
-    private void hold(ByteBuf in, int index, int count) {
-        ByteBuf buffer = held;
+    private void keep(ByteBuf in, int index, int count) {
+        ByteBuf buffer = waiting;
         if (buffer == null) {
-            buffer = connection.alloc().buffer(Math.max(count, HELD_BYTES_FIRST));
-            held = buffer;
+            buffer = connection.alloc().buffer(Math.max(count, WAITING_BYTES_FIRST));
+            waiting = buffer;
         }
         buffer.writeBytes(in, index, count);
     }
 
-    /** Starts or stops reading by the exchange. */
+    /** Sets whether the exchange accepts content. Content that arrives while it does not is kept here. */
     void read(boolean on) {
-        wanted = on;
+        reading = on;
         if (on) {
             deliver();
-            connection.giveWindow(stream);
+            connection.reopenWindow(stream);
         } else {
             rate.pause();
         }
@@ -134,19 +135,19 @@ final class RequestContent {
 
     /** Passes the waiting content to the exchange, and the end of the request after it. */
     private void deliver() {
-        ByteBuf buffer = held;
+        ByteBuf buffer = waiting;
         RequestHandler receiver = stream.handler();
         if (buffer == null || receiver == null) {
             return;
         }
-        held = null;
+        waiting = null;
         receiver.onContent(buffer);
         if (ended && !failed) {
-            tellEnd();
+            notifyEnd();
         }
     }
 
-    private void tellEnd() {
+    private void notifyEnd() {
         RequestHandler handler = stream.receiver();
         if (handler != null) {
             handler.onRequestEnd();
@@ -154,26 +155,28 @@ final class RequestContent {
     }
 
     /** Reopens the window after a DATA frame, unless the exchange has stopped reading. */
-    void giveWindow(int windowBytes) {
-        if (ended || !wanted) {
+    void reopenWindow(int windowBytes) {
+        if (ended || !reading) {
             return;
         }
         int increment = window.enlarge(windowBytes);
         if (increment > 0) {
-            Frames.windowUpdate(connection.output().room(13), stream.id(), increment);
+            Frames.windowUpdate(connection.output().reserve(13), stream.id(), increment);
         }
     }
 
     /**
-     * Ends the request. Notifies the exchange if {@code isTold}; if content waits, {@link #deliver} notifies it later.
+     * Ends the request.
+     *
+     * @param notifies whether to notify the exchange; if content waits, {@link #deliver} notifies it later
      */
-    void end(boolean isTold) throws Http2Exception {
+    void end(boolean notifies) throws Http2Exception {
         if (length >= 0 && received != length) {
             throw lengthError();
         }
         ended = true;
-        if (held == null && !failed && isTold) {
-            tellEnd();
+        if (waiting == null && !failed && notifies) {
+            notifyEnd();
         }
     }
 
@@ -203,20 +206,20 @@ final class RequestContent {
         if (ended || failed) {
             return;
         }
-        boolean awaited = wanted && (continued || received > 0 || !awaitsContinue);
+        boolean awaited = reading && (continued || received > 0 || !awaitsContinue);
         if (rate.isTooSlow(nowNanos, awaited, settings.contentRateMin(), settings.contentRateWindowNanos())) {
             fail(BadRequest.CONTENT_RATE);
-        } else if (!wanted || sinceNanos == 0) {
-            sinceNanos = nowNanos;
-        } else if (nowNanos - sinceNanos >= settings.contentTimeoutNanos()) {
+        } else if (!reading || idleSinceNanos == 0) {
+            idleSinceNanos = nowNanos;
+        } else if (nowNanos - idleSinceNanos >= settings.contentTimeoutNanos()) {
             fail(BadRequest.CONTENT_TIMEOUT);
         }
     }
 
     /** Releases the waiting content. */
     void drop() {
-        ByteBuf buffer = held;
-        held = null;
+        ByteBuf buffer = waiting;
+        waiting = null;
         if (buffer != null) {
             buffer.release();
         }

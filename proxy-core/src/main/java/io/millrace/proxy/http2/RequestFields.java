@@ -20,12 +20,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts the fields of one field block to a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for
- * trailers).
+ * Converts a decoded field block to a request head, or checks trailers (RFC 9113 s8).
  *
- * <p>Fields are stored as HTTP/1.1 field lines, so that other code reads one layout: the authority as Host, all cookies
- * joined into one line. A head returned by this class is a view, valid until the next {@link #begin}. One instance per
- * event loop.
+ * <p>Stores fields as HTTP/1.1 field lines, because all other code reads this layout. The authority becomes Host, and
+ * all cookies are joined into one line. A head returned by this class is a view, valid until the next {@link #begin}.
+ * One instance per event loop.
  *
  * <p>Confined to one event loop.
  */
@@ -35,7 +34,7 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static final int LINES_MAX = 128;
 
-    private static final FieldName[] OF_CONNECTIONS = {
+    private static final FieldName[] CONNECTION_FIELDS = {
         FieldName.CONNECTION,
         FieldName.PROXY_CONNECTION,
         FieldName.KEEP_ALIVE,
@@ -43,21 +42,21 @@ final class RequestFields implements HpackDecoder.Receiver {
         FieldName.UPGRADE
     };
 
-    private static final long OF_CONNECTIONS_SET = FieldSection.setOf(OF_CONNECTIONS);
+    private static final long CONNECTION_FIELDS_SET = FieldSection.setOf(CONNECTION_FIELDS);
 
-    /** A request with one of these fields is never answered without an exchange. */
-    private static final FieldName[] NOT_IN_PLAIN = {
+    /** Fields whose requests need an exchange. See {@link #isPlain}. */
+    private static final FieldName[] NOT_PLAIN_FIELDS = {
         FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
     };
 
-    private static final long NOT_IN_PLAIN_SET = FieldSection.setOf(NOT_IN_PLAIN);
+    private static final long NOT_PLAIN_FIELDS_SET = FieldSection.setOf(NOT_PLAIN_FIELDS);
 
     /** Bytes allowed in a field name: lower-case letters, digits and the other token bytes. */
-    private static final boolean[] NAME = new boolean[256];
+    private static final boolean[] NAME_BYTES = new boolean[256];
 
     static {
         for (int c = 0; c < 128; c++) {
-            NAME[c] = FieldLexer.isTokenByte((byte) c) && !(c >= 'A' && c <= 'Z');
+            NAME_BYTES[c] = FieldLexer.isTokenByte((byte) c) && !(c >= 'A' && c <= 'Z');
         }
     }
 
@@ -97,7 +96,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     private int listBytes;
     private int listBytesMax;
     private boolean trailers;
-    private boolean regular;
+    private boolean regularSeen;
     private boolean tooLarge;
     private @Nullable String malformed;
     private @Nullable BadRequest refused;
@@ -119,7 +118,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         listBytes = 0;
         listBytesMax = bytesMax;
         trailers = ofTrailers;
-        regular = false;
+        regularSeen = false;
         tooLarge = false;
         malformed = null;
         refused = null;
@@ -159,7 +158,7 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
         int which = pseudo(name, nameStart, nameLength);
-        if (which == UNKNOWN || regular || trailers) {
+        if (which == UNKNOWN || regularSeen || trailers) {
             malformed = "a pseudo-field is unknown, in trailers, or after a regular field";
         } else if (pseudoStart[which] >= 0) {
             malformed = "a repeated pseudo-field";
@@ -191,8 +190,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     private void addRegular(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
-        if (!regular) {
-            regular = true;
+        if (!regularSeen) {
+            regularSeen = true;
             addHost();
         }
         if (equals(COOKIE, name, nameStart, nameLength)) {
@@ -240,8 +239,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). Empty ones
-     * are left out: a last one would make the line end with a space, which HTTP/2 origins refuse.
+     * Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). Omits
+     * empty cookies: at the end of the line they would leave a space, which HTTP/2 origins refuse.
      */
     private void addCookie(byte[] value, int valueStart, int valueLength) {
         if (valueLength == 0) {
@@ -282,14 +281,17 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static boolean isName(byte[] name, int start, int length) {
         for (int i = start; i < start + length; i++) {
-            if (!NAME[name[i] & 0xff]) {
+            if (!NAME_BYTES[name[i] & 0xff]) {
                 return false;
             }
         }
         return length > 0;
     }
 
-    /** Returns true if the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
+    /**
+     * Returns true if a field value is valid (RFC 9113 s8.2.1). It must not contain CR, LF or NUL, or begin or end
+     * with white space.
+     */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {
             byte b = value[i];
@@ -312,7 +314,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return pseudoEnd[which];
     }
 
-    /** Returns true if the section exceeded the limit. Fields after the limit are not stored. */
+    /** Returns true if the section exceeds the limit. Fields beyond the limit are not stored. */
     boolean isTooLarge() {
         return tooLarge;
     }
@@ -330,8 +332,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Returns true if the request may be answered without an exchange: GET or HEAD without content. Call after
-     * {@link #head}.
+     * Returns true if the request may be answered without an exchange. This is a GET or HEAD without content,
+     * Range or Expect. Call after {@link #head}.
      */
     boolean isPlain() {
         return plain;
@@ -341,11 +343,11 @@ final class RequestFields implements HpackDecoder.Receiver {
      * Returns the head of the request.
      *
      * @param secure whether the connection uses TLS
-     * @return null if the request is malformed or refused
+     * @return null if the request is malformed or refused; see {@link #malformed} and {@link #refused}
      */
     @Nullable
     RequestHead head(boolean secure) {
-        if (!regular) {
+        if (!regularSeen) {
             addHost();
         }
         if (cookiesLength > 0) {
@@ -378,13 +380,15 @@ final class RequestFields implements HpackDecoder.Receiver {
         plain = !extended
                 && (method == Method.GET || method == Method.HEAD)
                 && fields.size() <= LINES_MAX
-                && !(fields.mayContainAny(NOT_IN_PLAIN_SET) && containsAny(NOT_IN_PLAIN));
+                && !(fields.mayContainAny(NOT_PLAIN_FIELDS_SET) && containsAny(NOT_PLAIN_FIELDS));
         return method == Method.OTHER
                 ? RequestHead.ofHttp2(new String(pseudo, from, to - from, StandardCharsets.US_ASCII), uri, fields)
                 : RequestHead.ofHttp2(method, uri, fields);
     }
 
-    /** Returns true if the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
+    /**
+     * Returns true if the request opens a WebSocket (RFC 8441). Then the head is converted to an HTTP/1.1 handshake.
+     */
     boolean isExtendedConnect() {
         return extended;
     }
@@ -452,7 +456,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     private @Nullable String fieldProblem() {
-        if (fields.mayContainAny(OF_CONNECTIONS_SET) && containsAny(OF_CONNECTIONS)) {
+        if (fields.mayContainAny(CONNECTION_FIELDS_SET) && containsAny(CONNECTION_FIELDS)) {
             return "a connection-specific field";
         }
         int te = fields.find(FieldName.TE);

@@ -14,25 +14,25 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a stream for each request. Answers the request directly, passes it to an exchange, or refuses it (RFC 9113 s8).
+ * Begins each request of a connection. Answers it directly, passes it to an exchange, or refuses it.
  *
  * <p>Confined to the connection's event loop.
  */
 final class RequestOpener {
     private final Http2Connection connection;
-    private final Http2Loop home;
+    private final Http2Loop shared;
     private int requests;
     /** Initial send window of new streams, in bytes. */
     private int sendWindow;
 
-    /** A priority received before its request, and the stream of that request. */
+    /** A priority from a PRIORITY_UPDATE frame that preceded its request, and the stream id of that request. */
     private @Nullable StreamPriority early;
 
     private int earlyStream;
 
-    RequestOpener(Http2Connection connection, Http2Loop home) {
+    RequestOpener(Http2Connection connection, Http2Loop shared) {
         this.connection = connection;
-        this.home = home;
+        this.shared = shared;
     }
 
     /** Keeps the priority of a request that has not begun. */
@@ -42,18 +42,18 @@ final class RequestOpener {
     }
 
     /**
-     * Begins the request whose fields the event loop decoded last.
+     * Begins the request whose fields were decoded last into the shared {@link RequestFields}.
      *
      * @param initialSendWindow initial send window of the stream, in bytes
      */
     void open(int streamId, boolean endStream, int initialSendWindow) throws Http2Exception {
-        RequestFields fields = home.fields();
+        RequestFields fields = shared.fields();
         Http2Settings settings = connection.settings();
         sendWindow = initialSendWindow;
-        home.parts().events().onRequest();
+        shared.parts().events().onRequest();
         connection.onRequest();
         requests++;
-        boolean last = home.parts().connections().isDraining()
+        boolean last = shared.parts().connections().isDraining()
                 || (settings.requestsPerConnectionMax() > 0 && requests >= settings.requestsPerConnectionMax());
         if (last) {
             connection.beginShutdown();
@@ -73,18 +73,18 @@ final class RequestOpener {
             return;
         }
         if (!connection.covers(head.target())) {
-            home.parts().events().onFault(Http2Fault.MISDIRECTED);
+            shared.parts().events().onFault(Http2Fault.MISDIRECTED);
             refuse(streamId, BadRequest.MISDIRECTED, endStream);
             return;
         }
         DecidedRequest decided = null;
         if (endStream
                 && fields.isPlain()
-                && home.parts().answersDirectly().get()
+                && shared.parts().answersDirectly().get()
                 && connection.output().isWritable()) {
             decided = answerDirectly(streamId, head);
             if (decided == null) {
-                home.parts().events().onAnswered();
+                shared.parts().events().onAnswered();
                 return;
             }
         }
@@ -92,14 +92,16 @@ final class RequestOpener {
     }
 
     /**
-     * Answers the request without an exchange and returns null, or returns the decision if the request needs an
-     * exchange.
+     * Tries to answer the request without an exchange.
+     *
+     * @return null if the request was answered; otherwise the decision, with which an exchange continues
      */
     private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
-        DirectStream stream = home.directStream();
+        DirectStream stream = shared.directStream();
         int window = Math.max(0, Math.min(connection.sender().window(), sendWindow));
-        stream.begin(connection.output().room(0), connection.client(), streamId, window, connection.takeTableUpdate());
-        DecidedRequest decided = home.parts().direct().onDirectRequest(stream, head);
+        stream.begin(
+                connection.output().reserve(0), connection.client(), streamId, window, connection.takeTableUpdate());
+        DecidedRequest decided = shared.parts().direct().onDirectRequest(stream, head);
         if (decided != null) {
             stream.takeBack();
             if (stream.hadTableUpdate()) {
@@ -151,17 +153,17 @@ final class RequestOpener {
         }
         stream.handler(
                 decided == null
-                        ? home.parts().receiver().onRequest(stream, owned, expected)
+                        ? shared.parts().receiver().onRequest(stream, owned, expected)
                         : decided.resume(stream, owned));
         if (endStream) {
             stream.endRequest();
         }
     }
 
-    /** Begins a tunnel. DATA frames carry the bytes of the tunnel: the request itself has no content. */
+    /** Begins a tunnel. The request itself has no content: DATA frames carry the bytes of the tunnel. */
     private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
-        stream.askTunnel();
-        RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);
+        stream.requestTunnel();
+        RequestHandler exchange = shared.parts().receiver().onRequest(stream, head, 0);
         stream.handler(exchange);
         exchange.onRequestEnd();
         if (endStream) {
@@ -196,16 +198,14 @@ final class RequestOpener {
     }
 
     private void refuse(Http2Stream stream, BadRequest reason) {
-        home.parts().receiver().onBadRequest(stream, reason);
+        shared.parts().receiver().onBadRequest(stream, reason);
     }
 
-    /**
-     * Resets the stream of a malformed request without a response (RFC 9113 s8.1.1) and logs the request as refused.
-     */
+    /** Resets the stream of a malformed request without a response (RFC 9113 s8.1.1). Logs the request as refused. */
     private void refuseMalformed(int streamId, String malformed) throws Http2Exception {
         Http2Stream stream = new Http2Stream(connection, streamId, 0);
         stream.onGone();
-        home.parts().receiver().onBadRequest(stream, BadRequest.SYNTAX);
+        shared.parts().receiver().onBadRequest(stream, BadRequest.SYNTAX);
         throw Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, malformed);
     }
 }

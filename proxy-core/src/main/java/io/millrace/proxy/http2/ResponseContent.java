@@ -6,10 +6,10 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of response content that waits for the client's windows and the channel, with the send window of its
- * stream.
+ * The queue of response content of one stream, with the stream's flow-control send window.
  *
- * <p>Owns the content. Confined to one event loop.
+ * <p>Content waits here until the client's windows and the channel accept it. Owns the content. Confined to one
+ * event loop.
  */
 final class ResponseContent {
     /** Bytes that may wait here before the exchange must pause. */
@@ -56,20 +56,20 @@ final class ResponseContent {
     /**
      * Returns true if more content may be added now.
      *
-     * @param blocked whether the connection can send no content; then one piece is enough
+     * @param blocked whether the connection can send no content; then the limit is one piece instead of 64 KiB
      */
     boolean hasRoom(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX);
     }
 
-    /** Like {@link #hasRoom}, for a paused exchange: true once half of the content has been sent. */
+    /** Returns true if an exchange that paused may add content again: half of the limit is free. */
     boolean hasRoomAgain(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX / 2);
     }
 
     /**
-     * Removes and returns the content of the next frame, at most this many bytes. Call only if {@link #isSendable}.
-     * Passes ownership.
+     * Removes and returns the content of the next frame, at most {@code most} bytes. Call only if {@link #isSendable}.
+     * Passes ownership to the caller.
      */
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;
@@ -84,7 +84,10 @@ final class ResponseContent {
         return length == first.readableBytes() ? waiting.remove() : first.readRetainedSlice(length);
     }
 
-    /** The stream's send window in bytes; negative after a change of settings. */
+    /**
+     * The stream's send window in bytes. Negative if the client reduced SETTINGS_INITIAL_WINDOW_SIZE below the bytes
+     * already sent.
+     */
     int window() {
         return window;
     }
@@ -100,7 +103,7 @@ final class ResponseContent {
     }
 
     /**
-     * Returns true if content has waited longer than the timeout for a window of the client. Call once per tick.
+     * Returns true if content has waited too long for a flow-control window of the client. Call once per tick.
      *
      * @param isConnectionOpen whether the connection's window accepts content
      */

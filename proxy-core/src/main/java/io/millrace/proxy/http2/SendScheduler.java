@@ -3,23 +3,24 @@ package io.millrace.proxy.http2;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the stream whose content is sent next (RFC 9218 s10). More urgent streams precede others. Within one urgency,
- * non-incremental streams are sent one after the other, then incremental streams share by round robin.
+ * Selects the stream that sends content next, by priority (RFC 9218 s10). More urgent streams precede others.
+ * Within one urgency, non-incremental streams are sent one after the other, in the order of their ids. After them,
+ * incremental streams send in turns (round robin).
  *
- * <p>All streams share by round robin if the client has never sent a priority. Confined to one event loop.
+ * <p>All streams send in turns if the client has never sent a priority. Confined to one event loop.
  *
  * @param <S> the type of the streams
  */
 final class SendScheduler<S extends SendScheduler.Entry<S>> {
     /**
-     * A stream in the view of the scheduler: an element of at most one of its queues.
+     * A stream that can be scheduled. An element of at most one queue.
      *
      * @param <S> the type of the streams
      */
     abstract static class Entry<S> {
         final StreamPriority priority = new StreamPriority();
 
-        // fields of the scheduler
+        // used by the scheduler only: the next stream of the queue, and whether the stream is queued
         @Nullable
         S next;
 
@@ -45,8 +46,8 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
     }
 
     private int queueOf(S stream) {
-        boolean inTurn = !prioritized || stream.priority.isIncremental();
-        return 2 * stream.priority.urgency() + (inTurn ? 1 : 0);
+        boolean roundRobin = !prioritized || stream.priority.isIncremental();
+        return 2 * stream.priority.urgency() + (roundRobin ? 1 : 0);
     }
 
     /** Adds a stream that has content to send. No effect if it was added before. */

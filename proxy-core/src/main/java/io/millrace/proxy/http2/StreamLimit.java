@@ -1,8 +1,8 @@
 package io.millrace.proxy.http2;
 
 /**
- * The limit of streams that a client may have open. A lower announced limit takes effect when the client has
- * acknowledged it; until then the previous one applies (RFC 9113 s6.5.3).
+ * The limit of concurrent streams of one client connection. A lower limit takes effect when the client has
+ * acknowledged it. Until then, the previous limit applies (RFC 9113 s6.5.3).
  *
  * <p>Confined to one event loop.
  */
@@ -40,7 +40,10 @@ final class StreamLimit {
         return inForce;
     }
 
-    /** Returns true if the client has acknowledged a limit. Until then it may begin any number of streams. */
+    /**
+     * Returns true if the client has acknowledged a limit. A client that does not know the limit yet may exceed it
+     * without fault.
+     */
     boolean isKnown() {
         return anyAcknowledged;
     }

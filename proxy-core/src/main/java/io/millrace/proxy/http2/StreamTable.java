@@ -40,13 +40,13 @@ final class StreamTable {
         return id > lastId || (id & 1) == 0;
     }
 
-    /** Returns true if the stream was opened. Knows only the last {@value #HISTORY_LENGTH} ids. */
+    /** Returns true if the client opened the stream. Covers only the last {@value #HISTORY_LENGTH} ids. */
     boolean wasOpened(int id) {
         int place = (lastId - id) / 2;
         return place >= 0 && place < HISTORY_LENGTH && (opened >>> place & 1) != 0;
     }
 
-    /** Returns true if this server reset the stream. Knows only the last {@value #HISTORY_LENGTH} resets. */
+    /** Returns true if this server reset the stream. Covers only the last {@value #HISTORY_LENGTH} resets. */
     boolean wasReset(int id) {
         for (int reset : resets) {
             if (reset == id && id != 0) {
@@ -57,8 +57,8 @@ final class StreamTable {
     }
 
     /**
-     * Records that this server reset the stream, so that frames which the client sent before it received the reset are
-     * ignored.
+     * Records that this server reset the stream. Frames that the client sent before it received the reset are
+     * then ignored.
      */
     void markReset(int id) {
         if (resets.length == 0) {

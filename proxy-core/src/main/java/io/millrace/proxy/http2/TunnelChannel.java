@@ -18,11 +18,11 @@ import io.netty.channel.socket.DuplexChannel;
 import java.net.SocketAddress;
 
 /**
- * The client's end of a tunnel over one stream (RFC 8441, RFC 9113 s8.5), as a channel.
+ * A Netty channel for the client's side of a tunnel over one HTTP/2 stream. See RFC 8441 and RFC 9113 s8.5.
  *
- * <p>Reads of the channel return the content of the request; writes become the content of the response. END_STREAM ends
- * one direction. Flow control of the stream follows {@code autoRead} and the channel's writability. Streams without a
- * tunnel have no channel.
+ * <p>Reads return the content of the request. Writes become the content of the response. END_STREAM ends one
+ * direction. {@code autoRead} and the writability of the channel control the flow of the stream. Only streams with
+ * a tunnel have a channel.
  *
  * <p>Confined to the connection's event loop.
  */

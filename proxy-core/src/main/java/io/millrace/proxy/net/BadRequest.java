@@ -1,6 +1,6 @@
 package io.millrace.proxy.net;
 
-/** The reasons to refuse bytes from a client as an invalid request, each with its status. */
+/** The reasons to refuse an invalid request of a client, each with a status code. */
 public enum BadRequest {
     /** Not HTTP/1.x syntax (RFC 9112 s2.2). */
     SYNTAX(400, "malformed request"),

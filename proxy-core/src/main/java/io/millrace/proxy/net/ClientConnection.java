@@ -9,9 +9,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts about a client's connection as a whole.
+ * The properties of a client connection that all its requests share: addresses and TLS.
  *
- * <p>Immutable except for cached values; confined to one event loop.
+ * <p>Mutable only by the TLS handshake and for cached values. Confined to one event loop.
  */
 public final class ClientConnection {
     /**
@@ -22,7 +22,7 @@ public final class ClientConnection {
      * @param serverName server name (SNI) of the ClientHello, lower case; null for none
      * @param clientSubject distinguished name (RFC 4514) of the verified client certificate in printable ASCII; null
      *     without one
-     * @param settings TLS settings of the handshake
+     * @param settings TLS settings that the handshake used
      * @param names TLS settings of other host names on the same address; null for none
      */
     public record Tls(
@@ -36,8 +36,8 @@ public final class ClientConnection {
     /** TLS settings by host name. Thread-safe. */
     public interface TlsNames {
         /**
-         * Returns another object after each change, compared by identity; null when all names have the settings of the
-         * address.
+         * Returns a token for the current settings: another object after each change. Null if all names use the
+         * settings of the listening address.
          */
         @Nullable
         Object version();
@@ -56,11 +56,11 @@ public final class ClientConnection {
     private @Nullable Tls tls;
 
     /** Cache of the last lookup: the host and its settings. */
-    private byte @Nullable [] askedHost;
+    private byte @Nullable [] lastHost;
 
-    private @Nullable ServerTlsConfig askedSettings;
-    private @Nullable Object askedVersion;
-    private boolean admitted;
+    private @Nullable ServerTlsConfig lastSettings;
+    private @Nullable Object lastVersion;
+    private boolean lastAdmitted;
 
     /**
      * @param remoteAddress the client's address
@@ -75,8 +75,7 @@ public final class ClientConnection {
      * @param remoteAddress the client's address
      * @param localAddress the local address
      * @param secure whether the connection uses TLS
-     * @param announcedSecure whether the client used TLS to the sender of the PROXY header, according to a trusted
-     *     header
+     * @param announcedSecure whether a trusted PROXY header says that the client used TLS to the load balancer
      */
     public ClientConnection(
             InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure, boolean announcedSecure) {
@@ -118,38 +117,44 @@ public final class ClientConnection {
      */
     public @Nullable ServerTlsConfig tlsSettings(byte[] host) {
         Tls agreed = tls;
-        return agreed == null ? null : look(agreed, host) ? askedSettings : agreed.settings();
+        return agreed == null ? null : lookUp(agreed, host) ? lastSettings : agreed.settings();
     }
 
     /**
-     * Returns true if this connection may carry requests for a host. It may not if the host requires a client
+     * Returns true if this connection may carry requests for a host. Returns false if the host requires a client
      * certificate that the handshake has not verified.
      *
      * @param host in lower case; kept
      */
     public boolean isAdmittedTo(byte[] host) {
         Tls agreed = tls;
-        return agreed == null || !look(agreed, host) || admitted;
+        return agreed == null || !lookUp(agreed, host) || lastAdmitted;
     }
 
-    /** Looks up a host unless it is the last one; false when every host has the settings of the handshake. */
-    private boolean look(Tls agreed, byte[] host) {
+    /**
+     * Looks up the settings of a host, unless it is the host of the last call. Returns false if all hosts use the
+     * settings of the handshake.
+     */
+    private boolean lookUp(Tls agreed, byte[] host) {
         TlsNames names = agreed.names();
         Object version = names == null ? null : names.version();
         if (names == null || version == null) {
             return false;
         }
-        if (!version.equals(askedVersion) || !Arrays.equals(host, askedHost)) {
+        if (!version.equals(lastVersion) || !Arrays.equals(host, lastHost)) {
             ServerTlsConfig found = names.settings(new String(host, StandardCharsets.ISO_8859_1));
-            askedSettings = found;
-            admitted = agreed.settings().admitsTo(found);
-            askedVersion = version;
-            askedHost = host;
+            lastSettings = found;
+            lastAdmitted = agreed.settings().admitsTo(found);
+            lastVersion = version;
+            lastHost = host;
         }
         return true;
     }
 
-    /** Returns true if the client's side uses TLS: to this proxy, or to the sender of a trusted PROXY header. */
+    /**
+     * Returns true if the client uses TLS to this proxy, or to a load balancer. The second is known from a
+     * trusted PROXY header.
+     */
     public boolean isSecureForClient() {
         return secure || announcedSecure;
     }
@@ -170,12 +175,12 @@ public final class ClientConnection {
         return localIp;
     }
 
-    /** The client address under which the connection is counted; null when it is not counted. */
+    /** The client address whose connection limit includes this connection; null if the connection is not counted. */
     public @Nullable IpAddress countedAs() {
         return countedAs;
     }
 
-    /** Sets the client address under which the connection is counted. */
+    /** Sets the client address whose connection limit includes this connection. */
     public void countedAs(@Nullable IpAddress client) {
         countedAs = client;
     }

@@ -3,7 +3,7 @@ package io.millrace.proxy.net;
 import io.netty.channel.Channel;
 
 /**
- * A protocol of clients. Serves connections whose protocol is known.
+ * Installs the handlers of one protocol, such as HTTP/1.1 or HTTP/2, for client connections.
  *
  * <p>Confined to one event loop.
  */
@@ -13,7 +13,7 @@ public interface ClientProtocol {
      * {@link ConnectionSet} yet.
      *
      * @param channel active
-     * @param facts the facts about the connection
+     * @param facts the addresses and TLS properties of the connection
      */
     void serve(Channel channel, ClientConnection facts);
 }

@@ -14,20 +14,23 @@ import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 
 /**
- * Closes the connections of channels.
+ * Ends the connections of channels: after all writes, by a FIN, or by a TCP reset.
  *
  * <p>Thread-safe: no state.
  */
 public final class ConnectionEnd {
-    // States of a TCP connection in Linux's tcp_states.h: FIN sent and not acknowledged, closed, and closing on both
-    // sides.
+    // TCP states of Linux (tcp_states.h). FIN_WAIT1: our FIN is not acknowledged. CLOSING: the same, after the
+    // peer's FIN.
     private static final int TCP_FIN_WAIT1 = 4;
     private static final int TCP_CLOSE = 7;
     private static final int TCP_CLOSING = 11;
 
     private ConnectionEnd() {}
 
-    /** Shuts down the output when all written bytes were sent, first that of TLS. Closes the channel if that fails. */
+    /**
+     * Shuts down the output after all written bytes: first sends the TLS close_notify, then FIN. Closes the channel if
+     * a write fails.
+     */
     public static void shutAfterWrites(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
@@ -42,16 +45,16 @@ public final class ConnectionEnd {
         });
     }
 
-    /** Closes the channel when all written bytes were sent. For a connection whose client has shut down its output. */
+    /** Closes the channel after all written bytes were sent. Call it if the client has already shut down its output. */
     public static void closeAfterWrites(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> channel.close());
     }
 
     /**
-     * Returns true if a client that has shut down its output has reset the connection since. Netty does not report that
-     * after the end of the input, so this method queries the kernel. False where the transport cannot tell; then the
-     * next write fails.
+     * Returns true if a client that had shut down its output has reset the connection. Netty reports no reset
+     * after the end of the input, so this method queries the kernel. Always false with NIO, where only the next
+     * write fails.
      */
     public static boolean isReset(Channel channel) {
         try {
@@ -63,8 +66,8 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Returns true if the client has acknowledged our FIN, and thus all bytes before it. True where the transport
-     * cannot tell.
+     * Returns true if the client has acknowledged our FIN, and therefore all bytes before it. Always true with
+     * NIO, which cannot query the kernel.
      */
     public static boolean isAcknowledged(Channel channel) {
         try {
@@ -86,7 +89,7 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Logs the failure of a connection: at debug level when the network or the client caused it, as a warning for an
+     * Logs the failure of a connection. Uses debug level if the network or the client caused it, and warns of an
      * internal error.
      */
     public static void logFault(Logger log, Channel channel, Throwable cause) {
@@ -103,7 +106,7 @@ public final class ConnectionEnd {
         }
     }
 
-    /** Closes the channel by a reset, without the TLS close. */
+    /** Closes the channel with a TCP reset and without the TLS close_notify. */
     public static void reset(ChannelHandlerContext ctx) {
         if (ctx.channel().isActive()) {
             ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);

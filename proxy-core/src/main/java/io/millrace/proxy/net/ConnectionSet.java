@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client connections of one event loop: their number, limit, timeouts and drain. One periodic tick checks the
- * deadlines of all connections, so that a request neither starts nor cancels a timer. A timeout is late by at most
- * {@value #TICK_MILLIS} ms.
+ * The client connections of one event loop, with their limit, deadline checks and drain. One periodic tick checks the
+ * deadlines of all connections, so that requests need no timers of their own. A timeout fires at most
+ * {@value #TICK_MILLIS} ms late.
  *
  * <p>Confined to its event loop, except {@link #size}.
  */
@@ -25,14 +25,14 @@ public final class ConnectionSet {
     static final long TICK_MILLIS = 250;
 
     /**
-     * Grace period for requests in transit when a drain begins: closing their connection immediately would lose them
-     * (RFC 9112 s9.6).
+     * Time after the start of a drain before idle connections are closed. A request may be on its way, and an
+     * immediate close would lose it (RFC 9112 s9.6).
      */
     static final long IDLE_GRACE_MILLIS = 1000;
 
     /** Counts connections by client. */
     public interface Clients {
-        /** Counts no connection. */
+        /** Counts nothing and has no limit. */
         Clients NOT_COUNTED = new Clients() {
             @Override
             public boolean admit(ClientConnection connection) {
@@ -43,7 +43,7 @@ public final class ConnectionSet {
             public void left(ClientConnection connection) {}
         };
 
-        /** Counts a new connection; false when its client has reached its limit. */
+        /** Counts a new connection. Returns false, without counting it, if the client has reached its limit. */
         boolean admit(ClientConnection connection);
 
         /** Called when an admitted connection was closed. */
@@ -56,13 +56,13 @@ public final class ConnectionSet {
         void onTick(long nowNanos);
 
         /**
-         * Ends the connection after the response to the current request, or to the next.
+         * Ends the connection after the response to the current or next request.
          *
-         * @param idleToo whether a connection without a request is closed at once
+         * @param idleToo whether a connection without a request is closed immediately
          */
         void onDrain(boolean idleToo);
 
-        /** Closes the connection at once. */
+        /** Closes the connection immediately. */
         void onClose();
 
         /** Adds the connection to {@code slow} if bytes wait for its client. */
@@ -126,12 +126,12 @@ public final class ConnectionSet {
         this.onRefused = onRefused;
     }
 
-    /** Enables the closing of slow clients when a resource is scarce. Call before the first connection. */
+    /** Sets the policy that closes slow clients when a resource is scarce. Call before the first connection. */
     public void closeSlow(SlowClients slow) {
         slowClients = slow;
     }
 
-    /** The policy for slow clients; null when scarcity closes none. */
+    /** The policy that closes slow clients when a resource is scarce; null if disabled. */
     public @Nullable SlowClients slowClients() {
         return slowClients;
     }
@@ -160,14 +160,14 @@ public final class ConnectionSet {
             ticking.cancel(false);
         }
         for (Member member : List.copyOf(members)) {
-            tell(member, Member::onClose);
+            callSafely(member, Member::onClose);
         }
     }
 
     /**
      * Adds a connection.
      *
-     * @return false when the limit of the loop or of the client is reached: the caller closes the connection
+     * @return false if the limit of the loop or of the client is reached; the caller then closes the connection
      */
     public boolean add(Member member) {
         if (members.size() >= limit.getAsInt()) {
@@ -199,12 +199,13 @@ public final class ConnectionSet {
             clients.left(client);
         }
         if (draining && members.isEmpty()) {
-            // The check is deferred, because a connection may leave as one member and immediately return as another.
-            loop.execute(this::tellWhenEmpty);
+            // Deferred, because a connection that changes its protocol is removed as one member and added again as
+            // another.
+            loop.execute(this::notifyIfEmpty);
         }
     }
 
-    private void tellWhenEmpty() {
+    private void notifyIfEmpty() {
         Runnable listener = onEmpty;
         if (listener != null && members.isEmpty()) {
             onEmpty = null;
@@ -212,7 +213,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** Replaces a member by another one for the same connection. The old one must be in the set. */
+    /** Replaces a member by another member for the same connection. The old member must be in the set. */
     public void replace(Member old, Member with) {
         int slot = old.slot();
         members.set(slot, with);
@@ -221,14 +222,14 @@ public final class ConnectionSet {
     }
 
     /**
-     * Ends every connection after its current request, and those without a request after {@value #IDLE_GRACE_MILLIS}
+     * Ends every connection after its current request. Ends idle connections after {@value #IDLE_GRACE_MILLIS}
      * ms. Runs {@code whenEmpty} once on this loop, when no connection is left.
      */
     public void drain(Runnable whenEmpty) {
         draining = true;
         onEmpty = whenEmpty;
         drainAll(false);
-        tellWhenEmpty();
+        notifyIfEmpty();
         if (!members.isEmpty()) {
             loop.schedule(() -> drainAll(true), IDLE_GRACE_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -237,8 +238,8 @@ public final class ConnectionSet {
     private void drainAll(boolean idleToo) {
         endsIdle = idleToo;
         for (Member member : List.copyOf(members)) {
-            if (!tell(member, each -> each.onDrain(idleToo))) {
-                tell(member, Member::onClose);
+            if (!callSafely(member, each -> each.onDrain(idleToo))) {
+                callSafely(member, Member::onClose);
             }
         }
     }
@@ -273,8 +274,8 @@ public final class ConnectionSet {
         closeSlowSafely();
     }
 
-    /** Calls a member. An exception must not prevent the calls of the others; returns false after one. */
-    private static boolean tell(Member member, Consumer<Member> what) {
+    /** Calls a member. Logs an exception and returns false, so that the other members are still called. */
+    private static boolean callSafely(Member member, Consumer<Member> what) {
         try {
             what.accept(member);
             return true;
@@ -284,7 +285,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** An exception must not end the deadline checks. */
+    /** Closes slow clients. Catches exceptions, which would end the periodic deadline checks. */
     private void closeSlowSafely() {
         try {
             closeSlowNow();
@@ -293,7 +294,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** An exception of one connection must not end the deadline checks of all. */
+    /** Checks the deadlines of a connection. Catches exceptions, which would end the checks of all connections. */
     private static void tick(Member member, long nowNanos) {
         try {
             member.onTick(nowNanos);

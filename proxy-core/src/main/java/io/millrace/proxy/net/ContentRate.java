@@ -1,11 +1,10 @@
 package io.millrace.proxy.net;
 
 /**
- * The rate at which a client sends the content of one request, measured in windows.
+ * Measures the rate at which a client sends request content, in consecutive time windows.
  *
- * <p>Time counts only while the proxy reads and it is the client's turn to send. A pause by the proxy does not count,
- * such as a pause because the origin is slow. All bytes of the content's framing count, so chunk extensions and
- * trailers are measured too.
+ * <p>Time counts only while the proxy reads and waits for the client. A pause by the proxy does not count, for
+ * example because the origin is slow. Bytes of the framing count too, such as chunk extensions and trailers.
  *
  * <p>Sampled by the connection's tick. Confined to one event loop.
  */
@@ -13,8 +12,8 @@ public final class ContentRate {
     private static final long UNSET = 0;
     private static final long SECOND_NANOS = 1_000_000_000L;
 
-    private long lookedAtNanos = UNSET;
-    /** Counted time of the current window. */
+    private long sampledAtNanos = UNSET;
+    /** Time of the current window without pauses, in nanoseconds. */
     private long countedNanos;
 
     private long bytes;
@@ -22,7 +21,7 @@ public final class ContentRate {
 
     /** Begins the content of another request. */
     public void begin() {
-        lookedAtNanos = UNSET;
+        sampledAtNanos = UNSET;
         countedNanos = 0;
         bytes = 0;
         paused = false;
@@ -33,27 +32,27 @@ public final class ContentRate {
         bytes += count;
     }
 
-    /** Notes that the proxy stops reading: the time from the last sample to the next does not count. */
+    /** Records that the proxy stops reading. The time from the last sample to the next one does not count. */
     public void pause() {
         paused = true;
     }
 
     /**
-     * Takes a sample. At the end of a window, returns whether the rate was too low, and starts the next window.
+     * Takes a sample. Returns true at the end of a window whose rate was too low.
      *
-     * @param counts whether it is the client's turn to send
+     * @param counts whether the proxy waits for the client to send content
      * @param bytesPerSecond minimum rate; 0 for none
      */
     public boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
-        long since = nowNanos - lookedAtNanos;
-        boolean first = lookedAtNanos == UNSET;
+        long elapsedNanos = nowNanos - sampledAtNanos;
+        boolean first = sampledAtNanos == UNSET;
         boolean skipped = first || paused || !counts || bytesPerSecond <= 0;
-        lookedAtNanos = nowNanos;
+        sampledAtNanos = nowNanos;
         paused = false;
         if (skipped) {
             return false;
         }
-        countedNanos += since;
+        countedNanos += elapsedNanos;
         if (countedNanos < windowNanos) {
             return false;
         }

@@ -8,12 +8,12 @@ import io.netty.util.UncheckedBooleanSupplier;
 import java.util.function.IntConsumer;
 
 /**
- * Netty's default sizing of receive buffers, and a count of the bytes that were read from the socket: TLS records are
- * counted as they arrive.
+ * Netty's default receive buffer sizing, with a callback that counts bytes read from the socket. With TLS, the
+ * encrypted bytes are counted.
  *
  * <p>Confined to one event loop.
  */
-@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+@SuppressWarnings("deprecation") // Netty 4.2 has no replacement for this interface
 public final class CountedReads implements RecvByteBufAllocator {
     /** Limit of consecutive reads of one connection: Netty's default for TCP. */
     private static final int READS_IN_A_ROW = 16;
@@ -22,7 +22,7 @@ public final class CountedReads implements RecvByteBufAllocator {
     private final IntConsumer onReceived;
 
     /**
-     * Creates the sizing for the channels of one event loop.
+     * Creates the allocator for the channels of one event loop.
      *
      * @param onReceived called with the number of bytes of each read
      */

@@ -8,9 +8,10 @@ import io.netty.channel.ChannelPromise;
 import java.util.function.IntConsumer;
 
 /**
- * Counts the bytes that are written to connections. As the first handler of a pipeline it counts TLS records.
+ * A channel handler that counts the bytes written to connections. It must be the first handler of the pipeline,
+ * so that it counts encrypted bytes.
  *
- * <p>Confined to one event loop, whose channels may share it.
+ * <p>One instance serves all channels of an event loop. Confined to the event loop.
  */
 @Sharable
 public final class CountedWrites extends ChannelOutboundHandlerAdapter {

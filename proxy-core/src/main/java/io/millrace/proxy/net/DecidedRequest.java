@@ -3,8 +3,9 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * A request with a complete decision that the fast lane cannot answer. It continues in a channel, without another
- * decision. The owner calls exactly one of the two methods, once.
+ * A request whose cache decision is made, but whose response the fast lane cannot send. The fast lane answers RAM
+ * hits without an exchange object. All other requests continue in an exchange, with this decision. The owner calls
+ * exactly one of the two methods, once.
  *
  * <p>Confined to one event loop.
  */
@@ -12,9 +13,9 @@ public interface DecidedRequest {
     /**
      * Continues the request.
      *
-     * @param stream the client stream from now on
-     * @param head the same request, over bytes that stay valid
-     * @return receives the rest of the request
+     * @param stream the stream to which the response is written
+     * @param head a copy of the request head, valid until the end of the request
+     * @return the receiver of further events of the request
      */
     RequestHandler resume(ClientStream stream, RequestHead head);
 

@@ -4,25 +4,24 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the plain requests of the fast lane. One per event loop.
+ * Answers RAM hits directly, without an exchange object or channel (the fast lane). One per event loop.
  *
  * <p>Confined to one event loop.
  */
 public interface DirectReceiver {
     /**
-     * Marks the start of a batch: later requests were not received when the previous ones were answered. Requests
-     * without this call between them count as received together; the receiver may use the end time of one as the start
-     * time of the next.
+     * Marks the start of a batch of requests that one read received. Within a batch, the receiver may use the end
+     * time of one request as the start time of the next, which saves a clock query.
      */
-    default void onTurn() {}
+    default void onBatch() {}
 
     /**
-     * Receives a plain GET or HEAD without content. Either writes the complete response to the stream before it
-     * returns, or writes nothing that stays.
+     * Tries to answer a GET or HEAD without content. Writes the complete response to the stream before it
+     * returns, or returns a decision.
      *
      * @param head valid during the call only
-     * @return null when the request was answered; else the decision, for a channel to continue with. The caller then
-     *     removes all written bytes from the stream
+     * @return null if the request was answered; otherwise the decision, with which an exchange continues. The
+     * caller then removes bytes that were already written to the stream
      */
     @Nullable
     DecidedRequest onDirectRequest(ClientStream stream, RequestHead head);

@@ -19,9 +19,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets of one address. If the transport supports SO_REUSEPORT there is one per event loop, so that the
- * loop that accepts a connection also serves it; else one for all. Sockets that a launcher bound are adopted, never
- * bound again and never shut down: closing affects only the descriptor of this process.
+ * The listening sockets of one address. With SO_REUSEPORT there is one socket per event loop, and the loop that
+ * accepts a connection also serves it. Otherwise one socket serves all loops. Sockets that the launcher process has
+ * bound are adopted. Closing them closes only the descriptors of this process.
  *
  * <p>Confined to the thread that starts and stops the proxy.
  */
@@ -29,9 +29,9 @@ public final class Listener {
     private static final int BACKLOG = 4096;
 
     /**
-     * The handlers of connections that one loop accepts.
+     * The handlers for new connections of one event loop.
      *
-     * @param initializer sets up connections that are channels
+     * @param initializer sets up the pipeline of connections with a channel
      * @param plain receives connections that start without a channel; null for none
      */
     public record Serving(
@@ -53,7 +53,7 @@ public final class Listener {
      *
      * @param address as configured, for messages
      * @param serving returns the handlers for a given loop
-     * @throws IOException when the address cannot be bound; the message names it
+     * @throws IOException if the address cannot be bound; the message contains the address
      */
     public static Listener bind(
             Transport transport,
@@ -103,8 +103,9 @@ public final class Listener {
     }
 
     /**
-     * Serves sockets that are already bound and listening. Takes ownership of the descriptors. Each socket is assigned
-     * to a loop, whatever their number: clients of an unserved socket of a SO_REUSEPORT group would hang.
+     * Serves sockets that are already bound and listening. Takes ownership of the descriptors. Assigns every
+     * socket to a loop, even if there are more sockets than loops: the kernel queues clients on each socket of a
+     * SO_REUSEPORT group, and clients of an unserved socket would hang.
      */
     public static Listener adopt(
             Transport transport,
@@ -148,7 +149,7 @@ public final class Listener {
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }
 
-    /** Lets the fast lane accept connections, if there is one. */
+    /** Starts accepting connections without channels, if the loop serves such connections. */
     private void accept(Channel channel, Serving serving) throws IOException {
         PlainReceiver plain = serving.plain();
         if (plain != null && channel instanceof EpollServerSocketChannel epoll) {
@@ -181,8 +182,8 @@ public final class Listener {
     }
 
     /**
-     * Stops accepting. Existing connections continue. If a launcher has the sockets open, clients keep queueing on
-     * them.
+     * Stops accepting. Existing connections continue. If the launcher process also has the sockets open, new
+     * clients wait in their queues.
      */
     public List<Future<?>> close() {
         acceptors.forEach(PlainAcceptor::end);

@@ -15,24 +15,24 @@ import io.netty.channel.unix.FileDescriptor;
 /**
  * Netty's epoll handler (4.2.18) with corrections for two bugs.
  *
- * <p>First, a handle without interests stays registered here. Netty removes such a handle from epoll and later modifies
- * the missing registration: {@code epoll_ctl} fails with ENOENT, a channel is closed with unread bytes, and a listening
- * socket stops accepting. This happens to a channel that does not read while its peer's end arrives. Here such a handle
- * is registered for errors only, edge-triggered.
+ * <p>First, Netty removes a handle without interests from epoll, and later modifies the missing registration.
+ * Then {@code epoll_ctl} fails with ENOENT. A channel is closed with unread bytes, and a listening socket stops
+ * accepting. This happens if the peer's FIN arrives while a channel does not read. This class keeps such a handle
+ * registered for errors only, edge-triggered.
  *
- * <p>Second, a handle gets only events of its own descriptor. Netty finds the handle by the descriptor's number. One of
- * the fetched events may close a connection, whose number a new connection then gets. The remaining events of the
- * closed connection would reach the new one, and a hang-up would end it during its setup. Here a handle ignores events
- * that were fetched before its registration.
+ * <p>Second, Netty finds the handle of an event by the number of its descriptor. While Netty dispatches a batch
+ * of events, one event may close a connection, and a new connection may get the same number. Later events of the
+ * batch then reach the new connection, and a hang-up event would close it. In this class, a handle ignores events
+ * of the batch during which it was registered.
  *
  * <p>Confined to its event loop, like Netty's handler.
  */
 final class PatchedEpollIoHandler implements IoHandler {
-    private static final EpollIoOps NOTHING = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
+    private static final EpollIoOps ERRORS_ONLY = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
 
     private final IoHandler epoll;
-    private boolean tellsEvents;
-    private long turn;
+    private boolean dispatching;
+    private long iteration;
 
     private PatchedEpollIoHandler(IoHandler epoll) {
         this.epoll = epoll;
@@ -53,7 +53,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
         @Override
         public long submit(IoOps ops) {
-            return inEpoll.submit(ops instanceof EpollIoOps some && some.value() == 0 ? NOTHING : ops);
+            return inEpoll.submit(ops instanceof EpollIoOps some && some.value() == 0 ? ERRORS_ONLY : ops);
         }
 
         @Override
@@ -67,11 +67,11 @@ final class PatchedEpollIoHandler implements IoHandler {
         }
     }
 
-    /** A handle that was registered during event dispatch. It receives only events of later iterations. */
+    /** A handle that was registered while a batch of events was dispatched. It ignores the events of this batch. */
     @SuppressWarnings("try") // closes like the wrapped handle
     private final class LateHandle implements EpollIoHandle {
         private final EpollIoHandle handle;
-        private final long registeredIn = turn;
+        private final long registeredIn = iteration;
 
         LateHandle(EpollIoHandle handle) {
             this.handle = handle;
@@ -84,7 +84,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
         @Override
         public void handle(IoRegistration registration, IoEvent event) {
-            if (turn != registeredIn) {
+            if (iteration != registeredIn) {
                 handle.handle(registration, event);
             }
         }
@@ -112,12 +112,12 @@ final class PatchedEpollIoHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
-        turn++;
-        tellsEvents = true;
+        iteration++;
+        dispatching = true;
         try {
             return epoll.run(context);
         } finally {
-            tellsEvents = false;
+            dispatching = false;
         }
     }
 
@@ -133,7 +133,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
-        boolean late = tellsEvents && handle instanceof EpollIoHandle;
+        boolean late = dispatching && handle instanceof EpollIoHandle;
         return new Registration(epoll.register(late ? new LateHandle((EpollIoHandle) handle) : handle));
     }
 

@@ -20,18 +20,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts connections in place of a listening channel, so that a connection that needs no channel never gets one. The
- * channel has bound or adopted the socket, still owns its descriptor and closes it. It was deregistered from the event
- * loop, which polls the descriptor by this handle.
+ * Accepts connections of a listening socket without creating a Netty channel for each. A listening channel has
+ * bound or adopted the socket, owns its descriptor and closes it. That channel is deregistered from the event loop,
+ * which polls the descriptor through this handle instead.
  *
  * <p>Confined to its event loop, which also serves the connections.
  */
 final class PlainAcceptor implements EpollIoHandle {
     /** Limit of connections accepted per event, for fairness. */
     private static final int ACCEPTS_MAX = 16;
-    /** Pause after a failure: without a free descriptor or memory, an immediate retry would fail too. */
+    /** Pause after a failure in ms. If descriptors or memory are exhausted, an immediate retry would fail too. */
     private static final long PAUSE_MILLIS = 1000;
-    /** Size of the buffer that the kernel fills: a length, and the longest address with port and scope. */
+    /**
+     * Size in bytes of the buffer for a peer address. It contains a length byte, and the longest address with port and
+     * scope.
+     */
     private static final int ADDRESS_LENGTH = 26;
 
     private static final Logger log = LoggerFactory.getLogger(PlainAcceptor.class);
@@ -59,7 +62,7 @@ final class PlainAcceptor implements EpollIoHandle {
      * Begins to accept. Call outside the event loop.
      *
      * @param channel listening, but not reading; it is deregistered from its event loop
-     * @throws IOException when the event loop does not accept the descriptor
+     * @throws IOException if the descriptor cannot be registered with the event loop
      */
     static PlainAcceptor begin(
             EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer)
@@ -136,7 +139,8 @@ final class PlainAcceptor implements EpollIoHandle {
                 if (!registered.isSuccess()) {
                     channel.unsafe().closeForcibly();
                 } else if (!channel.isActive()) {
-                    // The connection was reset before it was accepted, so the channel would never get an event.
+                    // The client reset the connection before it was accepted, so the channel would never receive an
+                    // event.
                     channel.close();
                 }
             });

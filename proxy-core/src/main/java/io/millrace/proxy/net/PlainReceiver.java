@@ -1,7 +1,7 @@
 package io.millrace.proxy.net;
 
 /**
- * Receives the connections that are accepted without a channel. One per event loop.
+ * Receives client connections that are accepted without a Netty channel. One per event loop.
  *
  * <p>Confined to one event loop.
  */

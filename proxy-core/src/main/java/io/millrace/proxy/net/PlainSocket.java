@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's TCP connection registered with an event loop's epoll, without channel, pipeline or buffer.
+ * A client's TCP connection without Netty channel, pipeline and buffer, polled by an event loop.
  *
  * <p><b>Ownership of the descriptor.</b> There is always one owner. A socket owns the descriptor until {@link #close}
  * closes it or {@link #toChannel} passes it to a channel. The channel owns it until the channel is closed, or until
- * {@link #of} passes it to a new socket after deregistration. A former owner never uses the descriptor again, since its
- * number may belong to another connection by then.
+ * {@link #of} passes it to a new socket after deregistration. A former owner never uses the descriptor again,
+ * because the kernel may have given its number to another connection.
  *
  * <p>Confined to its event loop.
  */
@@ -38,10 +38,10 @@ public final class PlainSocket implements EpollIoHandle {
     /** Receives the events of a connection. */
     public interface Handler {
         /**
-         * Called when there are bytes to read, or the end. Edge-triggered, so the handler must read everything. A read
-         * that does not fill its buffer has read everything, unless the client's end has arrived too.
+         * Called when bytes or the end of input can be read. The event is edge-triggered, so the handler must
+         * read all bytes. If a read does not fill its buffer and {@code ended} is false, all bytes are read.
          *
-         * @param ended whether the client's end, or an error, follows the readable bytes
+         * @param ended whether the client's FIN, or an error, follows the readable bytes
          */
         void onReadable(boolean ended);
     }
@@ -49,8 +49,8 @@ public final class PlainSocket implements EpollIoHandle {
     private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
 
     /**
-     * Events of a connection that is read. They are edge-triggered, since with level triggering the kernel would check
-     * each connection again after the read.
+     * The polled events. They are edge-triggered, because with level triggering the kernel would check each
+     * connection once more after its read.
      */
     private static final EpollIoOps READING =
             EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
@@ -69,9 +69,9 @@ public final class PlainSocket implements EpollIoHandle {
     }
 
     /**
-     * Takes over the descriptor of a channel that has been deregistered and is not used again.
+     * Takes ownership of the descriptor of a channel that was deregistered and is not used again.
      *
-     * @return null when the channel type has no descriptor
+     * @return null if the channel type has no descriptor
      */
     public static @Nullable PlainSocket of(Channel channel, EventLoop loop) {
         return channel instanceof EpollSocketChannel epoll && epoll.fd() instanceof Socket socket
@@ -82,12 +82,13 @@ public final class PlainSocket implements EpollIoHandle {
     /**
      * Registers for read events.
      *
-     * @throws IllegalStateException when the event loop does not accept it; the caller closes the socket
+     * @throws IllegalStateException if the event loop does not accept the registration; the caller then closes
+     * the socket
      */
     public void begin(Handler events) {
         handler = events;
         var registering = ((IoEventLoop) loop).register(this);
-        // On its own loop the registration is complete on return.
+        // The registration is complete on return, because this code runs on the event loop.
         IoRegistration done = registering.isSuccess() ? registering.getNow() : null;
         if (done == null) {
             throw new IllegalStateException("not registered with its event loop", registering.cause());
@@ -114,7 +115,7 @@ public final class PlainSocket implements EpollIoHandle {
      * Reads available bytes into the buffer, from index 0 up to its capacity, by one system call. Borrows the buffer
      * and does not change its indices.
      *
-     * @return number of bytes read, 0 when none are available, {@link #END}
+     * @return number of bytes read, 0 if none are available, or {@link #END}
      */
     public int read(ByteBuf into) {
         try {
@@ -131,8 +132,8 @@ public final class PlainSocket implements EpollIoHandle {
     }
 
     /**
-     * Sends the readable bytes of the buffer, as many as the kernel accepts by one system call, and moves its reader
-     * index. Borrows the buffer.
+     * Sends readable bytes of the buffer by one system call, as many as the kernel accepts. Moves the reader
+     * index past them. Borrows the buffer.
      *
      * @return false when the connection failed
      */
@@ -217,7 +218,7 @@ public final class PlainSocket implements EpollIoHandle {
         } catch (IOException e) {
             log.debug("the file descriptor of a connection cannot be closed", e);
         }
-        // After the close, which removes the descriptor from epoll and so saves a system call.
+        // Runs after the close: closing removes the descriptor from epoll, which saves a system call.
         leaveLoop();
     }
 }

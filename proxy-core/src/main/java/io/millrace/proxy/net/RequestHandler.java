@@ -5,9 +5,10 @@ import io.millrace.proxy.memory.SlowReason;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Receives the events of one request after its head. Implemented by the exchange, called by the client's connection.
+ * Receives the events of one request after its head. The exchange implements it, and the client's connection
+ * calls it.
  *
- * <p>Confined to the stream's event loop. After {@link #onClientGone} no method is called.
+ * <p>Confined to the stream's event loop. {@link #onClientGone} is the last call.
  */
 public interface RequestHandler {
     /** Receives a piece of the request's content. Takes ownership. */
@@ -22,7 +23,7 @@ public interface RequestHandler {
     /** The stream accepts content again. */
     void onWritable();
 
-    /** Returns whether other requests need the origin connection that this response occupies. */
+    /** Returns how urgently other requests need the origin connection that this response occupies. */
     default SlowClients.OriginDemand originDemand() {
         return SlowClients.OriginDemand.NONE;
     }

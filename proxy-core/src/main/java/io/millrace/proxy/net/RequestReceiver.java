@@ -3,19 +3,19 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * Receives the requests that client connections have read. One per event loop.
+ * Receives the parsed requests of client connections, and creates an exchange for each. One per event loop.
  *
  * <p>Confined to one event loop.
  */
 public interface RequestReceiver {
-    /** The content length of a request with chunked content. */
+    /** The content length of a request whose length is unknown: chunked, or HTTP/2 without Content-Length. */
     long CHUNKED = -1;
 
     /**
      * Receives a request.
      *
      * @param contentLength bytes of content that follow, 0 for none, {@link #CHUNKED} when unknown
-     * @return receives the rest of the request
+     * @return the exchange, which receives the rest of the request
      */
     RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength);
 

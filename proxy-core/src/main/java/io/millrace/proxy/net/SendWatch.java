@@ -8,18 +8,18 @@ import io.netty.channel.epoll.EpollTcpInfo;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures whether and how fast a client accepts the written bytes. The owner samples it periodically.
+ * Measures how fast a client accepts the bytes written to its channel. The owner samples periodically.
  *
- * <p>The kernel buffers up to some MiB for a client, and accepts more only when a third of the buffer was sent. So this
- * process may see no progress of a slow client for up to a minute. In that case this class queries the kernel for the
- * time of the last sent data.
+ * <p>The kernel buffers up to some MiB for a client, and accepts more only after it has sent a third of the
+ * buffer. Therefore this process may see no progress of a slow client for up to a minute. Then this class asks the
+ * kernel when it last sent data.
  *
  * <p>Confined to the channel's event loop.
  */
 public final class SendWatch {
     private static final long UNSET = 0;
     /** Time without visible progress after which the kernel is queried. */
-    private static final long ASK_KERNEL_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+    private static final long QUERY_KERNEL_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
     /** Time over which a client's rate is measured. */
     static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -28,20 +28,21 @@ public final class SendWatch {
     private long behindSinceNanos = UNSET;
     private long writtenBytes;
     /** Bytes that the client had accepted at the start of the current measuring window. */
-    private long windowTakenBytes;
+    private long windowAcceptedBytes;
 
     private long windowNanos;
     /** Total bytes that the client had accepted at the time {@link #behindSinceNanos}. */
-    private long behindTakenBytes;
+    private long behindAcceptedBytes;
 
     /** Bytes that wait for the client's flow control and are not written to the channel yet. */
     private long heldBytes;
 
-    private boolean kernelAsked;
+    private boolean kernelQueried;
     private long kernelProgressNanos;
 
     /**
-     * Returns the bytes that the kernel has not accepted. Netty's own count falls only when a whole buffer was sent.
+     * Returns the number of bytes that the kernel has not accepted. More exact than Netty's count, which falls
+     * only after a whole buffer was sent.
      */
     public static long unsent(Channel channel) {
         ChannelOutboundBuffer buffers = channel.unsafe().outboundBuffer();
@@ -55,16 +56,16 @@ public final class SendWatch {
 
     /**
      * Sets the bytes that wait for the client's flow control and were not written to the channel. Call before
-     * {@link #look}.
+     * {@link #sample}.
      */
     public void holding(long bytes) {
         heldBytes = bytes;
     }
 
     /** Samples the channel. Returns true when bytes wait for the client. */
-    public boolean look(Channel channel, long nowNanos) {
+    public boolean sample(Channel channel, long nowNanos) {
         long unsent = unsent(channel) + heldBytes;
-        kernelAsked = false;
+        kernelQueried = false;
         if (unsent == 0) {
             behindSinceNanos = UNSET;
             unsentBytes = 0;
@@ -74,9 +75,9 @@ public final class SendWatch {
         if (behindSinceNanos == UNSET) {
             behindSinceNanos = nowNanos;
             progressNanos = nowNanos;
-            behindTakenBytes = takenBytes(unsent);
+            behindAcceptedBytes = acceptedBytes(unsent);
             windowNanos = nowNanos;
-            windowTakenBytes = behindTakenBytes;
+            windowAcceptedBytes = behindAcceptedBytes;
         } else if (unsent != unsentBytes) {
             progressNanos = nowNanos;
         }
@@ -84,7 +85,7 @@ public final class SendWatch {
         return true;
     }
 
-    private long takenBytes(long unsent) {
+    private long acceptedBytes(long unsent) {
         return Math.max(0, writtenBytes + heldBytes - unsent);
     }
 
@@ -100,20 +101,20 @@ public final class SendWatch {
     /** Time since the client last accepted bytes, as of the last sample. */
     public long silentNanos(Channel channel, long nowNanos) {
         long own = nowNanos - progressNanos;
-        if (own < ASK_KERNEL_NANOS || unsentBytes == heldBytes) {
+        if (own < QUERY_KERNEL_NANOS || unsentBytes == heldBytes) {
             // Bytes that wait for the client's flow-control window are not in the kernel.
             return own;
         }
-        if (!kernelAsked) {
-            kernelAsked = true;
+        if (!kernelQueried) {
+            kernelQueried = true;
             kernelProgressNanos = kernelProgress(channel, nowNanos);
         }
         return Math.min(own, nowNanos - kernelProgressNanos);
     }
 
     /**
-     * Returns the time when the kernel last sent data. A time in the distant past if the kernel cannot tell, or is
-     * retransmitting.
+     * Returns the time at which the kernel last sent data. Returns a time in the distant past if the kernel is
+     * retransmitting, or with NIO, which cannot query the kernel.
      */
     private static long kernelProgress(Channel channel, long nowNanos) {
         if (!(channel instanceof EpollSocketChannel socket) || !socket.isActive()) {
@@ -125,7 +126,9 @@ public final class SendWatch {
                 : nowNanos - TimeUnit.MILLISECONDS.toNanos(tcp.lastDataSent());
     }
 
-    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
+    /**
+     * Returns for how many nanoseconds bytes have waited for the client without interruption. Returns 0 if none wait.
+     */
     public long behindNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
@@ -133,7 +136,7 @@ public final class SendWatch {
     /** Returns the client's receive rate since bytes began to wait for it, in bytes per second. */
     public long bytesPerSecond(long nowNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(behindNanos(nowNanos));
-        return millis == 0 ? Long.MAX_VALUE : (takenBytes(unsentBytes) - behindTakenBytes) * 1000 / millis;
+        return millis == 0 ? Long.MAX_VALUE : (acceptedBytes(unsentBytes) - behindAcceptedBytes) * 1000 / millis;
     }
 
     /** Returns true if the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
@@ -144,20 +147,20 @@ public final class SendWatch {
     }
 
     /**
-     * Returns true if the client certainly accepts fewer than this many bytes per second. Bytes that the kernel may
-     * buffer count as accepted, so a larger kernel buffer delays the result.
+     * Returns true if the client certainly accepts less than {@code bytesPerSecond}. Bytes that the kernel may
+     * still buffer count as accepted. Therefore a larger kernel buffer delays the result.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {
         if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowNanos < WINDOW_NANOS) {
             return false;
         }
-        long taken = takenBytes(unsentBytes);
+        long accepted = acceptedBytes(unsentBytes);
         long due = bytesPerSecond * TimeUnit.NANOSECONDS.toMillis(nowNanos - windowNanos) / 1000;
-        if (taken - windowTakenBytes >= due) {
+        if (accepted - windowAcceptedBytes >= due) {
             windowNanos = nowNanos;
-            windowTakenBytes = taken;
+            windowAcceptedBytes = accepted;
             return false;
         }
-        return taken - windowTakenBytes + kernelBytes(channel) < due;
+        return accepted - windowAcceptedBytes + kernelBytes(channel) < due;
     }
 }

@@ -3,14 +3,14 @@ package io.millrace.proxy.net;
 import io.netty.handler.ssl.OpenSsl;
 
 /**
- * The name of the TLS library in use: BoringSSL through netty-tcnative if that loads, else the JDK's own TLS.
+ * Names the TLS library in use: BoringSSL (netty-tcnative) if available, otherwise the JDK's TLS.
  *
  * <p>Immutable.
  */
 public final class TlsContexts {
     private TlsContexts() {}
 
-    /** The provider in use, for the start message and the status. */
+    /** Returns the name and version of the library, for the start message and the status page. */
     public static String provider() {
         return OpenSsl.isAvailable()
                 ? OpenSsl.versionString()

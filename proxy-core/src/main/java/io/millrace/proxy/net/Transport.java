@@ -23,8 +23,8 @@ public enum Transport {
     NIO("nio");
 
     /**
-     * Limit of {@link #limitUnsent}. It exceeds a typical write of a large body, so it does not slow down a fast
-     * client.
+     * Limit of {@link #limitUnsent} in bytes. The limit exceeds a typical write of a large body, so that fast
+     * clients are not slowed down.
      */
     private static final long UNSENT_BYTES_MAX = 256 * 1024;
 
@@ -38,7 +38,7 @@ public enum Transport {
      * Selects the transport.
      *
      * @param wanted {@code auto}, {@code epoll} or {@code nio}
-     * @throws IllegalArgumentException when epoll is configured but not available; the message has the reason
+     * @throws IllegalArgumentException if epoll is configured but not available; the cause contains the reason
      */
     public static Transport choose(String wanted) {
         return switch (wanted) {
@@ -75,7 +75,7 @@ public enum Transport {
     /**
      * Returns a listening channel for a socket that another process bound. Takes ownership of the descriptor.
      *
-     * @throws UnsupportedOperationException with NIO, which cannot adopt one
+     * @throws UnsupportedOperationException with NIO, which cannot adopt descriptors
      */
     public ServerChannel adoptServerChannel(int descriptor) {
         if (this != EPOLL) {
@@ -95,9 +95,10 @@ public enum Transport {
     }
 
     /**
-     * Sends the TCP acknowledgement of received bytes at once. A client with Nagle's algorithm sends its request only
-     * when the end of its TLS handshake is acknowledged. Otherwise the kernel would wait 40 ms for data to send with
-     * the acknowledgement. Call on the channel's event loop; no effect on transports without this option.
+     * Makes the kernel send the TCP acknowledgement of received bytes immediately. A client with Nagle's
+     * algorithm sends its request only after its last handshake message is acknowledged. Without this call, the
+     * kernel would delay the acknowledgement by 40 ms, to send it together with data. Call on the channel's event
+     * loop; no effect on transports without this option.
      */
     public static void acknowledge(Channel channel) {
         if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {
@@ -106,9 +107,9 @@ public enum Transport {
     }
 
     /**
-     * Limits the bytes that the kernel accepts beyond those it can send immediately. Otherwise it accepts up to 4 MiB
-     * for each client that does not read, and this process rarely sees progress of a slow client. Call on the channel's
-     * event loop; no effect on transports without this option.
+     * Limits the bytes that the kernel accepts beyond those it can send immediately. Without this limit, the kernel
+     * accepts up to 4 MiB for each client that does not read. This process would then rarely notice the progress of a
+     * slow client. Call on the channel's event loop; no effect on transports without this option.
      */
     public static void limitUnsent(Channel channel) {
         if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {

@@ -1,5 +1,5 @@
 /**
- * Step 1 of the request path: event loops, listening sockets, TLS contexts, and the interfaces between client
+ * Step 1 of the request path: event loops and listening sockets. Also contains the interfaces between client
  * connections and exchanges.
  */
 @NullMarked

@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe;
 
 /**
- * The cache result of one request: the value of the metric label {@code cache}, similar to the terms of RFC 9211. It
- * determines the result code in the {@code squid} log format. Immutable.
+ * How the cache handled one request, in terms similar to RFC 9211. The values appear in the metric label {@code cache},
+ * and determine the result code in the {@code squid} log format. Immutable.
  */
 public enum CacheResult {
     /** A fresh stored response was sent, in full, in part, or as a 304. */
@@ -28,7 +28,7 @@ public enum CacheResult {
     /** The proxy generated the response: a denial, an error or a redirect. */
     NONE("none", ServedFrom.PROXY);
 
-    /** The source of the response: the label of the request duration. */
+    /** The source of the response, a label of the metric of request durations. */
     enum ServedFrom {
         CACHE("cache"),
         ORIGIN("origin"),

@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes this cache's member of the {@code Cache-Status} field (RFC 9211) as bytes, without allocation: first
- * {@link #hit} or {@link #forwarded}, then any parameters.
+ * Writes this cache's entry of the {@code Cache-Status} field (RFC 9211), without allocation. Call first {@link #hit},
+ * {@link #forwarded} or {@link #local}, then the methods of parameters.
  *
  * <pre>
  *   millrace; hit; ttl=42
@@ -38,7 +38,8 @@ public final class CacheStatus {
     /**
      * Creates the writer for one cache name.
      *
-     * @param identifier name of this cache: printable ASCII, written as a token if possible, else as a string
+     * @param identifier name of this cache: printable ASCII, written as a token if possible, otherwise as a
+     * quoted string
      * @throws IllegalArgumentException if the identifier is empty or has other characters
      */
     public CacheStatus(String identifier) {
@@ -156,15 +157,18 @@ public final class CacheStatus {
         out.writeByte('"');
     }
 
-    /** Appends the identifier of the purge that has outdated the stored response, a token (RFC 9211 section 2). */
+    /**
+     * Appends {@code purged-by} with the identifier of the purge that covers the stored response. The identifier must
+     * be a token.
+     */
     public static void purgedBy(ByteBuf out, String id) {
         out.writeBytes(PURGED_BY);
         ByteBufUtil.writeAscii(out, id);
     }
 
     /**
-     * Appends a detail, as a token if possible, else as a string. Other characters than printable ASCII become question
-     * marks.
+     * Appends a detail as a token if possible, otherwise as a quoted string. Characters outside printable ASCII
+     * become question marks.
      */
     public static void detail(ByteBuf out, String detail) {
         out.writeBytes(DETAIL);

@@ -3,8 +3,9 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The series that event loops count, one per constant: its metric family, its label values, and a description that
- * supplements the family's. The index of a counter in {@link LoopCounters} is its ordinal. Immutable.
+ * The counters that event loops maintain, one metric series per constant. Each has a metric family, label values,
+ * and a description that completes the one of the family. Its ordinal is its index in {@link LoopCounters}.
+ * Immutable.
  */
 public enum Counter {
     REQUESTS_HIT(MetricFamily.REQUESTS, "answered with a fresh stored response", "hit"),
@@ -65,7 +66,7 @@ public enum Counter {
             MetricFamily.TLS_HANDSHAKE_FAILURES, "no common version, cipher suite or group", "nothing-in-common"),
     TLS_FAILURES_CLIENT(
             MetricFamily.TLS_HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
-    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not done within the time for it", "timeout"),
+    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not complete within 10 s", "timeout"),
     TLS_FAILURES_PROTOCOL(
             MetricFamily.TLS_HANDSHAKE_FAILURES, "the received bytes are not TLS, or violate the protocol", "protocol"),
 
@@ -232,7 +233,7 @@ public enum Counter {
     ORIGIN_HTTP2_NOT_PROCESSED(
             MetricFamily.ORIGIN_HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
-    OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "stale for that"),
+    OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "answered with a stale response"),
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),
     DNS_LOOKUPS_UNKNOWN(MetricFamily.DNS_LOOKUPS, "no such name or no address", "unknown"),
@@ -321,7 +322,7 @@ public enum Counter {
         return labelValues;
     }
 
-    /** Returns the counter of requests with this cache result. */
+    /** Returns the counter of requests that have the given cache result. */
     public static Counter requests(CacheResult result) {
         return REQUESTS_BY_RESULT[result.index()];
     }

@@ -9,15 +9,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * A log of faults with a limited rate. The first fault of each kind is logged with its stack trace. Repetitions are
- * counted and logged as one line per quiet period, so that a failed disk or a hostile client cannot flood the program's
- * log.
+ * Logs faults at a limited rate. The first fault of each kind is logged with its stack trace. Later faults of the
+ * kind are counted, and reported by one line per quiet period. So a failed disk or a hostile client cannot flood
+ * the program log.
  *
- * <p>The kind of a fault is its fixed text, which must contain no addresses, request paths or counts. The number of
- * kinds is limited; further ones share one entry. Thread-safe.
+ * <p>The kind of a fault is a fixed text, without addresses, request paths or counts. The number of kinds is
+ * limited; all further kinds share one entry. Thread-safe.
  */
 public final class FaultLog {
-    /** Limit of kinds. The product has fewer; only a caller that puts variable text into the kind exceeds it. */
+    /**
+     * Limit of kinds. The product has fewer; only a caller that by mistake puts variable text into the kind reaches
+     * the limit.
+     */
     static final int MAX_KINDS = 256;
 
     static final String OTHER_KIND = "other faults";
@@ -62,8 +65,8 @@ public final class FaultLog {
     }
 
     /**
-     * Like {@link #report(String, String, Throwable)}, for faults that clients can cause at any rate. The detail is
-     * computed only if a line is written.
+     * Reports a fault that clients can cause at any rate. Computes the detail only if a line is written, to save
+     * CPU time.
      */
     public void reportSparing(String kind, Supplier<String> detail) {
         write(kind, detail, null);

@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe;
 
 /**
- * The reasons why a request was forwarded to the origin: the values of {@code fwd} in Cache-Status (RFC 9211 section
- * 2.2).
+ * The reasons why a request was forwarded to the origin. They are the values of {@code fwd} in Cache-Status (RFC
+ * 9211 section 2.2).
  */
 public enum ForwardReason {
     /** The cache was configured not to handle this request. */
@@ -13,7 +13,7 @@ public enum ForwardReason {
     URI_MISS("uri-miss"),
     /** A stored response matches the URI, but not the values of the fields named by Vary. */
     VARY_MISS("vary-miss"),
-    /** No stored response could be used, for a reason not distinguished further. */
+    /** No stored response could be used, for a reason that the proxy does not distinguish. */
     MISS("miss"),
     /** A fresh stored response could be used, but the request's directives did not allow it. */
     REQUEST("request"),

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * A collector that sums the loops' {@link LatencyHistogram}s into one Prometheus histogram at a scrape. Not a
- * Micrometer meter, because Micrometer has no histogram over existing counts. Thread-safe.
+ * A Prometheus collector that sums the {@link LatencyHistogram}s of all event loops at a scrape. It bypasses
+ * Micrometer, which cannot build a histogram from existing counts. Thread-safe.
  */
 final class HistogramCollector implements Collector {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** One combination of label values, with the accessor of each loop's histogram. */
+    /** One series: its label values, and a function that returns the histogram of a loop. */
     record Series(
             List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
 

@@ -5,19 +5,22 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A histogram of durations with fixed buckets: three per decade (1, 2, 5) from 10 microseconds to 50 seconds, and one
- * for longer durations. One event loop writes with plain arithmetic and opaque stores, so that a scrape on another
- * thread reads complete values. The counts of one scrape may differ by a few requests.
+ * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5)
+ * from 10 microseconds to 50 seconds, and one for longer durations. Opaque stores let a scrape on another thread
+ * read complete values. A scrape may see some counts of a request before the others.
  *
  * <p>Recording is confined to one event loop; reading is thread-safe.
  */
 public final class LatencyHistogram {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Upper bounds, inclusive, in nanoseconds. Doubling a value crosses at most one bound. */
+    /**
+     * Upper bounds, inclusive, in nanoseconds. Durations with the same bit length fall into at most two adjacent
+     * buckets.
+     */
     private static final long[] BOUNDS_NANOS = bounds();
 
-    /** The first possible bucket of a duration, by its bit length. */
+    /** The lower of the possible buckets of a duration, indexed by the bit length of the duration. */
     private static final byte[] FIRST_BUCKET = firstBuckets();
 
     /** Index of the bucket for durations above the last bound. */
@@ -30,7 +33,7 @@ public final class LatencyHistogram {
 
     private final long[] counts = new long[PADDING + SUM + 1 + PADDING];
 
-    /** Adds one duration; a negative one counts as 0. */
+    /** Adds one duration. A negative duration counts as 0. */
     public void record(long durationNanos) {
         long nanos = Math.max(durationNanos, 0);
         add(bucketOf(nanos), 1);
@@ -46,7 +49,7 @@ public final class LatencyHistogram {
         LONGS.setOpaque(counts, PADDING + index, counts[PADDING + index] + amount);
     }
 
-    /** Adds this histogram's bucket counts to {@code sums}, which has {@link #bucketCount()} elements. */
+    /** Adds the bucket counts of this histogram to {@code sums}, an array of {@link #bucketCount()} elements. */
     void addCountsTo(long[] sums) {
         for (int i = 0; i <= OVERFLOW; i++) {
             sums[i] += (long) LONGS.getOpaque(counts, PADDING + i);

@@ -4,10 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The counters of one event loop: plain longs written only by this loop and summed over all loops at a scrape.
+ * The counters of one event loop, which alone writes them. A scrape sums them over all loops.
  *
- * <p>Stores are opaque, so that another thread reads complete values with a short delay. Atomic operations are not
- * needed. Writing is confined to one event loop; reading is thread-safe.
+ * <p>With a single writer, opaque stores suffice instead of atomic operations: other threads read complete
+ * values, with a short delay. Writing is confined to one event loop; reading is thread-safe.
  */
 public final class LoopCounters {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -21,7 +21,10 @@ public final class LoopCounters {
     private final LatencyHistogram originRequestDuration = new LatencyHistogram();
     private final NamedCounts filterDenials = new NamedCounts();
 
-    /** Creates counters at 0 that no scrape reads. Use {@link MetricsRegistry#newLoopCounters()} for scraped ones. */
+    /**
+     * Creates counters at 0 that no scrape reads. For counters in a scrape, use
+     * {@link MetricsRegistry#newLoopCounters()}.
+     */
     public LoopCounters() {
         for (int i = 0; i < requestDurations.length; i++) {
             requestDurations[i] = new LatencyHistogram();

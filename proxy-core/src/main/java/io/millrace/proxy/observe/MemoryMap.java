@@ -4,18 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The resident memory of a process by purpose: the sums of the kernel's mappings in {@code smaps}. All values are in
- * bytes. The first seven are anonymous memory. The others are pages of files, which the kernel can reclaim at any time.
+ * The resident memory of a process by purpose, summed from {@code /proc/self/smaps}. All values are in bytes. The
+ * first seven are anonymous memory. The other three are pages of files, which the kernel can reclaim at any time.
  *
  * @param heap the Java heap
  * @param code compiled code
  * @param stacks stacks of threads
- * @param data private copies of pages of files: data of libraries, class data archives
- * @param malloc arenas of the GNU C library's malloc, without blocks that it maps individually. They are its first
- *     arena ({@code [heap]}) and the others, which only malloc maps without reserving swap ({@code nr} in
- *     {@code VmFlags})
- * @param jvm memory at addresses that the JVM reserved at start: metaspace, tables of the collector
- * @param blocks anonymous memory mapped later: large blocks of malloc, such as the chunks of pools
+ * @param data private copies of file pages, such as the data of libraries and class data archives
+ * @param malloc arenas of the GNU C library's malloc, without large blocks that malloc maps individually. The
+ * first arena is the mapping {@code [heap]}. Further arenas are recognized by {@code nr} (no swap reserve) in
+ * {@code VmFlags}
+ * @param jvm memory at addresses that the JVM reserved at its start, such as metaspace and tables of the garbage
+ * collector
+ * @param blocks anonymous memory that was mapped later: large blocks of malloc, such as the chunks of buffer pools
  * @param index pages of the volumes' indexes
  * @param inventory pages of inventories
  * @param files pages of all other files
@@ -31,7 +32,7 @@ public record MemoryMap(
         long index,
         long inventory,
         long files) {
-    /** The result when nothing is known. */
+    /** All values 0: the result if {@code smaps} cannot be read. */
     static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     private static final long GUARD_BYTES_MAX = 64 << 10;
@@ -42,20 +43,20 @@ public record MemoryMap(
     record Range(long start, long end) {
         static final Range EMPTY = new Range(0, 0);
 
-        boolean has(long address) {
+        boolean contains(long address) {
             return Long.compareUnsigned(address, start) >= 0 && Long.compareUnsigned(address, end) < 0;
         }
 
         /** Returns the number of addresses that this range shares with another. */
-        long common(long otherStart, long otherEnd) {
+        long overlap(long otherStart, long otherEnd) {
             long from = Long.compareUnsigned(start, otherStart) > 0 ? start : otherStart;
             long to = Long.compareUnsigned(end, otherEnd) < 0 ? end : otherEnd;
             return Long.compareUnsigned(from, to) < 0 ? to - from : 0;
         }
 
         /**
-         * Returns the range from the lowest to the highest address in the text, written as {@code 0x...}; empty if
-         * there is none.
+         * Returns the range from the lowest to the highest address in the text. Addresses begin with {@code 0x};
+         * the range is empty if there are none.
          */
         static Range of(String text) {
             long low = -1;
@@ -75,7 +76,7 @@ public record MemoryMap(
         }
     }
 
-    /** Returns the ranges without a name in {@code smaps}, except stacks and malloc arenas. */
+    /** Returns the address ranges of mappings without a file in {@code smaps}, except stacks and malloc arenas. */
     static List<Range> unnamed(List<String> lines) {
         Sums sums = new Sums(Range.EMPTY, Range.EMPTY, List.of());
         lines.forEach(sums::line);
@@ -98,7 +99,7 @@ public record MemoryMap(
         return heap + code + stacks + data + malloc + jvm + blocks;
     }
 
-    /** The sums so far, and the mapping that the next lines describe. */
+    /** A parser of {@code smaps}. Holds the sums up to the current line, and the mapping of this line. */
     private static final class Sums {
         private final Range heapRange;
         private final Range codeRange;
@@ -123,9 +124,9 @@ public record MemoryMap(
         private boolean stack;
         /** True if the addresses are reserved without memory. */
         private boolean reserved;
-        /** End of the last mapping of malloc. Reserved addresses that begin there are the rest of an arena. */
+        /** End of the last malloc mapping. Reserved addresses that begin there are the unused part of an arena. */
         private long arenaEnd;
-        /** End of the previous mapping if it was a guard, else 0. */
+        /** End of the previous mapping if that was the guard pages of a thread stack, otherwise 0. */
         private long guardEnd;
 
         Sums(Range heap, Range code, List<Range> jvm) {
@@ -168,9 +169,9 @@ public record MemoryMap(
         }
 
         private void add(boolean noReserve) {
-            if (heapRange.has(start)) {
+            if (heapRange.contains(start)) {
                 heap += anonymous;
-            } else if (codeRange.has(start)) {
+            } else if (codeRange.contains(start)) {
                 code += anonymous;
             } else if (stack) {
                 stacks += anonymous;
@@ -182,20 +183,20 @@ public record MemoryMap(
                 arenaEnd = end;
             } else if (!reserved || start != arenaEnd) {
                 unnamed.add(new Range(start, end));
-                long ofJvm = shareOfJvm();
-                jvm += ofJvm;
-                blocks += anonymous - ofJvm;
+                long jvmBytes = shareOfJvm();
+                jvm += jvmBytes;
+                blocks += anonymous - jvmBytes;
             }
         }
 
         /**
-         * Returns the bytes of a mapping in the JVM's ranges. This may be a part, because the kernel merges adjacent
-         * mappings.
+         * Estimates the bytes of the mapping that lie in the JVM's ranges. A mapping may lie there only partly,
+         * because the kernel merges adjacent mappings.
          */
         private long shareOfJvm() {
             long inside = 0;
             for (Range range : jvmRanges) {
-                inside += range.common(start, end);
+                inside += range.overlap(start, end);
             }
             return Math.round((double) anonymous * inside / (end - start));
         }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A metric that Millrace exports under its own name, with kind, unit, label names and a description. Each table of
- * metrics is an enum. {@code docs/reference/metrics.md} is generated from the tables. Immutable.
+ * A metric of Millrace, with name, kind, unit, label names and description. The metrics are constants of enums,
+ * from which {@code docs/reference/metrics.md} is generated. Immutable.
  */
 public interface Metric {
     /** The kind of a metric, which determines how its value changes. */
@@ -29,7 +29,7 @@ public interface Metric {
     /** The name of the constant. */
     String name();
 
-    /** The name in the Prometheus text, including its suffix ({@code _total}, {@code _bytes}). */
+    /** The name in the Prometheus text, including a suffix such as {@code _total} or {@code _bytes}. */
     String metricName();
 
     /** The kind: a counter, a gauge or a histogram. */

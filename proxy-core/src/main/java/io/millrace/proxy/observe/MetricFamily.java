@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The metrics of requests, connections, origins, TLS, memory and the process. Those of the storage are
- * {@link StorageMetric}s. Immutable.
+ * The metrics of requests, connections, origins, TLS, memory and the process. {@link StorageMetric} has the
+ * metrics of the storage. Immutable.
  */
 public enum MetricFamily implements Metric {
     REQUESTS(
@@ -143,7 +143,7 @@ public enum MetricFamily implements Metric {
             "millrace_rule_answers_total",
             Kind.COUNTER,
             "requests",
-            "Requests that answer of a rule answered, without cache and origin; the access log has the rule in"
+            "Requests that a rule with answer answered, without cache and origin; the access log has the rule in"
                     + " detail."),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
@@ -236,7 +236,8 @@ public enum MetricFamily implements Metric {
             "millrace_pattern_lookup_seconds",
             Kind.GAUGE,
             "seconds",
-            "Moving average of the time of such a comparison; many patterns and large regular expressions raise it."),
+            "Moving average of the time of a lookup counted in millrace_pattern_lookups_total; many patterns and large"
+                    + " regular expressions raise it."),
     PATTERN_SWEPT(
             "millrace_pattern_swept_total",
             Kind.COUNTER,
@@ -270,7 +271,7 @@ public enum MetricFamily implements Metric {
             "millrace_transaction_timeouts_total",
             Kind.COUNTER,
             "requests",
-            "Requests that took longer than timeouts.transaction, by what their client got.",
+            "Requests that took longer than timeouts.transaction, by the response that the client received.",
             "outcome"),
     ORIGIN_HTTP2_CONNECTIONS(
             "millrace_origin_http2_connections",

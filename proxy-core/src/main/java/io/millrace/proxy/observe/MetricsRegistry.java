@@ -25,9 +25,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The metrics of one proxy as Prometheus text: the counters of its event loops, values supplied by other components at
- * each scrape, and the usual metrics of JVM and process. Each series has the label {@code application="millrace"},
- * which common JVM dashboards select.
+ * All metrics of one proxy, which it returns as Prometheus text. They are the counters of the event loops, values
+ * that other components supply at each scrape, and the usual metrics of JVM and process. Each series has the label
+ * {@code application="millrace"}, by which common JVM dashboards select an application.
  *
  * <p>Thread-safe: a scrape sums the loops' counters without stopping the loops.
  */
@@ -38,8 +38,8 @@ public final class MetricsRegistry implements AutoCloseable {
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
 
     /**
-     * Keeps the suppliers reachable while their series exist, because a FunctionCounter holds its source by a weak
-     * reference.
+     * The suppliers of counter series. This map keeps them from garbage collection, because Micrometer's
+     * FunctionCounter holds its supplier by a weak reference only.
      */
     private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
 
@@ -96,7 +96,7 @@ public final class MetricsRegistry implements AutoCloseable {
         new FileDescriptorMetrics().bindTo(registry);
     }
 
-    /** Creates the counters of one event loop, which all later scrapes include. Call once per loop. */
+    /** Creates the counters of one event loop. All later scrapes include them. Call once per loop. */
     public LoopCounters newLoopCounters() {
         LoopCounters counters = new LoopCounters();
         loops.add(counters);
@@ -135,7 +135,7 @@ public final class MetricsRegistry implements AutoCloseable {
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
-        // An existing series keeps its source.
+        // If the series exists already, it keeps its first supplier.
         sources.putIfAbsent(series.getId(), value);
     }
 
@@ -154,13 +154,15 @@ public final class MetricsRegistry implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Adds the series of a family with one label. The label values are queried at each scrape. */
+    /**
+     * Adds all series of a gauge with one label. The map from label values to gauge values is queried at each scrape.
+     */
     public void supplyNamedGauges(Metric family, Supplier<Map<String, Double>> values) {
         requireKind(family, Metric.Kind.GAUGE);
         registry.getPrometheusRegistry().register(new NamedGaugesCollector(family, values));
     }
 
-    /** Removes a series whose subject no longer exists. */
+    /** Removes a series, because the measured object no longer exists. */
     public void withdraw(Metric family, String... labelValues) {
         Meter meter = registry.find(family.metricName())
                 .tags(tags(family, labelValues))
@@ -200,7 +202,7 @@ public final class MetricsRegistry implements AutoCloseable {
         return tags;
     }
 
-    /** Stops the listener of garbage collections. The counters remain readable. */
+    /** Stops listening for garbage collections. The counters remain readable. */
     @Override
     public void close() {
         gcMetrics.close();

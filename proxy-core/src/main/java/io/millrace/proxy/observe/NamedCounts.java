@@ -4,11 +4,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counters with names from the configuration, at most {@value #NAMES_MAX} of them. Thread-safe. */
+/** Counters by name, for names from the configuration; at most {@value #NAMES_MAX}. Thread-safe. */
 final class NamedCounts {
     static final int NAMES_MAX = 1000;
 
-    /** The name for the counts of all names beyond the limit. */
+    /** The name under which all names beyond the limit are counted together. */
     static final String OTHERS = "others";
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();

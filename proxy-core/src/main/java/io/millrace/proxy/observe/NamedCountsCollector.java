@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * A collector that sums the loops' {@link NamedCounts} into one Prometheus counter. The names are only known at a
- * scrape. Thread-safe.
+ * A Prometheus collector that sums the {@link NamedCounts} of all event loops at a scrape. It bypasses
+ * Micrometer, because the label values are not known before a scrape. Thread-safe.
  */
 final class NamedCountsCollector implements Collector {
     /** The suffix that the Prometheus text adds to counter names. */

@@ -8,7 +8,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** A collector of a Prometheus gauge whose label values are only known at a scrape. Thread-safe. */
+/** A Prometheus collector of a gauge whose label values are known only at a scrape. Thread-safe. */
 final class NamedGaugesCollector implements Collector {
     private final Metric family;
     private final Supplier<Map<String, Double>> values;

@@ -14,10 +14,10 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory usage of this process, read from {@code /proc/self} on demand, at most every two seconds. All values are 0
- * on systems without it.
+ * The memory usage of this process, read from {@code /proc/self} at most every two seconds. All values
+ * are 0 on systems without {@code /proc}.
  *
- * <p>Thread-safe. Takes some milliseconds: must not run on event loops.
+ * <p>Thread-safe. A call takes some milliseconds, so it must not run on event loops.
  */
 public final class ProcessMemory {
     private static final Path SMAPS = Path.of("/proc/self/smaps");
@@ -25,7 +25,7 @@ public final class ProcessMemory {
     private static final long AGE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
     private static final long KIB = 1024;
 
-    /** The memory ranges of the JVM before the first proxy of this process allocated buffers. */
+    /** The memory ranges of the JVM, recorded before the first proxy of this process allocated buffers. */
     private static final List<MemoryMap.Range> JVM = jvm();
 
     private final ReentrantLock reading = new ReentrantLock();
@@ -34,11 +34,11 @@ public final class ProcessMemory {
     private MemoryMap.@Nullable Range heap;
 
     /** Records the memory ranges of the JVM, once per process. Call before the first proxy allocates buffers. */
-    public static void noteJvm() {
-        assert JVM != null; // the call has initialized the class
+    public static void recordJvm() {
+        assert JVM != null; // calling this method has initialized the class and thus the constant
     }
 
-    /** Returns the sums of the mappings. */
+    /** Returns the memory by purpose, at most two seconds old. Blocks while another thread reads. */
     public MemoryMap map() {
         reading.lock();
         try {
@@ -66,14 +66,14 @@ public final class ProcessMemory {
     private MemoryMap read() {
         MemoryMap.Range heapRange = heap;
         if (heapRange == null) {
-            heapRange = MemoryMap.Range.of(ask("gcHeapInfo"));
+            heapRange = MemoryMap.Range.of(runCommand("gcHeapInfo"));
             heap = heapRange;
         }
         try {
             return MemoryMap.of(
                     Files.readAllLines(SMAPS, StandardCharsets.ISO_8859_1),
                     heapRange,
-                    MemoryMap.Range.of(ask("compilerCodecache")),
+                    MemoryMap.Range.of(runCommand("compilerCodecache")),
                     JVM);
         } catch (IOException e) {
             return MemoryMap.NONE;
@@ -81,7 +81,7 @@ public final class ProcessMemory {
     }
 
     /** Runs a diagnostic command of the JVM, as {@code jcmd} does. Returns an empty text if it fails. */
-    private static String ask(String command) {
+    private static String runCommand(String command) {
         try {
             Object answer = ManagementFactory.getPlatformMBeanServer()
                     .invoke(

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Detects that the machine's kernel memory for TCP is nearly exhausted. The kernel then slows all connections down. The
- * usual cause is bytes in the kernel that wait for slow clients.
+ * Detects that the kernel's memory for TCP is nearly exhausted. When it is exhausted, the kernel slows down all
+ * connections. The usual cause is data for slow clients in the kernel's send buffers.
  *
  * <p>Reads {@code /proc} at most twice a second, which takes some microseconds. Thread-safe.
  */
@@ -20,7 +20,7 @@ public final class TcpMemory {
     private static final Path USED = Path.of("/proc/net/sockstat");
     private static final Path LIMITS = Path.of("/proc/sys/net/ipv4/tcp_mem");
     private static final int READ_BYTES_MAX = 4096;
-    private static final long OLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long READ_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final LongSupplier nanoTime;
     private final AtomicLong readAtNanos;
@@ -45,8 +45,9 @@ public final class TcpMemory {
     }
 
     /**
-     * Reads a small file with one read call. A file in {@code /proc/sys} is at its end after the first read, however
-     * few bytes it returned. {@link Files#readString} first reads one byte of a file with size 0.
+     * Reads a small file with one read call. A file in {@code /proc/sys} returns its content to the first read
+     * only. {@link Files#readString} would read one byte first, because the file has size 0, and would miss the
+     * other bytes.
      */
     static String readOnce(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
@@ -57,8 +58,8 @@ public final class TcpMemory {
     }
 
     /**
-     * Returns the number of pages from which memory is tight: seven eighths of the limit below which the kernel never
-     * slows TCP down.
+     * Returns the number of pages at which memory counts as tight. This is seven eighths of the first value of
+     * {@code tcp_mem}. Below that value, the kernel never slows TCP down.
      */
     static long pagesMax(String tcpMem) {
         StringTokenizer words = new StringTokenizer(tcpMem);
@@ -92,7 +93,7 @@ public final class TcpMemory {
         }
         long now = nanoTime.getAsLong();
         long before = readAtNanos.get();
-        if (now - before >= OLD_NANOS && readAtNanos.compareAndSet(before, now)) {
+        if (now - before >= READ_INTERVAL_NANOS && readAtNanos.compareAndSet(before, now)) {
             try {
                 tight = pages(readOnce(USED)) >= pagesMax;
             } catch (IOException e) {

@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * This proxy's member of the {@code Via} field (RFC 9110 section 7.6.3), as precomputed bytes: {@code 1.1 millrace}.
- * Contains the version of the received message. Immutable.
+ * Writes this proxy's entry of the {@code Via} field, such as {@code 1.1 millrace}, and detects loops. The number
+ * is the HTTP version of the received message (RFC 9110 section 7.6.3). Immutable.
  */
 public final class Via {
     /** The name of the field. */
@@ -21,7 +21,7 @@ public final class Via {
      * Creates the values for one pseudonym.
      *
      * @param pseudonym the received-by name: a token, or a host with an optional port
-     * @throws IllegalArgumentException if it is empty or has characters that would end the member
+     * @throws IllegalArgumentException if it is empty or contains a character that would end the entry
      */
     public Via(String pseudonym) {
         for (int i = 0; i < pseudonym.length(); i++) {
@@ -44,7 +44,7 @@ public final class Via {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the member for a message received with this version. Borrows the buffer. */
+    /** Writes the entry for a message of the given HTTP version. Borrows the buffer. */
     public void write(ByteBuf out, int major, int minor) {
         out.writeBytes(member(major, minor));
     }
@@ -58,7 +58,7 @@ public final class Via {
     }
 
     /**
-     * Returns true if a received Via field line contains this proxy, which means a forwarding loop.
+     * Returns true if a received Via field line names this proxy. Then the request is in a forwarding loop.
      *
      * @param value contains the field value; borrowed
      */
@@ -109,7 +109,10 @@ public final class Via {
         return b >= 'A' && b <= 'Z' ? b | 0x20 : b;
     }
 
-    /** Returns the position after the next comma outside comments. Comments nest; a backslash escapes one character. */
+    /**
+     * Returns the position after the next comma that is not within a comment. Comments nest, and a backslash escapes
+     * one character.
+     */
     private static int nextMember(byte[] value, int from, int end) {
         int depth = 0;
         for (int i = from; i < end; i++) {

@@ -5,16 +5,15 @@ import io.netty.util.collection.LongObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The letters of one exchange in Traffic Server's Via string, with a cache of the resulting texts. Each letter is the
- * value of one part; a blank means unknown or not applicable.
+ * The letter codes of one exchange, as in the Via field of Traffic Server. Each letter describes one part of the
+ * exchange; a blank means unknown or not applicable. The second line shows an example:
  *
- * <pre>
- *   u client    c lookup   s server   f fill   p proxy   e error  :  t tunnel  c type, result  i -  p parent  s connection
- *   uS          cM         sS         fW       pS        eN       :  t&#32;         cCM             i&#32;   p&#32;        sS
- * </pre>
+ * <pre> u client    c lookup   s server   f fill   p proxy   e error  :  t tunnel  c type, result  i -  p parent  s
+ * connection uS          cM         sS         fW       pS        eN       :  t&#32;         cCM             i&#32;
+ * p&#32;        sS </pre>
  *
- * Reused for each exchange. The few texts that occur in practice are cached, so that a repeated text costs one table
- * lookup. Confined to one event loop.
+ * One object is reused for all exchanges of an event loop. It caches the texts, because only few different texts occur
+ * in practice. Confined to one event loop.
  */
 public final class ViaCodes {
     /** The parts of the string, in order. */
@@ -38,7 +37,7 @@ public final class ViaCodes {
         ERROR,
         /** The reason why the cache was bypassed: M method, O cache off. */
         TUNNEL,
-        /** C if the request has a cache. */
+        /** C if the request uses the cache. */
         TYPE,
         /**
          * H hit, M miss, N conditional hit, I precondition failed, S hit but stale, U hit but forwarded by client
@@ -50,7 +49,7 @@ public final class ViaCodes {
     }
 
     private static final int LETTER_BITS = 5;
-    /** Limit of cached texts, which the outcomes do not reach in practice. Further texts are built each time. */
+    /** Limit of cached texts, which is not reached in practice. Further texts are built for each exchange. */
     private static final int TEXTS_MAX = 1024;
 
     private final LongObjectHashMap<AsciiString> texts = new LongObjectHashMap<>();
@@ -80,7 +79,7 @@ public final class ViaCodes {
     }
 
     /**
-     * Returns the field's value with these letters.
+     * Returns the value of the Via field with the current letters.
      *
      * @param version version of the received message, as in {@link ViaText#plain}
      * @param secure whether the client's connection uses TLS

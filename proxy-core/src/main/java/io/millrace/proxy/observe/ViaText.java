@@ -4,8 +4,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The detail level of this proxy's {@code Via} member in one direction (RFC 9110 s7.6.3), with the levels of Traffic
- * Server:
+ * Builds this proxy's entry of the {@code Via} field at one of Traffic Server's detail levels. There is one
+ * object for requests and one for responses. The levels are:
  *
  * <pre>
  *   0  nothing
@@ -37,13 +37,13 @@ public final class ViaText {
         http2 = level == 0 ? null : AsciiString.cached("2.0 " + pseudonym);
     }
 
-    /** Returns true if the level includes the letters of the outcome. */
+    /** Returns true if the level includes letter codes of the exchange. */
     public boolean hasCodes() {
         return level >= CODES;
     }
 
     /**
-     * Returns the value without letters; null at level 0.
+     * Returns the value without letter codes; null at level 0.
      *
      * @param version version of the received message: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
      */

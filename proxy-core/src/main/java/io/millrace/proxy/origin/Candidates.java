@@ -1,20 +1,20 @@
 package io.millrace.proxy.origin;
 
 /**
- * The input of a policy: the hosts of a group in the order of the configuration, as seen by one event loop at one
- * moment. Also holds the policy's state between two selections. Not thread-safe.
+ * The input of a load-balancing policy: the current weight and load of each host. All arrays are in the order of the
+ * configuration. Also holds the state of the policy between selections. Not thread-safe.
  */
 final class Candidates {
-    /** Internal value of the configured weight 1. Slow start uses lower values. */
+    /** Value in {@link #weights} of the configured weight 1. Slow start uses lower values. */
     static final int WEIGHT_UNIT = 100;
 
     /** Weight of each host, in hundredths; 0 for a host that must not be selected. */
     final int[] weights;
     /** Number of requests in progress at each host. */
     final int[] underWay;
-    /** Hash of each host. */
+    /** Hash of each host's name, for policies that hash. */
     final long[] hashes;
-    /** Credit of each host, for round robin. */
+    /** State of weighted round robin: the credit of each host. */
     final long[] credit;
     /** Index of the last selected host; -1 before the first selection. */
     int last = -1;

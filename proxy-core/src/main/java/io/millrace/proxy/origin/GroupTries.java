@@ -5,14 +5,14 @@ import io.millrace.proxy.fetch.OriginFailure;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tries of one request at the hosts of a group, one after the other, with their results. Not thread-safe; confined
- * to one event loop.
- */
+/** The tries of one request at the hosts of an origin group, with their results. Confined to one event loop. */
 public final class GroupTries {
-    /** The key of policies that hash. */
+    /** The hash key of a request, for load-balancing policies that hash. */
     public interface Key {
-        /** Returns the hash that the group's settings select; any value if the policy does not hash. */
+        /**
+         * Returns the hash of the parts of the request that the group's settings select. Returns any value if the
+         * policy does not hash.
+         */
         long hash(OriginGroupConfig config);
     }
 
@@ -41,7 +41,7 @@ public final class GroupTries {
     /**
      * Returns the next host, if the request may be tried again.
      *
-     * @param mayMove whether the request could be retried on another host if this one fails
+     * @param mayMove whether the request could be retried on another host if the returned host fails
      * @return null if no host is available, or the limit of tries is reached
      */
     public @Nullable Try next(boolean mayMove, long nowMillis) {
@@ -50,7 +50,8 @@ public final class GroupTries {
         if (tries >= rules.tries() || late) {
             return null;
         }
-        // A request that has failed once must not be a trial of a host that was down.
+        // A trial checks whether a host that was down has recovered. A request that has already failed once must not
+        // be used for a trial.
         boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
         int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
         boolean isPeering = view.group().config().ringMode() == OriginGroupConfig.RingMode.PEERING_RING;
@@ -67,8 +68,8 @@ public final class GroupTries {
     }
 
     /**
-     * Selects a host again after all hosts were tried. A host that did not respond may have recovered. Excludes the
-     * last host.
+     * Selects a host again after all hosts were tried. A host that did not respond may have recovered.
+     * Excludes the last host, and hosts that answered with a retried status.
      */
     private int chooseAgain(long nowMillis) {
         BitSet out = (BitSet) refused.clone();
@@ -76,8 +77,10 @@ public final class GroupTries {
         return view.chooseUp(key, out, nowMillis);
     }
 
-    /** Returns true if the tries should be reported: more than one host was tried, or none was available. */
-    public boolean isWorthTelling() {
+    /**
+     * Returns true if the tries should be logged. This holds if more than one host was tried, or none was available.
+     */
+    public boolean isWorthLogging() {
         return tries != 1;
     }
 
@@ -87,13 +90,16 @@ public final class GroupTries {
     }
 
     /**
-     * One try at one host. Ended by exactly one of {@link #answered}, {@link #failed} and {@link #left}; later calls
-     * are ignored.
+     * One try at one host. It ends by the first call of {@link #answered}, {@link #failed}, {@link #refused} or
+     * {@link #left}. Later calls have no effect.
      */
     public final class Try {
         private final int index;
         private final boolean trial;
-        /** The host's term at the start of the try. */
+        /**
+         * The host's term at the start of the try. The term changes with each change between up and down, so that
+         * results of older tries can be ignored.
+         */
         private final int term;
 
         private boolean ended;
@@ -135,7 +141,7 @@ public final class GroupTries {
             }
         }
 
-        /** Records a complete response. */
+        /** Ends the try with a complete response. */
         public void answered(int status, long nowMillis) {
             if (!ended) {
                 end();
@@ -148,12 +154,12 @@ public final class GroupTries {
             }
         }
 
-        /** Records a failure: no response, or an incomplete one. */
+        /** Ends the try with a failure: no response, or an incomplete response. */
         public void failed(OriginFailure.Reason reason, long nowMillis) {
             if (isOfHost(reason)) {
                 failed(reason.text(), nowMillis);
             } else {
-                note(reason.text());
+                addToHistory(reason.text());
                 left();
             }
         }
@@ -163,9 +169,10 @@ public final class GroupTries {
                 return;
             }
             end();
-            note(why);
+            addToHistory(why);
             view.load(index).failed(nowMillis);
-            // Requests that are sent to a host on trial because all hosts are down must not decide the trial.
+            // If all hosts are down, requests are also sent to a host that another request tests. They must not
+            // decide that trial.
             if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
                 host().failed(why, term, nowMillis, view.markdown(), view.jitter());
             }
@@ -174,14 +181,14 @@ public final class GroupTries {
         /** Ends the try because of a retried status; the request goes to another host. */
         public void refused(int status) {
             if (!ended) {
-                note(Integer.toString(status));
+                addToHistory(Integer.toString(status));
                 left();
             }
         }
 
         /**
-         * Ends the try without a result, because the response or its rest is no longer needed. A successful head counts
-         * as a success if no failure followed.
+         * Ends the try without a complete response, because the response is no longer needed. Counts as a success
+         * if a successful head arrived and no other request failed since.
          */
         public void left() {
             if (ended) {
@@ -206,7 +213,7 @@ public final class GroupTries {
             view.load(index).ended();
         }
 
-        private void note(String why) {
+        private void addToHistory(String why) {
             StringBuilder text = history;
             if (text == null) {
                 text = new StringBuilder();
@@ -218,7 +225,8 @@ public final class GroupTries {
         }
 
         /**
-         * Returns true if the host caused the failure. Limits and cancellation on this side are not failures of a host.
+         * Returns true if the host caused the failure. Limits of this proxy and cancelled requests are not
+         * failures of the host.
          */
         private static boolean isOfHost(OriginFailure.Reason reason) {
             return switch (reason) {

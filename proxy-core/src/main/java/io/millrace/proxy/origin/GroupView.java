@@ -5,18 +5,18 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The view of one group by one event loop. Not thread-safe; confined to its event loop. */
+/** Selects hosts of one origin group for the requests of one event loop. Confined to this event loop. */
 final class GroupView {
-    /** Weight at the start of a slow start, in hundredths. */
-    private static final int SLOW_START_LEAST = Candidates.WEIGHT_UNIT / 10;
+    /** Weight of a host at the beginning of its slow start, in hundredths of the configured weight. */
+    private static final int SLOW_START_MIN = Candidates.WEIGHT_UNIT / 10;
 
-    /** The subset of hosts that is considered. */
+    /** A subset of the hosts from which one is selected. */
     private enum Ring {
         PRIMARY,
         BACKUP,
         /**
-         * All primaries except those that an operator has put down. Used when no other host is available, and to find a
-         * URL's own host.
+         * All primaries, including hosts that are down, except hosts that an operator has taken down. Used if no
+         * other host is available, and to find the host to which a URL is hashed.
          */
         ANY_PRIMARY,
         ANY_BACKUP
@@ -24,8 +24,10 @@ final class GroupView {
 
     private static final Ring[] RINGS = Ring.values();
 
-    /** Number of rings that respect the known health of hosts. */
-    private static final int CAREFUL_RINGS = 2;
+    /**
+     * Number of the rings that contain only hosts that are up or due for a trial. They come first in {@link #RINGS}.
+     */
+    private static final int HEALTHY_RINGS = 2;
 
     private final OriginGroups groups;
     private final OriginGroup group;
@@ -50,8 +52,8 @@ final class GroupView {
     }
 
     /**
-     * The rules of passive mark-down in the current configuration. It may differ from the one under which a request
-     * began.
+     * The rules of passive mark-down in the current configuration. The request may have begun with an older
+     * configuration.
      */
     OriginGroupConfig.Markdown markdown() {
         return groups.current(group).markdown();
@@ -71,12 +73,13 @@ final class GroupView {
     }
 
     /**
-     * Selects a host among those that are up or due for a trial: first among the primaries, then among the backups. If
-     * there is none, selects among the hosts that are down, unless the group's settings forbid it.
+     * Selects a host for a request. First considers the primaries that are up or due for a trial, then such
+     * backups. If there are none, considers hosts that are down, unless the group's settings forbid it. A trial is
+     * a request that tests whether a host has recovered.
      *
      * @param tried hosts that must not be selected
-     * @param mayGoOnTrial whether the request could be retried on another host if this one fails. Such requests are
-     *     preferred for trials; other requests become trials only after a further retry interval
+     * @param mayGoOnTrial whether the request could be retried on another host if the selected host fails. Such
+     * requests are preferred for trials. Other requests become trials only after a further retry interval
      * @return index of the host; -1 for none
      */
     int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
@@ -88,14 +91,14 @@ final class GroupView {
     }
 
     /**
-     * Selects the URL's own host. If it is down or was tried, selects a host of the other ring, alternating between the
-     * rings.
+     * Selects the host to which the URL is hashed. If that host is down or was tried, alternates between backups
+     * and primaries.
      */
     private int chooseAlternating(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {
-            int home = home(key, tried, mayGoOnTrial, nowMillis);
-            if (home >= 0) {
-                return home;
+            int primaryOfKey = primaryOfKey(key, tried, mayGoOnTrial, nowMillis);
+            if (primaryOfKey >= 0) {
+                return primaryOfKey;
             }
         }
         int backups = 0;
@@ -107,23 +110,25 @@ final class GroupView {
         return chosen >= 0 ? chosen : chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
     }
 
-    /** Returns the URL's own host among all primaries, if it is up or on trial by this request; otherwise -1. */
-    private int home(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
+    /**
+     * Returns the primary to which the URL is hashed. Returns -1 unless that host is up or this request is its trial.
+     */
+    private int primaryOfKey(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         onTrial = false;
-        int home = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
+        int primaryOfKey = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
                 ? group.policy().choose(candidates, key)
                 : -1;
-        if (home < 0 || host(home).health().isUp(nowMillis)) {
-            return home;
+        if (primaryOfKey < 0 || host(primaryOfKey).health().isUp(nowMillis)) {
+            return primaryOfKey;
         }
-        onTrial = weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0
-                && host(home).beginTrial(nowMillis);
-        return onTrial ? home : -1;
+        onTrial = weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0
+                && host(primaryOfKey).beginTrial(nowMillis);
+        return onTrial ? primaryOfKey : -1;
     }
 
     /**
-     * Selects the sibling that owns the URL. If this proxy is the owner or a sibling has failed, selects a backup; -1
-     * if there is none.
+     * Selects the sibling proxy that owns the URL. If this proxy is the owner or a sibling has failed, selects a
+     * backup. Returns -1 if there is none.
      */
     private int chooseAmongPeers(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {
@@ -143,7 +148,7 @@ final class GroupView {
 
     private int chooseByHealth(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
-        int rings = fail ? CAREFUL_RINGS : RINGS.length;
+        int rings = fail ? HEALTHY_RINGS : RINGS.length;
         for (int i = 0; i < rings; i++) {
             int chosen = choose(RINGS[i], key, tried, mayGoOnTrial, nowMillis);
             if (chosen >= 0) {
@@ -160,7 +165,7 @@ final class GroupView {
      * @return index of the host; -1 for none
      */
     int chooseUp(long key, BitSet out, long nowMillis) {
-        for (int i = 0; i < CAREFUL_RINGS; i++) {
+        for (int i = 0; i < HEALTHY_RINGS; i++) {
             int chosen = choose(RINGS[i], key, out, false, nowMillis);
             if (chosen >= 0) {
                 return chosen;
@@ -170,15 +175,16 @@ final class GroupView {
     }
 
     /**
-     * Returns the first selection of {@link #choose} without side effects: changes no policy state and begins no trial.
+     * Returns the host that {@link #choose} would select for a new request. Has no side effects: changes no
+     * policy state and begins no trial.
      */
     int preview(long key, boolean mayGoOnTrial, long nowMillis) {
         OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
-            int home = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
-            if (home >= 0 && weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0) {
-                return home;
+            int primaryOfKey = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
+            if (primaryOfKey >= 0 && weight(Ring.PRIMARY, primaryOfKey, mayGoOnTrial, nowMillis) > 0) {
+                return primaryOfKey;
             }
             int other = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
             if (other >= 0) {
@@ -196,7 +202,7 @@ final class GroupView {
             return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
         }
         int chosen = -1;
-        for (int i = 0; chosen < 0 && i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
+        for (int i = 0; chosen < 0 && i < (fail ? HEALTHY_RINGS : RINGS.length); i++) {
             chosen = previewRing(RINGS[i], key, mayGoOnTrial, nowMillis);
         }
         return chosen;
@@ -209,7 +215,7 @@ final class GroupView {
                 : -1;
     }
 
-    /** Returns true if the host selected last is on trial by this request. */
+    /** Returns true if the last selection began a trial of its host. */
     boolean isOnTrial() {
         return onTrial;
     }
@@ -247,8 +253,7 @@ final class GroupView {
         for (int i = 0; i < all.size(); i++) {
             int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
             all.weights[i] = weight;
-            // Requests that this proxy serves itself are not counted, so its load cannot be compared with that of its
-            // siblings.
+            // The load of this proxy itself is not known, so the owner of a URL is chosen without regard to load.
             all.underWay[i] = peering ? 0 : loads.get(i).underWay();
             any |= weight > 0;
         }
@@ -261,8 +266,8 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            // This proxy stays the owner even if an operator has marked it down. Siblings regard it as the owner and
-            // would send a forwarded request back.
+            // This proxy stays the owner of its URLs even if an operator has marked it down here: siblings still
+            // regard it as the owner, and would send a forwarded request back.
             return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();
@@ -270,23 +275,23 @@ final class GroupView {
             return health.isPutDown(nowMillis) ? 0 : config.weight() * Candidates.WEIGHT_UNIT;
         }
         if (health.isUp(nowMillis)) {
-            return config.weight() * warmth(health, nowMillis);
+            return config.weight() * slowStartShare(health, nowMillis);
         }
         if (group.config().healthCheck() != null) {
-            // Health checks detect recovery without risk to requests.
+            // No trials: health checks detect the recovery without risk to requests.
             return 0;
         }
-        long leftToOthers = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
-        return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
+        long delayMillis = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
+        return health.isTrialDue(nowMillis, delayMillis) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }
 
-    /** Share of its weight that a host has during slow start, in hundredths. */
-    private int warmth(OriginHealth health, long nowMillis) {
+    /** Returns the share of its configured weight that a host has during slow start, in hundredths. */
+    private int slowStartShare(OriginHealth health, long nowMillis) {
         long whole = group.config().slowStartMillis();
         long elapsed = nowMillis - health.since();
         if (whole == 0 || health.since() == 0 || elapsed >= whole || elapsed < 0) {
             return Candidates.WEIGHT_UNIT;
         }
-        return SLOW_START_LEAST + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_LEAST) * elapsed / whole);
+        return SLOW_START_MIN + (int) ((Candidates.WEIGHT_UNIT - SLOW_START_MIN) * elapsed / whole);
     }
 }

@@ -23,16 +23,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Active health checks of the hosts of groups that configure them: a GET request per interval. A random deviation of up
- * to a tenth of the interval prevents synchronised checks. One event loop checks for the whole proxy.
+ * Runs active health checks of origin hosts, by one GET request per host and interval. Intervals
+ * vary randomly by up to a tenth, so that proxies do not check at the same moment. One event loop checks for the
+ * whole proxy.
  *
- * <p>Not thread-safe; confined to the event loop of its client.
+ * <p>Confined to this event loop.
  */
 public final class HealthChecks {
-    /** Interval in which due checks are searched; the minimum check interval is twice as long. */
+    /** Interval at which due checks are started. The shortest configurable check interval is twice as long. */
     private static final long TICK_MILLIS = 50;
 
-    /** Limit of response content that is read to keep the connection; longer responses are cancelled. */
+    /** Limit of response content in bytes. A longer response is cancelled after its head. */
     private static final int READ_BYTES_MAX = 16 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(HealthChecks.class);
@@ -70,7 +71,7 @@ public final class HealthChecks {
         checks.clear();
     }
 
-    /** Starts the due checks. An exception for one host must not end the checks of the others. */
+    /** Starts the due checks. Logs an exception for one host, so that other hosts are still checked. */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
@@ -97,7 +98,7 @@ public final class HealthChecks {
         checks = now;
     }
 
-    /** A random delay of the first check, so that first checks are spread over an interval. */
+    /** Returns a random delay of the first check, so that first checks are spread over an interval. */
     private long spread(OriginGroupConfig.HealthCheck rules) {
         return (long) (rules.intervalMillis() * random.nextDouble());
     }
@@ -112,7 +113,9 @@ public final class HealthChecks {
         private long dueMillis;
         private int passed;
         private int failed;
-        /** The host's term in the passed checks that are counted. */
+        /**
+         * The host's term in which {@code passed} was counted. A new term begins with each change between up and down.
+         */
         private int passedTerm = -1;
 
         private @Nullable Attempt current;
@@ -122,21 +125,23 @@ public final class HealthChecks {
             this.dueMillis = dueMillis;
         }
 
-        /** If the clock was set back, the next check is delayed by two intervals at most. */
-        void runIfDue(OriginGroup of, OriginGroupConfig.HealthCheck rules, long nowMillis) {
+        /**
+         * Starts a check if one is due. If the clock was set back, the next check is delayed by at most two intervals.
+         */
+        void runIfDue(OriginGroup group, OriginGroupConfig.HealthCheck rules, long nowMillis) {
             dueMillis = Math.min(dueMillis, nowMillis + rules.intervalMillis() * 2);
             if (nowMillis < dueMillis || (current != null && !current.judged)) {
                 return;
             }
-            // The previous check may still receive content; its time is over.
+            // Ends a previous check that still receives content.
             cancel();
             dueMillis = nowMillis + next(rules);
-            Attempt attempt = new Attempt(this, of, rules);
-            attempt.call = client.fetch(request(of, rules), attempt);
+            Attempt attempt = new Attempt(this, group, rules);
+            attempt.call = client.fetch(request(group, rules), attempt);
             current = attempt;
         }
 
-        private OriginRequest request(OriginGroup of, OriginGroupConfig.HealthCheck rules) {
+        private OriginRequest request(OriginGroup group, OriginGroupConfig.HealthCheck rules) {
             String name = rules.host();
             long nanos = TimeUnit.MILLISECONDS.toNanos(rules.timeoutMillis());
             FieldSection.Builder fields = FieldSection.builder();
@@ -158,9 +163,9 @@ public final class HealthChecks {
             if (name != null) {
                 request.tlsName(name);
             }
-            return request.tls(of.config().tls())
-                    .http2(of.config().checkHttp2())
-                    .source(of.config().checkSourceAddress())
+            return request.tls(group.config().tls())
+                    .http2(group.config().checkHttp2())
+                    .source(group.config().checkSourceAddress())
                     .build();
         }
 
@@ -193,9 +198,9 @@ public final class HealthChecks {
         }
     }
 
-    /** One check. Its events are ignored when the next check has begun. */
+    /** One check of a host. Its events are ignored after the next check has begun. */
     private static final class Attempt implements OriginResponseHandler {
-        private final Check of;
+        private final Check check;
         private final OriginGroup group;
         private final OriginGroupConfig.HealthCheck rules;
         /** The host's term at the start of the check. */
@@ -205,34 +210,37 @@ public final class HealthChecks {
 
         private @Nullable OriginCall call;
 
-        Attempt(Check of, OriginGroup group, OriginGroupConfig.HealthCheck rules) {
-            this.of = of;
+        Attempt(Check check, OriginGroup group, OriginGroupConfig.HealthCheck rules) {
+            this.check = check;
             this.group = group;
             this.rules = rules;
-            term = of.host.health().term();
+            term = check.host.health().term();
         }
 
         private boolean isCurrent() {
-            return of.current == this;
+            return check.current == this;
         }
 
-        /** Returns true if the result still counts. A check that began before the last state change does not. */
+        /**
+         * Returns true if the result still counts. This holds if no newer check has begun, and the host's state
+         * has not changed.
+         */
         private boolean isRelevant() {
-            return isCurrent() && !judged && of.host.health().term() == term;
+            return isCurrent() && !judged && check.host.health().term() == term;
         }
 
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
             if (isRelevant()) {
                 if (rules.statuses().contains(head.status())) {
-                    of.passed(this);
+                    check.passed(this);
                 } else {
-                    of.failed(this, Integer.toString(head.status()));
+                    check.failed(this, Integer.toString(head.status()));
                 }
             }
             judged = true;
             if (isCurrent() && (framing.contentLength() < 0 || framing.contentLength() > READ_BYTES_MAX)) {
-                of.cancel();
+                check.cancel();
             }
         }
 
@@ -249,7 +257,7 @@ public final class HealthChecks {
         @Override
         public void onFailure(OriginFailure failure) {
             if (isRelevant() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
-                of.failed(this, failure.reason().text());
+                check.failed(this, failure.reason().text());
             }
             ended();
         }
@@ -257,7 +265,7 @@ public final class HealthChecks {
         private void ended() {
             judged = true;
             if (isCurrent()) {
-                of.current = null;
+                check.current = null;
             }
         }
 

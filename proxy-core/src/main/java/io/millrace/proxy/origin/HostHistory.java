@@ -1,7 +1,7 @@
 package io.millrace.proxy.origin;
 
 /**
- * The persistent history of a host, which survives restarts. Times are epoch milliseconds. Immutable.
+ * The history of an origin host, which is kept across restarts. Times are epoch milliseconds. Immutable.
  *
  * @param version HTTP version of the last response: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2; -1 if there was none
  * @param requests number of requests sent, including retries

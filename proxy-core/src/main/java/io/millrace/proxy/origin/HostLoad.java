@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The counters of one event loop for one host. Only that loop writes them, with opaque stores. Other threads read
- * complete values that may be slightly old.
+ * The counters of one event loop for one origin host. Only that loop writes them, with opaque stores. Other
+ * threads read complete values that may be slightly outdated.
  */
 public final class HostLoad {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -19,7 +19,10 @@ public final class HostLoad {
     private static final int VERSION = PADDING + 6;
     private static final int VALUES = 7;
 
-    /** Smoothing shift: a new latency has a weight of 1/8, as in the smoothed round-trip time of TCP (RFC 6298). */
+    /**
+     * Smoothing shift of latencies. A new value has a weight of 1/8, as in the smoothed round-trip time of TCP (RFC
+     * 6298).
+     */
     private static final int SHIFT = 3;
 
     private final long[] values = new long[2 * PADDING + VALUES];

@@ -3,9 +3,9 @@ package io.millrace.proxy.origin;
 import java.nio.charset.StandardCharsets;
 
 /**
- * 64-bit hashes of keys and hosts, equal on every proxy and in every run. FNV-1a, mixed by the finalizer of SplitMix64,
- * because FNV's upper bits barely distinguish short keys. Not collision-resistant: a client that chooses keys may load
- * a single host, as it may by requesting a single URL.
+ * 64-bit hashes of keys and hosts, the same on every proxy and after restarts. Computed by FNV-1a and the
+ * finalizer of SplitMix64, because FNV's upper bits differ little for short keys. Not resistant to attacks: a
+ * client may choose keys that load a single host. It could also do so by requesting a single URL.
  */
 public final class KeyHash {
     private static final long OFFSET = 0xcbf29ce484222325L;

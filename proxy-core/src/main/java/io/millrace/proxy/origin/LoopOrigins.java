@@ -5,8 +5,8 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The view of all groups by one event loop. Selections use the loop's own load and round-robin state. Not thread-safe;
- * confined to its event loop.
+ * Selects origin hosts of all groups for the requests of one event loop. Uses only the load and round-robin state
+ * of this loop. Confined to this event loop.
  */
 public final class LoopOrigins {
     private final OriginGroups groups;
@@ -22,7 +22,7 @@ public final class LoopOrigins {
      * Begins the tries of one request.
      *
      * @param group name of a group in the current configuration or an earlier one
-     * @param key key of policies that hash
+     * @param key the hash key of the request, for policies that hash
      */
     public GroupTries begin(String group, GroupTries.Key key, long nowMillis) {
         OriginGroup found = groups.find(group);
@@ -30,11 +30,11 @@ public final class LoopOrigins {
     }
 
     /**
-     * Returns the host that a request would get now, without side effects.
+     * Returns the host to which a new request would be sent now, without side effects.
      *
      * @param key hash of the key, for policies that hash
-     * @param mayMove whether the request could be retried on another host if this one fails
-     * @return null if there is none
+     * @param mayMove whether the request could be retried on another host if the returned host fails
+     * @return null if no host is available
      */
     public @Nullable OriginHost preview(OriginGroup group, long key, boolean mayMove, long nowMillis) {
         boolean mayGoOnTrial = mayMove && group.config().retry().tries() > 1;
@@ -58,7 +58,9 @@ public final class LoopOrigins {
         return loads.computeIfAbsent(host, OriginHost::newLoad);
     }
 
-    /** Removes groups and hosts that a reload has removed. Requests in progress hold their own references. */
+    /**
+     * Drops the state of groups and hosts that a reload has removed. Requests in progress keep their own references.
+     */
     private void removeUnused() {
         views.keySet().removeIf(group -> !groups.isCurrent(group));
         loads.keySet().removeIf(host -> !groups.isCurrent(host));

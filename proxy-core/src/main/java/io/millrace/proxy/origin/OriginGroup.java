@@ -6,8 +6,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * An origin group: its configuration and its hosts. A reload with other settings creates a new group with the remaining
- * hosts. Immutable.
+ * A group of origin hosts, with its configuration. If a reload changes the settings, a new object replaces this
+ * one, and takes over the hosts that remain. Immutable.
  */
 public final class OriginGroup {
     private static final int STATUSES = 600;
@@ -21,7 +21,7 @@ public final class OriginGroup {
 
     /**
      * @param hosts hosts in the order of the configuration
-     * @param selves indexes of the hosts that are this proxy itself
+     * @param selves indexes of the hosts that are this proxy itself, which occurs in groups of sibling proxies
      */
     OriginGroup(OriginGroupConfig config, List<OriginHost> hosts, BitSet selves) {
         this.config = config;
@@ -32,8 +32,8 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
-    /** Returns true if the group equals one created from these arguments. */
-    boolean is(OriginGroupConfig other, BitSet otherSelves) {
+    /** Returns true if the group has the given configuration and selves, so that a reload can keep it. */
+    boolean hasConfig(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }
 
@@ -65,7 +65,7 @@ public final class OriginGroup {
         return failures.get(status);
     }
 
-    /** Returns the settings of requests to this group: the general ones, with the limits that the group overrides. */
+    /** Returns the general settings of origin requests, with the limits that this group overrides. */
     public FetchSettings fetchSettings(FetchSettings general) {
         Integer connections = config.connectionsMax();
         Integer total = config.connectionsTotalMax();

@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All origin groups of a proxy. A reload replaces the groups; hosts that remain keep their state.
+ * All origin groups of a proxy. A reload replaces changed groups; hosts that remain keep their state.
  *
  * <p>Thread-safe; calls of {@link #apply} must not overlap.
  */
@@ -25,23 +25,23 @@ public final class OriginGroups {
     private static final int GONE_MAX = 1000;
 
     /**
-     * The state that a reload replaces.
+     * The groups of the current configuration, and removed groups.
      *
-     * @param gone removed groups of earlier configurations, the latest last
+     * @param gone groups of earlier configurations; the group that was removed last comes last
      */
     private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
     private volatile Generation generation = new Generation(Map.of(), Map.of());
     private volatile EventSink events = EventSink.NONE;
 
-    /** Sets the receiver of changes of hosts between up and down, also of existing hosts. */
+    /** Sets the receiver of events when hosts go up or down. Applies to existing hosts too. */
     public void events(EventSink sink) {
         events = sink;
     }
 
     /**
-     * Applies the groups of a configuration. An unchanged group is kept, with its round-robin state. A group with a new
-     * name takes over the state of its hosts from removed groups, because it may be a renamed one.
+     * Applies the groups of a configuration. Keeps unchanged groups with their round-robin state. A group with a
+     * new name may be a renamed group, so its hosts take over the state of the same hosts in removed groups.
      */
     public void apply(List<OriginGroupConfig> configs) {
         apply(configs, url -> false, 0);
@@ -50,7 +50,8 @@ public final class OriginGroups {
     /**
      * Applies the groups of a configuration, as {@link #apply(List)} does.
      *
-     * @param isThisProxy whether a host is this proxy itself, for hosts without such a setting
+     * @param isThisProxy returns true if a URL leads to this proxy itself; used for hosts without the setting
+     * {@code self}
      * @param nowMillis current time, in epoch milliseconds
      */
     public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy, long nowMillis) {
@@ -63,12 +64,14 @@ public final class OriginGroups {
         for (OriginGroupConfig config : configs) {
             OriginGroup old = before.get(config.name());
             BitSet selves = selves(config, isThisProxy);
-            now.put(config.name(), old != null && old.is(config, selves) ? old : group(config, old, left, selves));
+            now.put(
+                    config.name(),
+                    old != null && old.hasConfig(config, selves) ? old : group(config, old, left, selves));
         }
         generation = new Generation(now, gone(generation.gone, leaving, now));
         for (OriginGroup group : now.values()) {
             if (group != before.get(group.name())) {
-                group.hosts().forEach(host -> host.follow(group.config(), nowMillis));
+                group.hosts().forEach(host -> host.applyRules(group.config(), nowMillis));
             }
         }
     }
@@ -87,7 +90,10 @@ public final class OriginGroups {
         return gone;
     }
 
-    /** The result depends on more than the configuration: on the machine's addresses and the listening ports. */
+    /**
+     * Returns the indexes of the hosts that are this proxy. They may change without the configuration, with the
+     * machine's addresses and the listening ports.
+     */
     private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
         BitSet selves = new BitSet(0);
         for (int i = 0; i < config.hosts().size(); i++) {
@@ -113,7 +119,7 @@ public final class OriginGroups {
             OriginHost stays = known.get(host.url());
             String socket = host.unixSocket() == null ? null : host.unixSocket().toString();
             if (stays != null && !Objects.equals(stays.origin().socket(), socket)) {
-                // Another server: nothing is known about its health.
+                // The socket leads to another server, whose health is not known.
                 stays = null;
             }
             OriginHost renamed = old == null ? left.get(host.url()) : null;
@@ -130,7 +136,7 @@ public final class OriginGroups {
         return new OriginGroup(config, hosts, selves);
     }
 
-    /** Returns the view of a new event loop. */
+    /** Creates the selection of hosts for a new event loop. */
     public LoopOrigins newLoop() {
         return new LoopOrigins(this);
     }
@@ -143,7 +149,7 @@ public final class OriginGroups {
     /**
      * Returns a group by its name.
      *
-     * @throws IllegalArgumentException if neither this configuration nor an earlier one has the group
+     * @throws IllegalArgumentException if neither the current configuration nor an earlier one has the group
      */
     public OriginGroup find(String name) {
         Generation current = generation;
@@ -155,7 +161,8 @@ public final class OriginGroups {
     }
 
     /**
-     * Returns the configuration under which results of a group's hosts are counted now; for a removed group, its own.
+     * Returns the current configuration of the group with this name. Returns the group's own configuration if the
+     * group was removed.
      */
     OriginGroupConfig current(OriginGroup group) {
         OriginGroup now = generation.now.get(group.name());

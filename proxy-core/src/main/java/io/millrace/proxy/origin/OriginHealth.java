@@ -4,30 +4,30 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health of one host: its state with time and reason, and the operator's override. A change creates a new instance;
- * {@link OriginHost} replaces the old one. Times are epoch milliseconds.
+ * The health of one origin host: its state, and the operator's override. Each change creates a new object, which
+ * {@link OriginHost} stores. Times are epoch milliseconds.
  *
  * <pre>
- * UP --fail_threshold failures in a row--> DOWN --retry_time is over--> SUSPECT: one request on trial
- * SUSPECT --it is answered--> UP, with slow start       SUSPECT --it fails--> DOWN, for twice as long
+ * UP --fail_threshold consecutive failures--> DOWN --retry_time has passed--> SUSPECT: one request as a trial
+ * SUSPECT --trial answered--> UP, with slow start       SUSPECT --trial failed--> DOWN, for twice as long
  * </pre>
  *
- * <p>A request that began before a state change does not affect the new state. Every change increments the term, and
- * each request remembers the term in which it began.
+ * <p>A request that began before a state change must not affect the new state. Therefore each change increments a
+ * number, the term, and each request keeps the term in which it began.
  *
  * <p>Immutable.
  *
  * @param term number of state changes and failed trials
- * @param state state for requests; an operator's override takes precedence
+ * @param state the state found by requests and health checks; an operator's override takes precedence
  * @param failures number of consecutive failures
  * @param trials number of consecutive failed trials since the host was up
- * @param since start of the state
+ * @param since time of the last change between up and down
  * @param waitsSince start of the wait for the next trial; valid while down
- * @param waitMillis duration of the wait by the group's rules; valid while down
+ * @param waitMillis duration of this wait by the group's rules, without jitter; valid while down
  * @param retryAt time of the next trial, which includes random jitter; valid while down
  * @param reason reason of the last failure; empty if there was none
- * @param byCheck whether health checks have marked the host down: only they can mark it up then
- * @param put the operator's override; null for none
+ * @param byCheck whether health checks have marked the host down; then only health checks can mark it up
+ * @param put the operator's override, which keeps the host down; null for none
  */
 public record OriginHealth(
         int term,
@@ -48,7 +48,7 @@ public record OriginHealth(
         UP,
         /** The host receives no requests. */
         DOWN,
-        /** One request is on trial, to find out whether the host is up again. */
+        /** One request is sent as a trial, to find out whether the host has recovered. */
         SUSPECT
     }
 
@@ -57,7 +57,7 @@ public record OriginHealth(
      *
      * @param reason reason given by the operator
      * @param since time of the command
-     * @param until end of the override; {@link Long#MAX_VALUE} if it lasts until the host is put up
+     * @param until end of the override; {@link Long#MAX_VALUE} if it lasts until an operator marks the host up
      */
     public record Put(String reason, long since, long until) {
         boolean holds(long nowMillis) {
@@ -65,7 +65,7 @@ public record OriginHealth(
         }
     }
 
-    /** Limit of doublings. With more, any pair of settings reaches the maximum. */
+    /** Limit of doublings of the wait. The maximum wait is reached before this limit with any settings. */
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
@@ -83,9 +83,9 @@ public record OriginHealth(
     }
 
     /**
-     * Returns true if a trial is due. A clock that was set back does not delay the trial.
+     * Returns true if a trial is due. The trial is not delayed if the clock was set back.
      *
-     * @param delayMillis additional delay, in which other requests have priority
+     * @param delayMillis additional delay, so that requests with a lower delay are used first
      */
     boolean isTrialDue(long nowMillis, long delayMillis) {
         return state == State.DOWN
@@ -94,12 +94,12 @@ public record OriginHealth(
     }
 
     /**
-     * Records a response.
+     * Returns the health after a response.
      *
-     * @param askedIn the term in which the request was sent
+     * @param sentInTerm the term in which the request was sent
      */
-    OriginHealth answered(int askedIn, long nowMillis) {
-        if (askedIn != term) {
+    OriginHealth answered(int sentInTerm, long nowMillis) {
+        if (sentInTerm != term) {
             return this;
         }
         if (state == State.UP) {
@@ -112,12 +112,12 @@ public record OriginHealth(
         return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, put);
     }
 
-    /** Records passed health checks that began in the term {@code askedIn}. */
-    OriginHealth checkedUp(int askedIn, long nowMillis) {
-        return askedIn != term || state == State.UP ? this : up(nowMillis);
+    /** Returns the health after enough passed health checks, which began in the term {@code sentInTerm}. */
+    OriginHealth checkedUp(int sentInTerm, long nowMillis) {
+        return sentInTerm != term || state == State.UP ? this : up(nowMillis);
     }
 
-    /** Records failed health checks. */
+    /** Returns the health after enough failed health checks. */
     OriginHealth checkedDown(String why, long nowMillis, Markdown rules) {
         if (state != State.UP && byCheck && reason.equals(why)) {
             return this;
@@ -129,13 +129,13 @@ public record OriginHealth(
     }
 
     /**
-     * Records a failed request.
+     * Returns the health after a failed request.
      *
-     * @param askedIn the term in which the request was sent
-     * @param jitter 0 to 1; prevents simultaneous trials by loops and proxies
+     * @param sentInTerm the term in which the request was sent
+     * @param jitter random number from 0 to 1, so that event loops and proxies do not begin trials at the same time
      */
-    OriginHealth failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
-        if (askedIn != term) {
+    OriginHealth failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+        if (sentInTerm != term) {
             return this;
         }
         int more = failures + 1;
@@ -146,7 +146,7 @@ public record OriginHealth(
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
-            // A request that was sent although the host is down, because all hosts are: the state does not change.
+            // The request was sent although the host is down, because all hosts are down. The state does not change.
             case DOWN ->
                 new OriginHealth(
                         term, state, more, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
@@ -178,10 +178,10 @@ public record OriginHealth(
     }
 
     /**
-     * Applies changed rules. A host that is down waits as long as the new rules require, from the start of its wait. If
-     * the rules have no passive mark-down, a host that was marked down by requests is up.
+     * Returns the health under changed rules. The wait of a host that is down gets the length that the new rules
+     * require. If the new rules have no passive mark-down, a host that requests marked down is up.
      *
-     * @param checked whether the host has health checks, so that their result still counts
+     * @param checked whether the host still has health checks, so that their result stays valid
      */
     OriginHealth underRules(Markdown rules, boolean checked, long nowMillis) {
         if (state == State.UP) {
@@ -200,18 +200,19 @@ public record OriginHealth(
         return new OriginHealth(term, state, failures, trials, since, waitsSince, wait, retry, reason, found, put);
     }
 
-    /** Returns the health during a trial. */
+    /** Returns the health after the beginning of a trial. */
     OriginHealth onTrial() {
         return new OriginHealth(
                 term, State.SUSPECT, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
     }
 
     /**
-     * Returns the health after a trial, begun in the term {@code askedIn}, that ended without a result: the next one is
-     * due at once.
+     * Returns the health after a trial that ended without a result. The next trial is due immediately.
+     *
+     * @param sentInTerm the term in which the trial began
      */
-    OriginHealth trialLeft(int askedIn) {
-        return state == State.SUSPECT && askedIn == term
+    OriginHealth trialLeft(int sentInTerm) {
+        return state == State.SUSPECT && sentInTerm == term
                 ? new OriginHealth(
                         term,
                         State.DOWN,
@@ -232,7 +233,7 @@ public record OriginHealth(
                 term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
     }
 
-    /** Returns the health after an operator's command to mark the host up, whatever its state was. */
+    /** Returns the health after an operator's command to mark the host up, which applies in every state. */
     OriginHealth putUp(long nowMillis) {
         long begun = state == State.UP && put == null ? since : nowMillis;
         return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, 0, reason, false, null);

@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One host of a group. It exists as long as the configuration contains it, and keeps its health when other settings
- * change.
+ * One host of an origin group, with its health and counters. The object stays the same over reloads, as long as
+ * the group contains the host.
  *
- * <p>Thread-safe: event loops and the admin API replace the health by compare-and-set; the thread that made a change
- * logs it. Counters are in the {@link HostLoad} of each loop.
+ * <p>Thread-safe: event loops and the admin API replace the health by compare-and-set. The thread that changes
+ * the health logs the change. Each event loop has its own counters in a {@link HostLoad}.
  */
 public final class OriginHost {
     private static final Logger log = LoggerFactory.getLogger(OriginHost.class);
@@ -36,20 +36,20 @@ public final class OriginHost {
     private final AtomicReference<OriginHealth> health;
     private final EventSink events;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
-    /** History from before this instance existed. */
+    /** History before this object was created: from a renamed group, or from an earlier process. */
     private volatile HostHistory past;
 
     /**
      * @param unixSocket Unix domain socket to which connections are made; null for TCP
-     * @param renamed the same host in the group that the new one replaces; null for none
-     * @param events receives changes between up and down
+     * @param renamed the same host in a removed group, whose state the new host takes over; null for none
+     * @param events receives an event when the host goes up or down
      */
     OriginHost(String group, RuleUrl url, @Nullable Path unixSocket, @Nullable OriginHost renamed, EventSink events) {
         this.group = group;
         this.events = events;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
-        // A trial in progress belongs to the other instance, and would never end here.
+        // A trial in progress reports its result to the other object, so it would never end in this one.
         health = new AtomicReference<>(known.trialLeft(known.term()));
         past = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
@@ -67,12 +67,12 @@ public final class OriginHost {
         return group;
     }
 
-    /** The origin for connections. */
+    /** The scheme, address and port to which requests are sent. */
     public Origin origin() {
         return origin;
     }
 
-    /** Returns true if the host is an IP address, so that a certificate does not name it. */
+    /** Returns true if the host is configured as an IP address and not by name. */
     public boolean isAddress() {
         return address;
     }
@@ -81,7 +81,7 @@ public final class OriginHost {
         return url;
     }
 
-    /** Hash of the host, the same on every proxy and after every start. */
+    /** Hash of the host's authority, the same on every proxy and after restarts. */
     long hash() {
         return hash;
     }
@@ -91,12 +91,12 @@ public final class OriginHost {
         return Objects.requireNonNull(health.get());
     }
 
-    /** The counters of the event loops that have used the host, one element each. */
+    /** The counters of the host, one element for each event loop that has used it. */
     public List<HostLoad> loads() {
         return loads;
     }
 
-    /** The complete history of the host. */
+    /** The history of the host, including the requests of this process. */
     public HostHistory history() {
         HostHistory all = past;
         for (HostLoad load : loads) {
@@ -106,34 +106,34 @@ public final class OriginHost {
     }
 
     /** Sets the history that an earlier process has stored. */
-    public void recall(HostHistory earlier) {
+    public void restoreHistory(HostHistory earlier) {
         past = earlier;
     }
 
-    /** Returns the counters of a new event loop. */
+    /** Creates the counters of an event loop. */
     HostLoad newLoad() {
         HostLoad load = new HostLoad();
         loads.add(load);
         return load;
     }
 
-    /** Records the response to a request that was sent in the term {@code askedIn}. */
-    void answered(int askedIn, long nowMillis) {
+    /** Records the response to a request that was sent in the term {@code sentInTerm}. */
+    void answered(int sentInTerm, long nowMillis) {
         OriginHealth before = health();
         if (before.state() == OriginHealth.State.UP && before.failures() == 0) {
             return;
         }
-        swap(now -> now.answered(askedIn, nowMillis), nowMillis);
+        swap(now -> now.answered(sentInTerm, nowMillis), nowMillis);
     }
 
-    /** Records the failure of a request that was sent in the term {@code askedIn}. */
-    void failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
-        swap(now -> now.failed(why, askedIn, nowMillis, rules, jitter), nowMillis);
+    /** Records the failure of a request that was sent in the term {@code sentInTerm}. */
+    void failed(String why, int sentInTerm, long nowMillis, Markdown rules, double jitter) {
+        swap(now -> now.failed(why, sentInTerm, nowMillis, rules, jitter), nowMillis);
     }
 
-    /** Records passed health checks that began in the term {@code askedIn}. */
-    void checkedUp(int askedIn, long nowMillis) {
-        swap(now -> now.checkedUp(askedIn, nowMillis), nowMillis);
+    /** Records passed health checks that began in the term {@code sentInTerm}. */
+    void checkedUp(int sentInTerm, long nowMillis) {
+        swap(now -> now.checkedUp(sentInTerm, nowMillis), nowMillis);
     }
 
     /** Records failed health checks. */
@@ -147,13 +147,13 @@ public final class OriginHost {
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
     }
 
-    /** Ends the trial begun in the term {@code askedIn} without a result. */
-    void leaveTrial(int askedIn) {
-        health.updateAndGet(now -> now.trialLeft(askedIn));
+    /** Ends the trial begun in the term {@code sentInTerm} without a result. */
+    void leaveTrial(int sentInTerm) {
+        health.updateAndGet(now -> now.trialLeft(sentInTerm));
     }
 
-    /** Applies the current rules of the group. */
-    void follow(OriginGroupConfig now, long nowMillis) {
+    /** Applies the current rules of the group to the health. */
+    void applyRules(OriginGroupConfig now, long nowMillis) {
         swap(known -> known.underRules(now.markdown(), now.healthCheck() != null, nowMillis), nowMillis);
     }
 
@@ -178,7 +178,10 @@ public final class OriginHost {
         reportChange(before, after, nowMillis);
     }
 
-    /** Reports whether the host receives requests, by its own state and the operator's override together. */
+    /**
+     * Records an event if the host begins or ceases to receive requests. State and the operator's override
+     * together decide this.
+     */
     private void reportChange(OriginHealth before, OriginHealth after, long nowMillis) {
         boolean wasDown = before.state() != OriginHealth.State.UP || before.put() != null;
         boolean isDown = after.state() != OriginHealth.State.UP || after.put() != null;

@@ -3,13 +3,13 @@ package io.millrace.proxy.origin;
 import io.millrace.proxy.config.origins.OriginGroupConfig.Policy;
 
 /**
- * A load-balancing policy, which selects the host for a request. All state is in {@link Candidates}: no I/O, no clock,
- * no random numbers.
+ * The load-balancing policies, which select the host for a request. {@link Candidates} holds all state. The
+ * policies use no I/O, clock or random numbers.
  */
 enum SelectionPolicy {
     /**
-     * Smooth weighted round robin: every host gains its weight; the host with the highest credit is selected and pays
-     * the sum of all weights.
+     * Smooth weighted round robin. Each selection adds its weight to the credit of every host. It selects the
+     * host with the highest credit, and subtracts the sum of all weights from that credit.
      */
     ROUND_ROBIN {
         @Override
@@ -33,7 +33,10 @@ enum SelectionPolicy {
         }
     },
 
-    /** Fewest requests in progress per weight, counting this one. Ties are broken by round robin. */
+    /**
+     * Selects the host with the fewest requests in progress per weight, including the new request. Among equal hosts,
+     * selects by round robin.
+     */
     LEAST_LOADED {
         @Override
         int choose(Candidates all, long key) {
@@ -53,9 +56,9 @@ enum SelectionPolicy {
     },
 
     /**
-     * Weighted rendezvous hashing: selects the host with the highest score of its hash and the key. Adding or removing
-     * a host moves only its own keys. A host with more than 1.25 times its share of the requests in progress is skipped
-     * (bounded loads).
+     * Weighted rendezvous hashing with bounded loads. Selects the host with the highest score, computed from the
+     * hashes of host and key. If a host is added or removed, only the keys of this host move. Skips a host with
+     * more than 1.25 times its share of the requests in progress.
      */
     CONSISTENT_HASH {
         @Override
@@ -92,7 +95,7 @@ enum SelectionPolicy {
         }
     },
 
-    /** The first available host in the order of the configuration. */
+    /** Selects the first available host in the order of the configuration. */
     FIRST_LIVE {
         @Override
         int choose(Candidates all, long key) {
@@ -105,7 +108,7 @@ enum SelectionPolicy {
         }
     },
 
-    /** Rendezvous hashing by a key of the client, without bounded loads. */
+    /** Weighted rendezvous hashing by a property of the client, without bounded loads. */
     STICKY {
         @Override
         int choose(Candidates all, long key) {
@@ -124,7 +127,10 @@ enum SelectionPolicy {
         }
     },
 
-    /** The host selected last; if unavailable, the next available one in the order of the configuration. */
+    /**
+     * Selects the same host as last time. If that host is unavailable, selects the next available host in the order of
+     * the configuration.
+     */
     LATCHED {
         @Override
         int choose(Candidates all, long key) {

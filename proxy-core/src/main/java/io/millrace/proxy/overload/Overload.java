@@ -10,9 +10,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The overload gauges of all rules with limits. A reload keeps the gauges of remaining rules.
+ * The overload gauges of all remap rules with overload limits. A reload keeps the gauges of remaining rules.
  *
- * <p>Thread-safe; calls of {@link #apply} must not overlap, nor those of {@link #evaluate}.
+ * <p>Thread-safe, but calls of {@link #apply} must not overlap, and calls of {@link #evaluate} must not overlap.
  */
 public final class Overload {
     /** The gauges by rule index; null for rules without limits. */
@@ -42,15 +42,15 @@ public final class Overload {
         gauges = now;
     }
 
-    /** Returns the gauge of the rule at this index; null if the rule has no limits. */
+    /** Returns the gauge of the rule at this index. Returns null if the rule has no limits. */
     public @Nullable OverloadGauge of(int ruleIndex) {
         @Nullable OverloadGauge[] now = gauges;
         return ruleIndex < now.length ? now[ruleIndex] : null;
     }
 
     /**
-     * Returns the gauge of a rule; null if the rule has no limits. A rule of an earlier configuration gets no gauge if
-     * its index has changed, and never the gauge of another rule.
+     * Returns the gauge of a rule; null if the rule has no limits. The rule may belong to an earlier
+     * configuration: then this returns null if its index has changed, but never the gauge of another rule.
      */
     public @Nullable OverloadGauge of(RemapRuleConfig rule) {
         OverloadGauge found = of(rule.index());
@@ -76,7 +76,7 @@ public final class Overload {
     }
 
     /**
-     * Ends a window of every gauge.
+     * Ends the current measuring window of every gauge.
      *
      * @param nowNanos time of a monotonic clock
      * @param processorTime returns the CPU time of this process in nanoseconds; called only if there is a gauge

@@ -12,10 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The overload state of one rule. An overload begins when a limit was exceeded in {@value #WINDOWS_TO_BEGIN}
- * consecutive windows. It ends when all values have stayed below {@value #CALM_SHARE} of their limits for the
- * configured time. Latency and errors are ignored in a window with fewer than {@value #ANSWERS_MIN} requests to the
- * origin.
+ * Measures whether one remap rule is in overload. Then its origin is slow or fails, or this process uses much CPU time.
+ * Values are measured in windows of one second. An overload begins when a limit was exceeded in
+ * {@value #WINDOWS_TO_BEGIN} consecutive windows. It ends when all values have stayed below {@value #CALM_SHARE} of
+ * their limits for the configured time. A window with fewer than {@value #ANSWERS_MIN} origin requests ignores latency
+ * and errors.
  *
  * <p>Thread-safe, except {@link #evaluate}, which has a single caller.
  */
@@ -35,7 +36,7 @@ public final class OverloadGauge {
     private volatile OverloadConfig config;
     private volatile boolean over;
     private int windowsOver;
-    private long restlessNanos;
+    private long lastHighNanos;
 
     OverloadGauge(RemapRuleConfig rule, OverloadConfig config) {
         verb = rule.verb();
@@ -49,7 +50,7 @@ public final class OverloadGauge {
         return rule.verb().word() + " " + rule.from();
     }
 
-    /** Returns true if the gauge belongs to this rule, of any configuration. */
+    /** Returns true if the gauge belongs to the rule, which may be from any configuration. */
     boolean isOf(RemapRuleConfig of) {
         return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
     }
@@ -63,7 +64,7 @@ public final class OverloadGauge {
         return config;
     }
 
-    /** The name of the rule, for people. */
+    /** The name of the rule for logs and the admin API. */
     public String rule() {
         return rule;
     }
@@ -74,7 +75,7 @@ public final class OverloadGauge {
     }
 
     /**
-     * Records a response of the origin, or a failure.
+     * Records an origin request that ended with a response or a failure.
      *
      * @param nanos time from the request to the response head, or to the failure
      */
@@ -87,8 +88,8 @@ public final class OverloadGauge {
     }
 
     /**
-     * Records a request that was cancelled before its response. It counts only if it took longer than the latency
-     * limit.
+     * Records a request that was cancelled before its response. The request counts only if it took longer than
+     * the latency limit.
      */
     public void givenUp(long nanos) {
         long limit = config.latencyNanos();
@@ -98,7 +99,7 @@ public final class OverloadGauge {
     }
 
     /**
-     * Ends a window.
+     * Ends the current measuring window and updates the state.
      *
      * @param nowNanos time of a monotonic clock
      * @param cpuShare share of all processors' time that this process used in the window, 0 to 1
@@ -107,27 +108,27 @@ public final class OverloadGauge {
         long count = answers.sumThenReset();
         long failed = failures.sumThenReset();
         long nanos = waitedNanos.sumThenReset();
-        boolean telling = count >= ANSWERS_MIN;
-        double latency = telling ? (double) nanos / count : 0;
-        double errors = telling ? (double) failed / count : 0;
-        String crossed = crossed(latency, errors, cpuShare, 1);
-        windowsOver = crossed == null ? 0 : windowsOver + 1;
+        boolean hasEnough = count >= ANSWERS_MIN;
+        double latency = hasEnough ? (double) nanos / count : 0;
+        double errors = hasEnough ? (double) failed / count : 0;
+        String exceeded = exceeded(latency, errors, cpuShare, 1);
+        windowsOver = exceeded == null ? 0 : windowsOver + 1;
         if (!over && windowsOver >= WINDOWS_TO_BEGIN) {
             over = true;
-            restlessNanos = nowNanos;
-            log.warn("{}: overload began, stored responses are used longer: {}", rule, crossed);
+            lastHighNanos = nowNanos;
+            log.warn("{}: overload began, stored responses are used longer: {}", rule, exceeded);
         } else if (over) {
-            if (crossed(latency, errors, cpuShare, CALM_SHARE) != null) {
-                restlessNanos = nowNanos;
-            } else if (nowNanos - restlessNanos >= config.holdNanos()) {
+            if (exceeded(latency, errors, cpuShare, CALM_SHARE) != null) {
+                lastHighNanos = nowNanos;
+            } else if (nowNanos - lastHighNanos >= config.holdNanos()) {
                 over = false;
                 log.info("{}: overload ended", rule);
             }
         }
     }
 
-    /** Returns a description of the limit that was exceeded, or the given share of it; null if none was. */
-    private @Nullable String crossed(double latencyNanos, double errors, double cpuShare, double share) {
+    /** Returns a description of the first value above the given share of its limit. Returns null if there is none. */
+    private @Nullable String exceeded(double latencyNanos, double errors, double cpuShare, double share) {
         OverloadConfig limits = config;
         if (limits.latencyNanos() > 0 && latencyNanos > share * limits.latencyNanos()) {
             return "the origin took " + TimeUnit.NANOSECONDS.toMillis((long) latencyNanos) + " ms to answer, limit="

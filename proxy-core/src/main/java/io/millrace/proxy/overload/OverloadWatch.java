@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timer that ends a window of every overload gauge once a second, on one event loop.
+ * The timer that evaluates all overload gauges once a second, on one event loop.
  *
- * <p>{@link #start} is called by the thread that starts the proxy, {@link #close} on the event loop.
+ * <p>The thread that starts the proxy calls {@link #start}. {@link #close} is called on the event loop.
  */
 public final class OverloadWatch implements AutoCloseable {
     private static final long WINDOW_MILLIS = 1_000;

@@ -3,15 +3,17 @@ package io.millrace.proxy.purge;
 import java.util.Arrays;
 
 /**
- * The newest hard and the newest soft stamp of each 64-bit hash, in two tables, because few hashes have both.
+ * The purge stamps of hosts, URLs or labels, by a 64-bit hash. A stamp is a number that increases with each
+ * purge. Hard stamps (responses are gone) and soft stamps (responses are stale) have separate tables, because few
+ * hashes have both.
  *
- * <p>Read on any thread without a lock; changed under the lock of its owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */
 final class HashedStamps {
     private final int entriesMax;
     private final StampTable hard = new StampTable();
     private final StampTable soft = new StampTable();
-    /** Whether {@link #sweep} would find a stamp to remove. */
+    /** True if a stamp was lowered to 0, so that {@link #sweep} must remove it. */
     private boolean hasZeros;
 
     /** Creates an empty table with a limit of stamps. */
@@ -34,7 +36,7 @@ final class HashedStamps {
         return hard.size() + soft.size();
     }
 
-    /** Returns whether there are hard or soft stamps. */
+    /** Returns true if there is any stamp of the given kind. */
     boolean hasAny(boolean softly) {
         return (softly ? soft : hard).size() > 0;
     }
@@ -44,7 +46,7 @@ final class HashedStamps {
         return hard.bytes() + soft.bytes();
     }
 
-    /** Raises a stamp; returns false if the table is full. */
+    /** Raises the stamp of a hash. Returns false, without a change, if the table is full. */
     boolean raise(long hash, long stamp, boolean softly) {
         StampTable table = softly ? soft : hard;
         if (size() >= entriesMax && table.stamp(hash) == 0) {
@@ -54,7 +56,10 @@ final class HashedStamps {
         return true;
     }
 
-    /** Lowers a soft stamp if it is unchanged; 0 means none, and {@link #sweep} removes it. */
+    /**
+     * Lowers a soft stamp from {@code from} to {@code to}, for an undo. Has no effect if the stamp has another value.
+     * {@link #sweep} removes stamps of 0.
+     */
     void lowerSoft(long hash, long from, long to) {
         soft.lower(hash, from, to);
         hasZeros |= to == 0;
@@ -69,8 +74,8 @@ final class HashedStamps {
     }
 
     /**
-     * Removes the stamps that wider stamps cover. The wider stamps must be set before, so that a reader always finds
-     * one of the two.
+     * Removes stamps that a purge of a wider scope covers. The wider stamp must be set before, so that a reader
+     * always finds one of both.
      *
      * @param hardUpTo highest hard stamp to remove; 0 for none
      * @param softUpTo highest soft stamp to remove; 0 for none
@@ -80,23 +85,23 @@ final class HashedStamps {
         soft.forget(Math.max(hardUpTo, softUpTo));
     }
 
-    /** Returns whether a quarter of the table is free, and one entry at least. */
+    /** Returns true if at least a quarter of the table, and at least one entry, is free. */
     boolean hasRoom() {
         return size() < entriesMax && size() <= entriesMax / 4 * 3;
     }
 
-    /** Returns the median of the hard or soft stamps; 0 if they fill less than a quarter of the table. */
-    long middle(boolean softly) {
+    /** Returns the median of the stamps of the given kind. Returns 0 if they fill less than a quarter of the table. */
+    long median(boolean softly) {
         StampTable table = softly ? soft : hard;
         long[] stamps = new long[table.size()];
         int[] count = {0};
-        table.each((hash, stamp) -> stamps[count[0]++] = stamp);
+        table.forEach((hash, stamp) -> stamps[count[0]++] = stamp);
         Arrays.sort(stamps);
         return stamps.length == 0 || stamps.length < entriesMax / 4 ? 0 : stamps[(stamps.length - 1) / 2];
     }
 
-    /** Visits the hard or soft stamps. */
-    void each(boolean softly, StampTable.Visitor visitor) {
-        (softly ? soft : hard).each(visitor);
+    /** Visits all stamps of the given kind. */
+    void forEach(boolean softly, StampTable.Visitor visitor) {
+        (softly ? soft : hard).forEach(visitor);
     }
 }

@@ -8,18 +8,19 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One invalidation in the table and in the journal. Its bytes in the journal, big-endian:
+ * One invalidation (purge) of stored responses, as the journal on disk stores it. Its bytes in the journal,
+ * big-endian:
  *
  * <pre>
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
- *  4  identifier of the key with which the tag is hashed (4); 0 for other kinds
- *  8  hash of the host, group, tag or URL (8); for many tags 1 if they apply to every site, else 0; for an undo and a
- *     retired pattern the stamp of that purge; 0 for other kinds
- * 16  for a prefix the beginning of the path; for a key its bytes; for many tags hash (8) and stamp (8) of each;
- *     for a pattern its expression in UTF-8
+ *  4  identifier of the secret key with which the tag is hashed (4); 0 for other kinds
+ *  8  hash of the host, group, tag or URL (8); for TAGS 1 if they apply to
+ *    every site, else 0; for UNDONE and PATTERN_RETIRED the stamp of that purge; 0 for other kinds
+ * 16  for PREFIX the beginning of the path; for TAG_KEY the key; for TAGS hash (8) and stamp (8) of each tag;
+ *    for PATTERN the expression in UTF-8
  * </pre>
  *
- * The journal keeps the stamp beside these bytes. Immutable.
+ * The stamp, a number that increases with each purge, is stored beside these bytes. Immutable.
  */
 public final class InvalidationEntry {
     private static final int FIXED_LENGTH = 16;
@@ -50,7 +51,7 @@ public final class InvalidationEntry {
         return new InvalidationEntry(kind, soft, stamp, hash, keyId, NO_PREFIX);
     }
 
-    /** Creates an entry with bytes, whose ownership passes to it. */
+    /** Creates an entry with variable bytes. Takes ownership of the array. */
     static InvalidationEntry ofBytes(
             InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] bytes) {
         return new InvalidationEntry(kind, soft, stamp, hash, keyId, bytes);
@@ -62,7 +63,7 @@ public final class InvalidationEntry {
         return ofBytes(InvalidationKind.PATTERN, pattern.isSoft(), pattern.stamp(), 0, 0, text);
     }
 
-    /** Creates the entry of a prefix, whose ownership passes to it. */
+    /** Creates the entry of a purge by path prefix. Takes ownership of the array. */
     static InvalidationEntry ofPrefix(boolean soft, long stamp, long hostHash, byte[] prefix) {
         return new InvalidationEntry(InvalidationKind.PREFIX, soft, stamp, hostHash, 0, prefix);
     }
@@ -108,17 +109,17 @@ public final class InvalidationEntry {
         return out.array();
     }
 
-    /** The kind of scope. If a table was full, the scope is wider than requested. */
+    /** The kind of scope. If a table was full, it is wider than the requested scope. */
     public InvalidationKind kind() {
         return kind;
     }
 
-    /** Whether covered responses may be used after validation. */
+    /** Returns true for a soft purge: covered responses may be used again after validation. */
     public boolean isSoft() {
         return soft;
     }
 
-    /** The stamp; covered responses whose fetch began under a lower stamp are outdated. */
+    /** The stamp of the purge. It outdates covered responses whose fetch began under a lower stamp. */
     public long stamp() {
         return stamp;
     }
@@ -131,7 +132,7 @@ public final class InvalidationEntry {
         return keyId;
     }
 
-    /** The bytes after the hash, such as the prefix of the path; borrowed. */
+    /** The variable bytes after the hash, such as the path prefix; borrowed. */
     byte[] prefix() {
         return prefix;
     }

@@ -1,6 +1,6 @@
 package io.millrace.proxy.purge;
 
-/** The scope of an invalidation. */
+/** The kinds of scopes of an invalidation (purge), and of records in its journal. */
 public enum InvalidationKind {
     /** Everything. */
     ALL(1, "all"),
@@ -13,8 +13,8 @@ public enum InvalidationKind {
     /** The members of every cache group; replaces single groups if their table is full. */
     ALL_GROUPS(5, "all-groups"),
     /**
-     * Every response with a stamp. Used if the storage has content but no journal, because the journal may have been
-     * lost. Responses of versions without stamps stay valid.
+     * Every response with a purge stamp. Used if the storage has content but no journal, because the journal may
+     * have been lost. Responses stored by versions without stamps stay valid.
      */
     STAMPED(6, "journal-lost"),
     /** Responses with a tag on one site. */
@@ -23,17 +23,17 @@ public enum InvalidationKind {
     TAG_EVERYWHERE(8, "tag-everywhere"),
     /** Every response with a tag; replaces single tags if their table is full. */
     ALL_TAGS(9, "all-tags"),
-    /** One URL, softly. */
+    /** One URL, by a soft purge. A hard purge of one URL removes the stored response instead. */
     URL(10, "url"),
-    /** The key with which tags are hashed; only in the journal. */
+    /** The secret key with which tags are hashed; only in the journal. */
     TAG_KEY(11, "tag-key"),
     /** Several entries of {@link #TAG}; only in the journal. */
     TAGS(12, "tags"),
     /** The stamp of an undone soft purge, or of a cancelled purge by pattern; only in the journal. */
     UNDONE(20, "undone"),
-    /** Responses for which a condition holds. */
+    /** Responses for which an expression is true (purge by pattern). */
     PATTERN(21, "pattern"),
-    /** The stamp of a purge by pattern that covers no stored response any more; only in the journal. */
+    /** The stamp of a purge by pattern whose sweep is complete; only in the journal. */
     PATTERN_RETIRED(22, "pattern-retired");
 
     private final int code;

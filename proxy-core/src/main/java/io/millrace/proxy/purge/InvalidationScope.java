@@ -8,13 +8,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scope of an invalidation. URLs are those of cache keys. Immutable.
+ * The set of stored responses that a purge covers. URLs are compared in the form of cache keys. Immutable.
  *
  * @param kind the kind of scope
  * @param hash hash of the host, the group or the URL; 0 for everything and for tags
- * @param prefix the prefix of paths in the normal form of cache keys, else null; must not be changed
- * @param tag the bytes of a tag, else null; must not be changed
- * @param site the site of a tag; null for every site and for other kinds
+ * @param prefix the path prefix in the normal form of cache keys, for the kind PREFIX; else null; must not be changed
+ * @param tag the bytes of the tag, for kinds of tags; else null; must not be changed
+ * @param site the site to which the tag belongs; null for every site and for other kinds
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record InvalidationScope(
@@ -23,7 +23,7 @@ public record InvalidationScope(
         byte @Nullable [] prefix,
         byte @Nullable [] tag,
         @Nullable String site) {
-    /** Limit of a prefix in bytes; a longer prefix invalidates its host. */
+    /** Limit of a prefix in bytes. A purge by a longer prefix purges the whole host. */
     public static final int PREFIX_LENGTH_MAX = 2048;
 
     private static InvalidationScope of(InvalidationKind kind, long hash) {
@@ -31,28 +31,28 @@ public record InvalidationScope(
     }
 
     /**
-     * Returns whether the scope covers a stored response.
+     * Returns true if the scope covers a stored response.
      *
-     * @param url the URL of its cache key
+     * @param url the URL in the cache key of the response
      */
     public boolean covers(TargetUri url, Labels labels) {
         return switch (kind) {
             case ALL -> true;
             case HOST -> InvalidationTable.hostHash(url) == hash;
-            case PREFIX -> InvalidationTable.hostHash(url) == hash && begins(url);
+            case PREFIX -> InvalidationTable.hostHash(url) == hash && hasPrefix(url);
             case URL -> InvalidationTable.urlHash(url) == hash;
             case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
-            case TAG, TAG_EVERYWHERE -> isOfSite(url, labels.tags()) && hasTag(labels.tags());
+            case TAG, TAG_EVERYWHERE -> isOnSite(url, labels.tags()) && hasTag(labels.tags());
             case ALL_GROUPS, STAMPED, ALL_TAGS, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> false;
         };
     }
 
-    /** Returns whether the scope depends on the URL only. */
+    /** Returns true if the URL alone determines whether a response is covered. */
     public boolean isOfUrls() {
         return kind == InvalidationKind.HOST || kind == InvalidationKind.PREFIX || kind == InvalidationKind.URL;
     }
 
-    private boolean begins(TargetUri url) {
+    private boolean hasPrefix(TargetUri url) {
         byte[] path = PrefixStamps.normal(url);
         byte[] wanted = prefix;
         return wanted != null
@@ -60,7 +60,7 @@ public record InvalidationScope(
                 && Arrays.equals(path, 0, wanted.length, wanted, 0, wanted.length);
     }
 
-    private boolean isOfSite(TargetUri url, Tags tags) {
+    private boolean isOnSite(TargetUri url, Tags tags) {
         return site == null || site.equals(tags.site() == null ? url.host() : tags.site());
     }
 
@@ -79,7 +79,7 @@ public record InvalidationScope(
         return of(InvalidationKind.HOST, InvalidationTable.hostHash(url));
     }
 
-    /** Creates the scope of all URLs of a URL's host whose path and query begin with those of the URL. */
+    /** Creates the scope of a prefix: all URLs of the host that begin with the given URL. */
     public static InvalidationScope prefix(TargetUri url) {
         byte[] prefix = PrefixStamps.normal(url);
         boolean whole = prefix.length > PREFIX_LENGTH_MAX || (prefix.length == 1 && prefix[0] == '/');

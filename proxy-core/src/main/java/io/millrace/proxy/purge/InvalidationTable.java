@@ -23,21 +23,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps of all invalidations in force. A response is outdated if a stamp that covers it is higher than its own.
- * There is one stamp for everything, one for each invalidated host, group, tag and URL, and a short list of prefixes
- * per host. Hard stamps (responses are gone) and soft stamps (responses are stale) are separate. A response with the
- * newest stamp costs one comparison. Any other response costs one probe of the hosts and one for each of its groups
- * and tags.
+ * The purges in force, each with a stamp, in the memory of this process. A stamp is a number that increases with
+ * each purge. A response has the stamp that was the newest when its fetch began. A purge outdates a covered
+ * response if its stamp is higher. There is one stamp for everything, one for each purged host, group, tag and URL,
+ * and a short list of prefixes per host. Hard stamps (responses are gone) and soft stamps (responses are stale) are
+ * separate. A lookup of a response with the newest stamp costs one comparison. Any other lookup probes the table of
+ * hosts, and the tables of groups and tags for each of its labels.
  *
- * <p>The size is limited. A full table first forgets the stamps that a wider stamp covers. Then it raises a
- * <em>floor</em>, which is the wide stamp of everything, of all groups or of all tags, to the median of the soft
- * stamps. If the table is still full, it raises the hard floor in the same way. Responses of recent requests stay
- * current.
+ * <p>The size is limited. A full table first removes stamps that a wider stamp covers. Then it raises a
+ * <em>floor</em> to the median of its soft stamps. The floor is the stamp of everything, of all groups or of all
+ * tags. So more responses than requested are purged, but recently fetched responses stay current. If the table is
+ * still full, the hard floor is raised in the same way.
  *
- * <p>Thread-safe: read without a lock, changed under a lock.
+ * <p>Thread-safe: readers use no lock, writers use one lock.
  */
 public final class InvalidationTable implements Invalidations {
-    /** Number of low bits for the stamps of one millisecond; the bits above are the time of day. */
+    /**
+     * Number of low bits of a stamp that distinguish purges of one millisecond. The upper bits are epoch milliseconds.
+     */
     static final int STAMP_BITS = 20;
 
     private static final int HOSTS_MAX = 1 << 14;
@@ -45,7 +48,7 @@ public final class InvalidationTable implements Invalidations {
     private static final int TAGS_MAX = 1 << 20;
     private static final int URLS_MAX = 1 << 16;
 
-    /** A lower bound of stamps that permits no undo. */
+    /** Value of {@code undoableFrom} for which no purge can be undone. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
@@ -58,11 +61,11 @@ public final class InvalidationTable implements Invalidations {
     private final PatternCost patternCost = new PatternCost();
     /** The highest stamp of a retired purge by pattern. Guarded by the lock. */
     private long retiredUpTo;
-    /** Stamps of purges by pattern that a sweep must not touch yet. Guarded by the lock. */
+    /** Stamps of purges by pattern that must not be swept yet. Guarded by the lock. */
     private final Set<Long> held = new HashSet<>();
 
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
-    /** The highest stamp; set after its entries, so that a reader of this stamp finds them. */
+    /** The highest stamp. Set after its entries are added, so that a reader of this stamp finds them. */
     private volatile long newest;
 
     /** Creates an empty table. */
@@ -78,17 +81,17 @@ public final class InvalidationTable implements Invalidations {
         scopes = new ScopeStamps(hostsMax, groupsMax, tags, urlsMax, undos);
     }
 
-    /** Returns the stamp for requests from now on. */
+    /** Returns the current stamp, for fetches that begin now. */
     public long stamp() {
         return newest;
     }
 
-    /** Returns the stamp with which the journal began, lower than all stamps of purges since; 0 for none. */
+    /** Returns the stamp at the creation of the journal, below the stamps of all purges since. Returns 0 for none. */
     public long firstStamp() {
         return scopes.stamped();
     }
 
-    /** Returns the hash of a URL's host, with its port if not the default; http and https have the same hash. */
+    /** Returns the hash of a URL's host, with a port other than the default. It is the same for http and https. */
     public static long hostHash(TargetUri url) {
         long hash = 0xCBF2_9CE4_8422_2325L;
         for (byte b : url.hostBytes()) {
@@ -101,7 +104,7 @@ public final class InvalidationTable implements Invalidations {
         return hash ^ (hash >>> 32);
     }
 
-    /** Returns the hash of a URL with the path in the normal form of cache keys; http and https have the same hash. */
+    /** Returns the hash of a URL in the normal form of cache keys. It is the same for http and https. */
     static long urlHash(TargetUri url) {
         byte[] bytes = url.targetBytes();
         int from = url.pathStart();
@@ -121,7 +124,7 @@ public final class InvalidationTable implements Invalidations {
 
     @Override
     public @Nullable Outdated of(TargetUri url, long stamp, Labels labels) {
-        return stamp >= newest ? null : scopes.seek(url, stamp, labels);
+        return stamp >= newest ? null : scopes.findOutdated(url, stamp, labels);
     }
 
     @Override
@@ -129,7 +132,7 @@ public final class InvalidationTable implements Invalidations {
         if (stamp >= newest) {
             return null;
         }
-        Outdated found = scopes.seek(url, stamp, labels);
+        Outdated found = scopes.findOutdated(url, stamp, labels);
         if (found != null && !found.isSoft()) {
             return found;
         }
@@ -143,7 +146,7 @@ public final class InvalidationTable implements Invalidations {
         if (stamp >= newest) {
             return null;
         }
-        Outdated found = scopes.seek(url, stamp, head.labels());
+        Outdated found = scopes.findOutdated(url, stamp, head.labels());
         PurgedPatterns compared = patterns;
         if (compared.isEmpty() || (found != null && !found.isSoft())) {
             return found;
@@ -181,13 +184,13 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Adds an invalidation under the next stamp. When this returns, it outdates all covered responses of earlier
-     * requests.
+     * Adds a purge under the next stamp. When this method returns, the purge outdates all covered responses of
+     * earlier fetches.
      *
      * @param hash hash of the host or group
      * @param prefix the prefix, else null; ownership passes to the table
      * @param stampMin lower bound of the stamp
-     * @return the entry; that of the host if the host has too many prefixes
+     * @return the added entry; a purge of the whole host if the host has too many prefixes
      */
     InvalidationEntry invalidate(
             InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
@@ -207,7 +210,7 @@ public final class InvalidationTable implements Invalidations {
      * Adds a purge of several scopes under one stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
-     * @return the entries, in the order of the scopes; the host if it has too many prefixes
+     * @return the added entries in the order of the scopes; a purge of the whole host if a host has too many prefixes
      */
     List<InvalidationEntry> invalidate(
             List<InvalidationScope> scopes, boolean softly, long stampMin, long undoableFrom) {
@@ -218,7 +221,7 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationScope scope : scopes) {
                 entered.add(put(entry(scope, softly, next), undoableFrom));
             }
-            // Set after all entries, so that a fetch under this stamp sees each of them.
+            // Set after all entries were added, so that a fetch with this stamp sees each of them.
             newest = next;
             return entered;
         } finally {
@@ -237,11 +240,11 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Enters a purge by pattern under the next stamp.
+     * Adds a purge by pattern under the next stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
-     * @param holdsSweep whether {@link #sweepable} leaves it out until {@link #release}
-     * @return null if too many purges by pattern are live; then nothing was changed
+     * @param holdsSweep whether {@link #sweepable} omits the purge until {@link #release} is called
+     * @return the added entry; null, without a change, if too many purges by pattern are live
      */
     @Nullable
     InvalidationEntry invalidate(PurgedPattern wanted, long stampMin, long undoableFrom, boolean holdsSweep) {
@@ -269,7 +272,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Returns the live purges by pattern that a sweep may carry out. From then on the soft ones cannot be undone.
+     * Returns the live purges by pattern that may be swept now. A sweep removes the covered responses from the
+     * storage, so the returned soft purges cannot be undone any more.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      */
@@ -285,7 +289,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Ends the hold of a purge by pattern; false if there is none. */
+    /** Allows sweeps of a purge by pattern that was added with {@code holdsSweep}. Returns false if it was not held. */
     boolean release(long stamp) {
         lock.lock();
         try {
@@ -296,7 +300,7 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Retires a purge by pattern that covers no stored response any more.
+     * Retires a purge by pattern whose sweep is complete: it covers no stored response any more.
      *
      * @return the journal entry; null if the purge is not live
      */
@@ -317,9 +321,9 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Ends a live purge by pattern before its sweep is complete.
+     * Cancels a live purge by pattern before its sweep is complete.
      *
-     * @return false if it is not live; then nothing was changed
+     * @return false, without a change, if the purge is not live
      */
     boolean cancel(long stamp) {
         lock.lock();
@@ -328,7 +332,7 @@ public final class InvalidationTable implements Invalidations {
                 return false;
             }
             held.remove(stamp);
-            takeBack(stamp);
+            revert(stamp);
             return true;
         } finally {
             lock.unlock();
@@ -340,12 +344,12 @@ public final class InvalidationTable implements Invalidations {
         return patterns;
     }
 
-    /** The cost of comparisons with purges by pattern. */
+    /** The measured cost of comparing responses with purges by pattern. */
     PatternCost patternCost() {
         return patternCost;
     }
 
-    /** Returns whether a soft purge can be undone. */
+    /** Returns true if the soft purge with the stamp can be undone. */
     boolean isUndoable(long stamp) {
         lock.lock();
         try {
@@ -355,7 +359,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Returns whether a soft purge was undone; false also after very many further undos. */
+    /** Returns true if the soft purge with the stamp was undone. Only the latest undos are known. */
     boolean isUndone(long stamp) {
         lock.lock();
         try {
@@ -366,9 +370,9 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Undoes a soft purge. Responses that only this purge made stale are as before.
+     * Undoes a soft purge. Responses that only this purge made stale are fresh again, as before.
      *
-     * @return false if it cannot be undone; then nothing was changed
+     * @return false, without a change, if the purge cannot be undone
      */
     boolean undo(long stamp) {
         lock.lock();
@@ -376,24 +380,24 @@ public final class InvalidationTable implements Invalidations {
             if (!undos.has(stamp)) {
                 return false;
             }
-            takeBack(stamp);
+            revert(stamp);
             return true;
         } finally {
             lock.unlock();
         }
     }
 
-    private void takeBack(long stamp) {
+    private void revert(long stamp) {
         patterns = patterns.without(stamp);
         Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
         if (purge == null) {
             return;
         }
-        purge.forEach(scopes::takeBack);
+        purge.forEach(scopes::revert);
         scopes.sweep();
     }
 
-    /** Returns the entry with the key of tag hashes if the journal does not have it yet; else null. */
+    /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already has it. */
     @Nullable
     InvalidationEntry announceKey(long stampMin) {
         lock.lock();
@@ -410,8 +414,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Adds the entries of the journal, in any order. Entries may be known already, or older than known ones: in a
-     * roll, the predecessor passes its purges one by one.
+     * Adds the entries of the journal, in any order. Entries may be known already, or older than known entries:
+     * during a roll, the preceding worker passes its purges one by one.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      */
@@ -420,19 +424,19 @@ public final class InvalidationTable implements Invalidations {
         try {
             Set<Long> undone = new HashSet<>();
             List<InvalidationEntry> ofUndos = new ArrayList<>();
-            // Order: keys of tags, undos, entries that no undo affects, purges that can be undone.
+            // Order: keys of tags, undos, entries that no undo can affect, then purges that can be undone.
             for (InvalidationEntry entry : entries) {
                 if (entry.kind() == InvalidationKind.TAG_KEY) {
                     enter(entry, NEVER);
                 } else if (entry.kind() == InvalidationKind.UNDONE) {
                     undone.add(entry.stamp());
-                    takeBack(entry.stamp());
+                    revert(entry.stamp());
                 }
             }
             for (InvalidationEntry entry : withoutRetired(entries)) {
                 boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
                 if (entry.kind() == InvalidationKind.TAGS && apart) {
-                    for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                    for (InvalidationEntry one : TagStamps.unpack(entry)) {
                         restore(one, undoableFrom, undone, ofUndos);
                     }
                 } else if (entry.kind() != InvalidationKind.TAG_KEY && entry.kind() != InvalidationKind.UNDONE) {
@@ -443,7 +447,7 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationEntry entry : ofUndos) {
                 enter(entry, undoableFrom);
             }
-            // Later stamps must be higher, even if the journal has no entry of the undone purge any more.
+            // New stamps must be higher than that of an undone purge, even if the journal has no other entry of it.
             for (long stamp : undone) {
                 newest = Math.max(newest, stamp);
             }
@@ -464,7 +468,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Returns the entries without those of retired purges by pattern. */
+    /** Returns the entries except retired purges by pattern. */
     private static List<InvalidationEntry> withoutRetired(List<InvalidationEntry> entries) {
         Set<Long> retired = new HashSet<>();
         for (InvalidationEntry entry : entries) {
@@ -477,7 +481,7 @@ public final class InvalidationTable implements Invalidations {
         return left;
     }
 
-    /** Adds an entry of the journal. Keys of tags must be added first; other entries may have any order. */
+    /** Adds an entry of the journal. Keys of tags must be added before other entries. */
     void restore(InvalidationEntry entry) {
         lock.lock();
         try {
@@ -529,7 +533,9 @@ public final class InvalidationTable implements Invalidations {
         return entry;
     }
 
-    /** Returns whether a later soft purge of the same scope is in force, whose undo must restore this entry. */
+    /**
+     * Returns true if a later soft purge of the same scope is in force. An undo of that purge must restore this entry.
+     */
     private boolean isLate(InvalidationEntry entry) {
         return entry.isSoft() && scopes.softStamp(entry) > entry.stamp();
     }
@@ -538,7 +544,8 @@ public final class InvalidationTable implements Invalidations {
         return switch (entry.kind()) {
             case PATTERN -> putPattern(entry);
             case PATTERN_RETIRED -> {
-                // This process retires the purge itself: it may still receive responses that the purge covers.
+                // The purge stays live in this process until its own sweep is complete, because it may still receive
+                // covered responses.
                 retiredUpTo = Math.max(retiredUpTo, entry.stamp());
                 yield entry;
             }
@@ -546,13 +553,13 @@ public final class InvalidationTable implements Invalidations {
         };
     }
 
-    /** Removes the entries that wide stamps cover. */
+    /** Removes entries that purges of everything cover. */
     private void forgetCovered() {
         scopes.forgetCovered();
         patterns = patterns.above(scopes.hard(), scopes.settledSoft());
     }
 
-    /** Enters a purge by pattern. If this version cannot parse the expression, everything is purged. */
+    /** Adds a purge by pattern. Purges everything if this version cannot parse the expression. */
     private InvalidationEntry putPattern(InvalidationEntry entry) {
         String text = new String(entry.prefix(), StandardCharsets.UTF_8);
         long stamp = entry.stamp();
@@ -565,7 +572,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Returns the entries that a restart needs; it may have entries of invalidations that began during the call. */
+    /** Returns the entries that the journal must keep for a restart. */
     List<InvalidationEntry> inForce() {
         lock.lock();
         try {
@@ -574,7 +581,7 @@ public final class InvalidationTable implements Invalidations {
             for (PurgedPattern pattern : patterns.live()) {
                 all.add(InvalidationEntry.ofPattern(pattern));
             }
-            // Later stamps must be higher, even if the clock was set back.
+            // Keeps the highest stamp in the journal, so that new stamps are higher even if the clock was set back.
             ScopeStamps.add(all, InvalidationKind.PATTERN_RETIRED, retiredUpTo, retiredUpTo, 0);
             undos.addTo(all);
             return all;
@@ -583,7 +590,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Returns the number of entries in force of a kind. Callable on any thread. */
+    /** Returns the number of entries in force of one kind. Callable on any thread. */
     public int entries(InvalidationKind kind) {
         return switch (kind) {
             case UNDONE -> undos.undoneCount();

@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Invalidates hosts, prefixes, groups, tags and everything, and single URLs softly. An invalidation is added to the
- * table, where it is in force at once, and to the store's journal, which survives the process. The upper bits of a
- * stamp are the time of day in milliseconds. So a stamp after the loss of a journal is higher than all stamps in that
- * journal.
+ * Carries out purges, except hard purges of single URLs, for which {@link Purger} exists. A purge is added to the
+ * {@link InvalidationTable}, where it takes effect immediately, and to the store's journal, which restores it after a
+ * restart. Each purge has a stamp, which is higher than all earlier stamps. The upper bits of a stamp are epoch
+ * milliseconds. So stamps stay ascending even if a journal is lost.
  *
  * <p>Thread-safe.
  */
@@ -32,7 +32,7 @@ public final class Invalidator implements Journal.Owner {
     private final LongSupplier clockMillis;
     private final LongSupplier undoWindowMillis;
     private final InvalidationTable table = new InvalidationTable();
-    /** Random, so that two workers give different stamps in the same millisecond. */
+    /** A random number, so that two workers of a roll use different stamps in the same millisecond. */
     private final long stampOffset;
 
     private volatile Runnable onPattern = () -> {};
@@ -45,7 +45,7 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Creates the invalidator of a store with the entries of its journal.
+     * Creates the invalidator of a store, and restores the purges in the store's journal.
      *
      * @param undoWindowMillis time after a soft purge in which it can be undone; 0 for never
      */
@@ -61,36 +61,36 @@ public final class Invalidator implements Journal.Owner {
         /**
          * Called once.
          *
-         * @param entries the entries, at least one; wider than requested if a table was full
-         * @param failure null if the invalidation is durable
+         * @param entries the purges that were carried out, at least one; wider than requested if a table was full
+         * @param failure null if the purge is durable, otherwise the reason why the journal was not written
          */
         void onInvalidated(List<InvalidationEntry> entries, @Nullable IOException failure);
     }
 
-    /** The invalidations in force. */
+    /** The purges in force, for lookups. */
     public Invalidations invalidations() {
         return table;
     }
 
-    /** Returns the stamp for requests from now on. */
+    /** Returns the current stamp, for fetches that begin now. */
     public long stamp() {
         return table.stamp();
     }
 
-    /** Returns the stamp with which the journal began; a response with a lower one counts as invalidated. 0 for none. */
+    /** Returns the stamp at the creation of the journal; 0 for none. A response with a lower stamp counts as purged. */
     public long firstStamp() {
         return table.firstStamp();
     }
 
-    /** Returns the number of entries in force of a kind. */
+    /** Returns the number of purges in force of one kind. */
     public int entries(InvalidationKind kind) {
         return table.entries(kind);
     }
 
     /**
-     * Invalidates scopes. When this returns, the invalidation is in force. The reply comes when it is durable.
+     * Purges scopes. When this method returns, the purge is in force. The reply is called when it is durable.
      *
-     * @param scopes at least one; either all are tags or none is
+     * @param scopes at least one scope; either all are tags or none is a tag
      * @param soft whether covered responses may be used again after validation
      */
     public void invalidate(List<InvalidationScope> scopes, boolean soft, Executor replyOn, Reply reply) {
@@ -104,17 +104,17 @@ public final class Invalidator implements Journal.Owner {
         append(appended, replyOn, failure -> reply.onInvalidated(entries, failure));
     }
 
-    /** Returns the hard stamp in force of each scope; 0 for none. */
+    /** Returns the stamp of the last hard purge of each scope; 0 for none. */
     public long[] hardStamps(List<InvalidationScope> scopes) {
         return scopes.stream().mapToLong(table::hardStamp).toArray();
     }
 
-    /** Returns whether the soft purge with a stamp was undone; false also after very many further undos. */
+    /** Returns true if the soft purge with the stamp was undone. Only the latest undos are known. */
     public boolean isUndone(long stamp) {
         return table.isUndone(stamp);
     }
 
-    /** Returns whether the soft purge with a stamp can be undone. */
+    /** Returns true if the soft purge with the stamp can be undone. */
     public boolean isUndoable(long stamp) {
         return stamp >= undoableFrom() && table.isUndoable(stamp);
     }
@@ -125,11 +125,11 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Undoes a soft purge. Responses that only this purge made stale get their previous state, unless they were
+     * Undoes a soft purge. Responses that only this purge made stale are fresh again, as before, unless they were
      * validated meanwhile.
      *
-     * @param reply called once, with null when the undo is durable, else with the failure
-     * @return false if the purge cannot be undone; then nothing was changed, and there is no reply
+     * @param reply called once: with null when the undo is durable, otherwise with the failure
+     * @return false, without a change and a reply, if the purge cannot be undone
      */
     public boolean undo(long stamp, Executor replyOn, Consumer<@Nullable IOException> reply) {
         if (!isUndoable(stamp) || !table.undo(stamp)) {
@@ -155,11 +155,11 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Purges by pattern. When this returns, no covered response whose fetch began before is found current.
+     * Purges by pattern. When this method returns, lookups find no covered response of an earlier fetch.
      *
-     * @param holdsSweep whether no sweep may remove covered responses before {@link #release}
+     * @param holdsSweep whether sweeps must not remove covered responses before {@link #release}
      * @param reply called once, when the purge is durable
-     * @return false if too many purges by pattern are live; then nothing was changed, and there is no reply
+     * @return false, without a change and a reply, if too many purges by pattern are live
      */
     public boolean invalidate(PurgedPattern pattern, boolean holdsSweep, Executor replyOn, Reply reply) {
         InvalidationEntry entry = table.invalidate(pattern, stampOfNow(), undoableFrom(), holdsSweep);
@@ -172,37 +172,37 @@ public final class Invalidator implements Journal.Owner {
         return true;
     }
 
-    /** Returns the live purges by pattern, in the order of their entry. */
+    /** Returns the live purges by pattern, oldest first. */
     public List<PurgedPattern> patterns() {
         return table.patterns().live();
     }
 
-    /** Returns whether the purge by pattern with a stamp is live: lookups compare it, and no sweep has completed it. */
+    /**
+     * Returns true if the purge by pattern with the stamp is live. Its sweep is not complete, so lookups still
+     * compare responses with it.
+     */
     public boolean isLive(long stamp) {
         return table.patterns().isLive(stamp);
     }
 
-    /** The cost of comparisons with purges by pattern. */
+    /** The measured cost of comparing responses with purges by pattern. */
     public PatternCost patternCost() {
         return table.patternCost();
     }
 
-    /**
-     * Returns the live purges by pattern that a sweep may carry out now. A soft purge is left out as long as it can be
-     * undone.
-     */
+    /** Returns the live purges by pattern that may be swept now. Omits soft purges that can still be undone. */
     public List<PurgedPattern> sweepable() {
         return table.sweepable(undoableFrom());
     }
 
-    /** Lets a sweep carry out a purge by pattern that was entered with a hold; else does nothing. */
+    /** Allows sweeps of a purge by pattern that was added with {@code holdsSweep}. No effect for other purges. */
     public void release(long stamp) {
         if (table.release(stamp)) {
             onPattern.run();
         }
     }
 
-    /** Retires a purge by pattern that covers no stored response any more, durably. */
+    /** Retires a purge by pattern whose sweep is complete, and records this in the journal. */
     public void retire(PurgedPattern pattern) {
         InvalidationEntry retired = table.retire(pattern);
         if (retired == null) {
@@ -216,11 +216,11 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * Ends a live purge by pattern before a sweep has completed it. Covered responses that are still stored can be used
-     * again.
+     * Cancels a live purge by pattern before its sweep is complete. Covered responses that are still stored can
+     * be used again.
      *
-     * @param reply called once, with null when the cancellation is durable, else with the failure
-     * @return false if the purge is not live; then nothing was changed, and there is no reply
+     * @param reply called once: with null when the cancellation is durable, otherwise with the failure
+     * @return false, without a change and a reply, if the purge is not live
      */
     public boolean cancel(long stamp, Executor replyOn, Consumer<@Nullable IOException> reply) {
         if (!table.cancel(stamp)) {
@@ -230,7 +230,10 @@ public final class Invalidator implements Journal.Owner {
         return true;
     }
 
-    /** Sets the task to run, on any thread, when a purge by pattern is entered or released; runs it now if one is live. */
+    /**
+     * Sets the task that runs when a purge by pattern is added or released, on any thread. Runs the task now if a
+     * purge is live.
+     */
     public void onPattern(Runnable task) {
         onPattern = task;
         if (!patterns().isEmpty()) {
@@ -255,12 +258,11 @@ public final class Invalidator implements Journal.Owner {
             onPattern.run();
         }
         if (damaged) {
-            log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
+            log.error("the journal of invalidations is damaged: all responses stored so far count as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
         } else if (condition != Journal.Condition.WHOLE) {
-            // Responses stored from now on have a stamp. If the journal is lost later, they differ from responses
-            // without
-            // one.
+            // Responses stored from now on have a stamp above 0. So they can be recognized if the journal is lost
+            // later.
             table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());
         } else if (log.isDebugEnabled()) {
             log.debug("invalidations in force: {}", table.inForce().size());

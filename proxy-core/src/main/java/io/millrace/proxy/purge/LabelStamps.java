@@ -1,10 +1,11 @@
 package io.millrace.proxy.purge;
 
 /**
- * Stamps of labels, such as cache groups or tags, and a floor, which is the stamp of every label. A full table raises
- * the floor to the median of its stamps and forgets those below.
+ * The purge stamps of labels, which are cache groups or tags. A stamp is a number that increases with each purge.
+ * The floor is a stamp that applies to every label. A full table raises the floor to the median of its stamps, and
+ * removes the stamps below.
  *
- * <p>Read on any thread without a lock; changed under the lock of its owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */
 final class LabelStamps {
     private final HashedStamps stamps;
@@ -33,7 +34,7 @@ final class LabelStamps {
         return softly ? softFloor : hardFloor;
     }
 
-    /** Returns whether any label has a stamp of its own. */
+    /** Returns true if any label has its own stamp of the given kind. */
     boolean hasAny(boolean softly) {
         return stamps.hasAny(softly);
     }
@@ -42,8 +43,8 @@ final class LabelStamps {
         return softly ? stamps.soft(hash) : stamps.hard(hash);
     }
 
-    /** Returns whether a purge of one of these labels outdates a response whose fetch began at {@code stamp}. */
-    boolean outdate(long[] hashes, long stamp, boolean softly) {
+    /** Returns true if a purge of one of these labels outdates a response whose fetch began under {@code stamp}. */
+    boolean outdates(long[] hashes, long stamp, boolean softly) {
         if (hashes.length == 0) {
             return false;
         }
@@ -57,7 +58,7 @@ final class LabelStamps {
         return stamp < floor(softly);
     }
 
-    /** Raises a stamp; returns false if the table is full. */
+    /** Raises the stamp of a label. Returns false, without a change, if the table is full. */
     boolean raise(long hash, long stamp, boolean softly) {
         return stamps.raise(hash, stamp, softly);
     }
@@ -80,7 +81,7 @@ final class LabelStamps {
         }
     }
 
-    /** Removes the stamps that wider invalidations or the floors cover. */
+    /** Removes stamps that the floors or purges of everything cover. */
     void forgetCovered(long hard, long soft) {
         long gone = Math.max(hard, hardFloor);
         softFloor = softFloor > gone ? softFloor : 0;
@@ -91,14 +92,17 @@ final class LabelStamps {
         return stamps.hasRoom();
     }
 
-    /** Raises the hard or soft floor to the median of such stamps, and returns it; 0 if the floor stays. */
+    /**
+     * Raises the hard or soft floor to the median of the stamps of this kind. Returns the median; 0 if the floor
+     * stays.
+     */
     long raiseFloorToMedian(boolean softly) {
-        long floor = stamps.middle(softly);
+        long floor = stamps.median(softly);
         raiseFloor(floor, softly);
         return floor;
     }
 
-    void each(boolean softly, StampTable.Visitor visitor) {
-        stamps.each(softly, visitor);
+    void forEach(boolean softly, StampTable.Visitor visitor) {
+        stamps.forEach(softly, visitor);
     }
 }

@@ -14,21 +14,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads purges by pattern from the fields that clients of Varnish send. Each field has a regular expression, which Varnish
- * compares with a part of stored responses. All fields of a request must match.
+ * Reads purges by pattern from the request fields that clients of Varnish send. Each field contains a regular
+ * expression for a part of stored responses. A response is purged if all fields of the request match.
  *
  * <pre>
  *   X-Ban-Url, X-Ban-Regex, X-Purge-Regex; X-Url of BAN         path and query
  *   X-Ban-Host, X-Purge-Host; X-Host of BAN                     host
  *   X-Ban-Content-Type, X-Purge-Content-Type; X-Content-Type    Content-Type
  *   X-Magento-Tags-Pattern, X-Cache-Tags-Pattern, X-Cache-Tags,
- *   Cache-Tags, Purge-Cache-Tags, ApiPlatform-Ban-Regex         field of tags
+ *   Cache-Tags, Purge-Cache-Tags, ApiPlatform-Ban-Regex         response field with tags
  * </pre>
  *
  * Thread-safe: no state.
  */
 final class PatternFields {
-    /** An expression that matches everything, which clients send for a field without a condition. */
+    /** An expression that matches everything. Clients send it in place of a missing condition. */
     private static final String ANY = ".*";
 
     private static final String TYPE_FIELD = "header[\"Content-Type\"]";
@@ -73,7 +73,7 @@ final class PatternFields {
     }
 
     /**
-     * Reads a request.
+     * Reads the purge of a request.
      *
      * @param ban whether the method is BAN
      * @return null if the request has none of the fields
@@ -102,13 +102,16 @@ final class PatternFields {
                 root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex));
     }
 
-    /** Returns whether the only expression is {@code .*} after the path of the request. */
+    /**
+     * Returns true if the only expression is {@code .*} in X-Purge-Regex. Then the request purges all URLs below its
+     * path.
+     */
     private boolean isPathOnly() {
         return regexes.size() == 1 && ANY.equals(regexes.get(PURGE_REGEX.text()));
     }
 
     private static TargetUri beginning(TargetUri target) {
-        TargetUri beginning = PurgePattern.isOne(target) ? PurgePattern.beginning(target) : target;
+        TargetUri beginning = PurgePattern.hasWildcard(target) ? PurgePattern.beginning(target) : target;
         return beginning == null ? target : beginning;
     }
 
@@ -139,7 +142,10 @@ final class PatternFields {
         }
     }
 
-    /** X-Purge-Regex continues the path of the request, unless it begins with a circumflex. */
+    /**
+     * Adds a condition on path and query. X-Purge-Regex continues the path of the request, unless it begins with a
+     * circumflex.
+     */
     private void addTarget(TargetUri target, FieldName name) {
         if (name.equals(BAN_URL) && is(BAN_METHOD, "url")) {
             conditions.add("target == " + Expression.literal(String.valueOf(value(name))));

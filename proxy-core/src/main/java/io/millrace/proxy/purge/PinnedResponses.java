@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decides which pinned responses stay pinned. Responses that a hard purge has outdated do not, nor variants without
- * their marker, as after a purge of their URL.
+ * Decides whether a pinned response stays pinned in the storage. A response that a hard purge outdates loses its
+ * pin. So does a variant without its Vary marker, because a purge of the URL removes the marker.
  *
  * <p>Thread-safe.
  */
@@ -32,7 +32,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
             return true;
         }
         int primaryLength = lengthBefore(key, key.length, 0);
-        if (primaryLength < key.length && !isLedTo(key, primaryLength)) {
+        if (primaryLength < key.length && !hasMarker(key, primaryLength)) {
             return false;
         }
         // A space separates the URL from other parts of the key.
@@ -43,15 +43,18 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         return outdated == null || outdated.isSoft();
     }
 
-    /** Returns whether the marker of the variant exists. A marker on disk is not read, so its nonce is not compared. */
-    private boolean isLedTo(byte[] key, int primaryLength) {
+    /**
+     * Returns true if the Vary marker of the variant exists. A marker on disk is not read, so its nonce is not
+     * compared.
+     */
+    private boolean hasMarker(byte[] key, int primaryLength) {
         StoredObject<StoredHead> marker = store.get(store.key(key, 0, primaryLength));
         if (marker == null) {
             return store.contains(store.key(key, 0, primaryLength));
         }
         try {
-            boolean told = key.length >= primaryLength + 1 + Long.BYTES;
-            return told
+            boolean hasNonce = key.length >= primaryLength + 1 + Long.BYTES;
+            return hasNonce
                     && marker.head().isVaryMarker()
                     && marker.head().nonce() == ByteBuffer.wrap(key).getLong(primaryLength + 1);
         } finally {

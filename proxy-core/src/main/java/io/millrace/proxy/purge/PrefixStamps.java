@@ -8,14 +8,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidated path prefixes, a short list per host. Paths are compared in the normal form of cache keys, queries byte
- * for byte. Immutable: changes return a new instance.
+ * The purges by path prefix, a short list per host, each with its stamp. A stamp is a number that increases with
+ * each purge. Paths are compared in the normal form of cache keys, queries byte for byte. Immutable: changes return
+ * a new object.
  */
 final class PrefixStamps {
-    /** Limit of prefixes per host. Beyond it the whole host is invalidated. */
+    /** Limit of prefixes per host. A further prefix purges the whole host. */
     static final int PREFIXES_MAX = 16;
 
-    /** Limit of hosts with prefixes. Beyond it a purge by prefix invalidates its whole host. */
+    /** Limit of hosts with prefixes. A purge by prefix of a further host purges the whole host. */
     static final int HOSTS_MAX = 256;
 
     static final PrefixStamps NONE = new PrefixStamps(new long[0], new InvalidationEntry[0][]);
@@ -41,8 +42,8 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns the oldest soft or hard entry that covers the URL and has a stamp above {@code beyond}; null if there is
-     * none.
+     * Returns the oldest entry of the given kind that covers the URL and has a stamp above {@code beyond}. Returns null
+     * for none.
      */
     @Nullable
     InvalidationEntry find(long hostHash, TargetUri url, long beyond, boolean soft) {
@@ -72,7 +73,7 @@ final class PrefixStamps {
         return first;
     }
 
-    /** Path and query of a URL in the form that prefixes are compared with. */
+    /** Returns path and query of a URL in the normal form of cache keys, with which prefixes are compared. */
     static byte[] normal(TargetUri url) {
         byte[] to = new byte[url.queryEnd() - url.pathStart()];
         int pathEnd = UriBytes.normalizePath(url.targetBytes(), url.pathStart(), url.pathEnd(), to, 0);
@@ -81,7 +82,9 @@ final class PrefixStamps {
         return Arrays.copyOf(to, pathEnd + query);
     }
 
-    /** Returns a copy with one more entry, without the entries that it covers; null if a limit is reached. */
+    /**
+     * Returns a copy with another entry, without entries that the new one covers. Returns null if a limit is reached.
+     */
     @Nullable
     PrefixStamps with(InvalidationEntry added) {
         int at = Arrays.binarySearch(hosts, added.hash());
@@ -115,7 +118,10 @@ final class PrefixStamps {
         return at < 0 ? new InvalidationEntry[0] : entries[at];
     }
 
-    /** Returns a copy with other entries instead of one, which may be missing. The limit of prefixes does not apply. */
+    /**
+     * Returns a copy in which other entries replace one entry, if it exists. For an undo; the limit of prefixes does
+     * not apply.
+     */
     PrefixStamps replaced(InvalidationEntry entry, List<InvalidationEntry> by) {
         List<InvalidationEntry> list = new ArrayList<>(List.of(of(entry.hash())));
         list.remove(entry);
@@ -123,7 +129,7 @@ final class PrefixStamps {
         return with(entry.hash(), list);
     }
 
-    /** Returns a copy without the prefixes that an invalidation of their whole host covers. */
+    /** Returns a copy without the prefixes that a purge of their whole host covers. */
     PrefixStamps without(InvalidationEntry host) {
         int at = Arrays.binarySearch(hosts, host.hash());
         if (at < 0) {
@@ -139,8 +145,8 @@ final class PrefixStamps {
     }
 
     /**
-     * Returns a copy without the entries that wider invalidations cover: hard ones up to {@code hardUpTo}, soft ones up
-     * to the higher of both stamps.
+     * Returns a copy without the entries that purges of everything cover. These are hard entries up to
+     * {@code hardUpTo}, and soft entries up to the higher of both stamps.
      */
     PrefixStamps above(long hardUpTo, long softUpTo) {
         PrefixStamps left = this;

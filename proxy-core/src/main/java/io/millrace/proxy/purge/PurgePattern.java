@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the path patterns of content management systems: a literal prefix and a wildcard. Other expressions are not
- * supported.
+ * Converts the path patterns that content management systems send to path prefixes. A pattern is a literal
+ * prefix, followed by a wildcard.
  *
  * <pre>
  *   /.*          the whole host; also /.*$ and /(.*)
@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe: no state.
  */
 final class PurgePattern {
-    private static final String[] REST = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
+    private static final String[] WILDCARDS = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
     private static final String SPECIAL = "*+?()[]{}|^$";
 
     private PurgePattern() {}
 
-    /** Returns whether the path has a wildcard. Paths of pages do not have one. */
-    static boolean isOne(TargetUri target) {
+    /** Returns true if the path contains a wildcard, which paths of pages do not contain. */
+    static boolean hasWildcard(TargetUri target) {
         String path = target.path();
         return path.endsWith("*") || path.contains(".*");
     }
@@ -35,7 +35,7 @@ final class PurgePattern {
             return null;
         }
         String pattern = target.path();
-        for (String rest : REST) {
+        for (String rest : WILDCARDS) {
             if (pattern.endsWith(rest)) {
                 pattern = pattern.substring(0, pattern.length() - rest.length());
                 break;

@@ -1,20 +1,23 @@
 package io.millrace.proxy.purge;
 
 /**
- * The latest purge of a single key at the time of a call of {@link Purger#point}. Compared by identity.
+ * A purge of a single key, in the linked list of {@link RecentPurges}. A fetch keeps the latest purge at its
+ * start, to detect later purges. Compared by identity.
  *
  * <p>Thread-safe.
  */
 public final class PurgePoint {
-    /** The point of a slot without purges. */
+    /** The first element of each list, which is no purge. */
     static final PurgePoint START = new PurgePoint(0);
-    /** Replaces the purges that are no longer kept. */
+    /** An element in place of older purges, which are no longer kept. */
     static final PurgePoint FORGOTTEN = new PurgePoint(0);
 
     /** Hash of the purged key. */
     final int hash;
 
-    /** The purge before it; set before publication, and changed at most once, to {@link #FORGOTTEN}. */
+    /**
+     * The previous purge in the list. Set before publication, and later changed at most once, to {@link #FORGOTTEN}.
+     */
     volatile PurgePoint earlier = this;
 
     PurgePoint(int hash) {

@@ -18,7 +18,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scope of a PURGE or BAN request, in the dialects that content management systems use with Varnish. Immutable.
+ * The parsed scope of a PURGE or BAN request. Understands the fields that content management systems send to
+ * Varnish and other caches. Immutable.
  */
 public sealed interface PurgeRequest {
     /** Single URLs. */
@@ -27,21 +28,24 @@ public sealed interface PurgeRequest {
     /** All URLs of the URL's host. */
     record Host(TargetUri url) implements PurgeRequest {}
 
-    /** Every URL of the host whose path and query begin with those of this one. */
+    /** All URLs of the host whose path and query begin with those of this URL. */
     record Prefix(TargetUri url) implements PurgeRequest {}
 
     /** Responses with one of these tags, on the site of the request's host. */
     record Tagged(Tags tags) implements PurgeRequest {}
 
     /**
-     * Responses for which a condition holds, of the URL's host.
+     * Responses of the URL's host for which a condition is true.
      *
      * @param url the URL of the request with the path {@code /}
      * @param condition an expression over stored responses; empty for all
-     * @param regexes the regular expressions in it, by the request's part that contains them; not checked yet
+     * @param regexes the regular expressions of the request, by the name of their field; not checked yet
      */
     record Matching(TargetUri url, String condition, Map<String, String> regexes) implements PurgeRequest {
-        /** Returns the problem of the first invalid regular expression; null for none. Takes milliseconds. */
+        /**
+         * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid one;
+         * null for none.
+         */
         public @Nullable String problem() {
             for (Map.Entry<String, String> regex : regexes.entrySet()) {
                 try {
@@ -54,9 +58,9 @@ public sealed interface PurgeRequest {
         }
 
         /**
-         * Returns the expression of the purge.
+         * Returns the complete expression over stored responses.
          *
-         * @param hosts hosts in cache keys; empty for every host
+         * @param hosts hosts, as in cache keys, to which the purge is restricted; empty for all hosts
          */
         public String expression(Set<String> hosts) {
             List<String> parts = new ArrayList<>();
@@ -71,15 +75,15 @@ public sealed interface PurgeRequest {
         }
     }
 
-    /** An invalid request; {@code what} has the position or the limit. */
+    /** An invalid request; {@code what} names the fault. */
     record Malformed(String what) implements PurgeRequest {}
 
     /** An unsupported request; {@code what} is the reason. */
     record Unsupported(String what) implements PurgeRequest {}
 
     /**
-     * Fields that contain the scope. Proxy Cache Purge and WP Rocket send the first one, plugins derived from Varnish
-     * Caching the second one.
+     * Fields that contain the kind of scope. The WordPress plugins Proxy Cache Purge and WP Rocket send the first
+     * field. Plugins derived from Varnish Caching send the second field.
      */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
@@ -102,7 +106,8 @@ public sealed interface PurgeRequest {
     FieldName XKEY_SOFT_PURGE = FieldName.of("xkey-softpurge");
 
     /**
-     * Reads a request. The path of a BAN is a prefix. Some clients expect only the equal path; a prefix includes it.
+     * Parses a request. The path of a BAN is a prefix. Some clients mean only the equal path, which the prefix
+     * includes.
      */
     static PurgeRequest of(RequestHead request) {
         FieldSection fields = request.fields();
@@ -117,7 +122,7 @@ public sealed interface PurgeRequest {
         if (firstOf(TAG_FIELDS, fields) != null) {
             return tagged(fields);
         }
-        boolean pattern = ban || PurgePattern.isOne(request.target());
+        boolean pattern = ban || PurgePattern.hasWildcard(request.target());
         for (FieldName name : METHOD_FIELDS) {
             for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
                 if (fields.valueEqualsIgnoreCase(line, "regex")) {
@@ -131,7 +136,7 @@ public sealed interface PurgeRequest {
         return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));
     }
 
-    /** Returns whether the request is a soft purge. */
+    /** Returns true if the request is a soft purge. */
     static boolean isSoft(RequestHead request) {
         int line = request.fields().find(SOFT_PURGE);
         return (line >= 0 && request.fields().valueEqualsIgnoreCase(line, "1"))
@@ -150,7 +155,7 @@ public sealed interface PurgeRequest {
         if (problem != null) {
             return new Malformed(problem);
         }
-        return list.tags().isEmpty() ? new Malformed("the field of tags names none") : new Tagged(list.tags());
+        return list.tags().isEmpty() ? new Malformed("the field of tags contains no tag") : new Tagged(list.tags());
     }
 
     private static @Nullable FieldName firstOf(List<FieldName> names, FieldSection fields) {
@@ -174,8 +179,8 @@ public sealed interface PurgeRequest {
     }
 
     /**
-     * Returns the URLs that a purge of a URL covers. With the default port these are both schemes, because content
-     * management systems send plain HTTP for pages that clients load over either scheme.
+     * Returns the URLs that a purge of one URL covers. With the default port, these are the URLs of both schemes:
+     * content management systems send purges over plain HTTP, while clients load the pages over http or https.
      */
     static List<TargetUri> urls(TargetUri target) {
         return target.isDefaultPort() ? List.of(target, target.inScheme(!target.isSecure())) : List.of(target);

@@ -18,9 +18,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored responses of single URLs, for purges and for invalidation by unsafe methods (RFC 9111 section
- * 4.4). The removal of the entry under a URL's primary key also removes all variants, because their keys contain its
- * nonce. A fetch in flight is not shared with later requests, and its response is not stored.
+ * Removes the stored responses of single URLs. Used for purges, and after unsafe methods (RFC 9111 section 4.4).
+ * Removing the entry under the primary key makes all variants unreachable, because their keys contain the nonce of this
+ * entry. Fetches in flight are not shared with later requests, and their responses are not stored.
  *
  * <p>Thread-safe.
  */
@@ -34,7 +34,7 @@ public final class Purger {
     /**
      * Creates a purger for a store.
      *
-     * @param keys returns the primary keys of a client's URL under the present remap rules; at least one
+     * @param keys returns the primary keys of a client's URL under the current remap rules; at least one
      * @param times receives the time of each removal
      */
     public Purger(
@@ -49,8 +49,8 @@ public final class Purger {
     }
 
     /**
-     * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is
-     * durable, and tells whether a response was stored.
+     * Purges a client's URL. When this method returns, lookups find no response that was stored before. The reply
+     * is called when the purge is durable, and says whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
@@ -65,8 +65,8 @@ public final class Purger {
     }
 
     /**
-     * Handles a purge of a key by another process. Fetches in flight are not shared with later requests, and their
-     * responses are not stored.
+     * Applies another process's purge of a key to the fetches in flight of this process. They are not shared with
+     * later requests, and their responses are not stored.
      */
     public void detach(StoreKey key) {
         recent.add(key.bytes());
@@ -101,8 +101,8 @@ public final class Purger {
     }
 
     /**
-     * Returns the latest purge at the start of a fetch, for {@link #isPurgedSince}. If a later purge covers the key,
-     * the response of the fetch must not be stored.
+     * Returns the latest purge. A fetch calls this at its start, and passes the result to {@link #isPurgedSince}
+     * before it stores the response.
      *
      * @param keyHash {@link #keyHash} of a URL's primary key
      */
@@ -111,7 +111,7 @@ public final class Purger {
     }
 
     /**
-     * Returns the hash of a URL's primary key for {@link #point} and {@link #isPurgedSince}.
+     * Returns the hash of a primary key, for {@link #point} and {@link #isPurgedSince}.
      *
      * @param primaryKey the key's bytes; borrowed
      */
@@ -119,7 +119,7 @@ public final class Purger {
         return RecentPurges.hash(primaryKey);
     }
 
-    /** Returns whether the URL with a {@link #keyHash} was purged after {@link #point} returned {@code point}. */
+    /** Returns true if the URL may have been purged after {@link #point} returned {@code point}. */
     public boolean isPurgedSince(int keyHash, PurgePoint point) {
         return recent.isAnySince(keyHash, point);
     }

@@ -4,15 +4,16 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys. A fetch uses them to detect a purge of its key since its start. After more than
- * {@value #KEPT} purges of other keys in the same slot, the fetch assumes a purge of its key and stores nothing.
+ * The latest purges of single keys. A fetch detects by them that its key was purged since its start. Only {@value
+ * #KEPT} purges are kept per slot of a hash table. After more purges in the slot, a fetch assumes that its key was
+ * purged, and does not store its response.
  *
  * <pre>
  * slot (of {@value #SLOTS})   newest → … → oldest kept → FORGOTTEN
- * a fetch remembers the newest purge of its slot at its start, and later searches those after it
+ * a fetch keeps the newest purge of its slot at its start; later it searches the newer purges
  * </pre>
  *
- * <p>Thread-safe; a purge allocates one small object, a fetch nothing.
+ * <p>Thread-safe. A purge allocates one small object; a fetch allocates nothing.
  */
 final class RecentPurges {
     static final int SLOTS = 4096;
@@ -26,7 +27,7 @@ final class RecentPurges {
         }
     }
 
-    /** Returns the hash of a key; a fetch keeps it instead of hashing the key again. */
+    /** Returns the hash of a key. A fetch keeps the hash, so that the key is hashed only once. */
     static int hash(byte[] key) {
         return Arrays.hashCode(key);
     }
@@ -58,7 +59,7 @@ final class RecentPurges {
         return newest.get(slot(keyHash));
     }
 
-    /** Returns whether the key was purged after {@link #latest} returned {@code point}. */
+    /** Returns true if the key was, or may have been, purged after {@link #latest} returned {@code point}. */
     boolean isAnySince(int keyHash, PurgePoint point) {
         PurgePoint purge = newest.get(slot(keyHash));
         while (purge != point) {

@@ -16,10 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps of invalidated scopes: everything, hosts, prefixes, URLs, groups and tags, hard and soft. Each has a limit.
- * A full table forgets the stamps that a wider stamp covers, then it raises a floor.
+ * The stamps of purged scopes: everything, hosts, prefixes, URLs, groups and tags. A stamp is a number that
+ * increases with each purge; it outdates covered responses with a lower stamp. Hard stamps (responses are gone) and
+ * soft stamps (responses are stale) are separate. Each table has a limit. A full table removes stamps that a wider
+ * stamp covers. Then it raises a floor, which is a stamp for everything or for all labels.
  *
- * <p>Read without a lock; changed under the lock of the owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner, {@link InvalidationTable}.
  */
 final class ScopeStamps {
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
@@ -35,10 +37,10 @@ final class ScopeStamps {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** Value of {@link #hard} that a full table has set; 0 if a purge of everything has set it. */
+    /** The value of {@link #hard} if a full table has set it; 0 if a purge of everything has set it. */
     private volatile long hardFloor;
 
-    /** Value of {@link #soft} that a full table has set; 0 if a purge of everything has set it. */
+    /** The value of {@link #soft} if a full table has set it; 0 if a purge of everything has set it. */
     private volatile long softFloor;
 
     /**
@@ -59,7 +61,7 @@ final class ScopeStamps {
         return hard;
     }
 
-    /** The soft stamp of everything that no undo can lower. */
+    /** The soft stamp of everything without purges that can still be undone. */
     long settledSoft() {
         return undos.settled(soft);
     }
@@ -80,18 +82,18 @@ final class ScopeStamps {
     }
 
     /**
-     * Finds the stamp that outdates a response; null for none. Probes narrow stamps before wide ones, because a wide
-     * stamp is set before the narrow ones below it are removed.
+     * Returns how a response is outdated; null if it is current. Probes narrow scopes before wide scopes: a
+     * writer sets a wide stamp before it removes the narrow stamps, so a reader misses neither.
      */
     @Nullable
-    Outdated seek(TargetUri url, long stamp, Labels labels) {
+    Outdated findOutdated(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
         PrefixStamps lists = prefixes;
-        Outdated found = seekSoft(url, stamp, labels, host, lists);
-        if (tags.outdate(url, stamp, labels.tags(), false)) {
+        Outdated found = findSoft(url, stamp, labels, host, lists);
+        if (tags.outdates(url, stamp, labels.tags(), false)) {
             found = Outdated.BY_TAG;
         }
-        if (groups.outdate(labels.groups(), stamp, false)) {
+        if (groups.outdates(labels.groups(), stamp, false)) {
             found = Outdated.BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
@@ -106,20 +108,20 @@ final class ScopeStamps {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
-    /** The stamp with which the journal began; 0 for none. */
+    /** The stamp at the creation of the journal; 0 for none. Responses with a lower stamp above 0 are outdated. */
     long stamped() {
         return stamped;
     }
 
-    private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
+    private @Nullable Outdated findSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
         Outdated found = null;
         if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
             found = Outdated.STALE_BY_URL;
         }
-        if (tags.outdate(url, stamp, labels.tags(), true)) {
+        if (tags.outdates(url, stamp, labels.tags(), true)) {
             found = Outdated.STALE_BY_TAG;
         }
-        if (groups.outdate(labels.groups(), stamp, true)) {
+        if (groups.outdates(labels.groups(), stamp, true)) {
             found = Outdated.STALE_BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
@@ -206,7 +208,7 @@ final class ScopeStamps {
     /**
      * Raises the stamps of an entry.
      *
-     * @return the entry, or that of the host if the host has too many prefixes
+     * @return the entry; a purge of the whole host if the host has too many prefixes
      */
     InvalidationEntry put(InvalidationEntry entry) {
         long stamp = entry.stamp();
@@ -234,22 +236,22 @@ final class ScopeStamps {
             }
             case GROUP -> {
                 while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeRoom(groups, "groups", "all of any group");
+                    makeSpace(groups, "groups", "all of any group");
                 }
             }
             case URL -> putHashed(urls, entry, "URLs");
             case TAG, TAG_EVERYWHERE -> {
                 while (!tags.put(entry)) {
-                    makeRoom(tags.stamps(), "tags", "all that has a tag");
+                    makeSpace(tags.stamps(), "tags", "all that has a tag");
                 }
             }
             case TAGS -> {
-                for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                for (InvalidationEntry one : TagStamps.unpack(entry)) {
                     put(one);
                 }
             }
             case TAG_KEY -> tags.adopt(entry);
-            // The table keeps these itself.
+            // InvalidationTable keeps these.
             case PATTERN, PATTERN_RETIRED, UNDONE -> {}
         }
         return entry;
@@ -257,7 +259,7 @@ final class ScopeStamps {
 
     private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
         while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
-            makeRoom(to, what);
+            makeSpace(to, what);
         }
     }
 
@@ -270,8 +272,8 @@ final class ScopeStamps {
     }
 
     /**
-     * Removes the stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
-     * finds one of the two.
+     * Removes stamps that wider stamps cover. Call after the wider stamps were raised, so that a reader always
+     * finds one of both.
      */
     void forgetCovered() {
         soft = soft > hard ? soft : 0;
@@ -283,7 +285,7 @@ final class ScopeStamps {
         tags.stamps().forgetCovered(hard, settled);
     }
 
-    /** Raises the wide stamp of a full table. Purges below it cannot be undone. */
+    /** Raises the stamp of everything, because a table is full. Purges below this stamp cannot be undone any more. */
     private void raiseFloor(long floor, boolean softly) {
         undos.dropUpTo(floor);
         if (!softly) {
@@ -295,27 +297,27 @@ final class ScopeStamps {
         }
     }
 
-    private void makeRoom(HashedStamps in, String what) {
+    private void makeSpace(HashedStamps in, String what) {
         forgetCovered();
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
-            long floor = in.middle(softly);
+            long floor = in.median(softly);
             raiseFloor(floor, softly);
             forgetCovered();
-            say(what, floor, softly, "everything");
+            logFull(what, floor, softly, "everything");
         }
     }
 
-    private void makeRoom(LabelStamps in, String what, String all) {
+    private void makeSpace(LabelStamps in, String what, String all) {
         in.forgetCovered(hard, undos.settled(soft));
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
             long floor = in.raiseFloorToMedian(softly);
             undos.dropUpTo(floor);
             in.forgetCovered(hard, undos.settled(soft));
-            say(what, floor, softly, all);
+            logFull(what, floor, softly, all);
         }
     }
 
-    private static void say(String what, long floor, boolean softly, String all) {
+    private static void logFull(String what, long floor, boolean softly, String all) {
         if (floor > 0) {
             log.warn(
                     "the table of invalidated {} is full: {} requested before {} counts as {}",
@@ -326,19 +328,20 @@ final class ScopeStamps {
         }
     }
 
-    /** Returns the soft stamp in force for the scope of an entry; 0 for none and for a prefix. */
+    /** Returns the soft stamp in force for the scope of an entry. Returns 0 for none and for a prefix. */
     long softStamp(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case ALL -> soft;
             case HOST -> hosts.soft(entry.hash());
             case URL -> urls.soft(entry.hash());
             case GROUP -> groups.stamp(entry.hash(), true);
-            case TAG, TAG_EVERYWHERE -> tags.isOfKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
+            case TAG, TAG_EVERYWHERE ->
+                tags.hasCurrentKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
             case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
         };
     }
 
-    /** Returns the lower soft stamp that an entry replaces; at most one. */
+    /** Returns the lower soft stamp that an entry replaces, as a list of at most one entry. An undo restores it. */
     List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
         List<InvalidationEntry> displaced = new ArrayList<>();
         long before = softStamp(entry);
@@ -349,7 +352,7 @@ final class ScopeStamps {
         return displaced;
     }
 
-    /** Adds the soft prefixes that an entry has replaced to the displaced ones. */
+    /** Adds the soft prefixes that an entry has replaced to {@code displaced}. */
     void addMissing(InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
         List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
         for (InvalidationEntry prefix : prefixesBefore) {
@@ -359,8 +362,11 @@ final class ScopeStamps {
         }
     }
 
-    /** Restores displaced stamps before it removes the entry, so that a reader finds one of them. */
-    void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
+    /**
+     * Undoes an entry. Restores the displaced stamps before it removes the entry, so that a reader always finds one of
+     * them.
+     */
+    void revert(InvalidationEntry own, List<InvalidationEntry> displaced) {
         long before = 0;
         if (own.kind() == InvalidationKind.PREFIX) {
             prefixes = prefixes.replaced(own, displaced);
@@ -379,7 +385,7 @@ final class ScopeStamps {
             case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
             case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
             case TAG, TAG_EVERYWHERE -> {
-                if (tags.isOfKey(own)) {
+                if (tags.hasCurrentKey(own)) {
                     tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
                 }
             }
@@ -387,7 +393,7 @@ final class ScopeStamps {
         }
     }
 
-    /** Removes the stamps that no longer outdate anything after entries were taken back. */
+    /** Removes stamps of 0, which undone entries have left. */
     void sweep() {
         hosts.sweep();
         urls.sweep();
@@ -395,7 +401,7 @@ final class ScopeStamps {
         tags.stamps().sweep();
     }
 
-    /** Adds the entries that a restart needs. */
+    /** Adds the entries that the journal must keep for a restart. */
     void addTo(List<InvalidationEntry> all) {
         add(all, InvalidationKind.ALL, 0, hard, soft);
         add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
@@ -403,9 +409,10 @@ final class ScopeStamps {
         LabelStamps tagged = tags.stamps();
         add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
         for (boolean softly : new boolean[] {false, true}) {
-            hosts.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
-            urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
-            groups.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+            hosts.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
+            urls.forEach(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
+            groups.forEach(
+                    softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
         }
         prefixes.addTo(all);
         tags.addTo(all);
@@ -420,7 +427,7 @@ final class ScopeStamps {
         }
     }
 
-    /** Returns the number of entries in force of a kind of scopes. */
+    /** Returns the number of entries in force of one kind of scope. */
     int entries(InvalidationKind kind) {
         return switch (kind) {
             case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);

@@ -3,13 +3,14 @@ package io.millrace.proxy.purge;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Stamps by 64-bit hash, with open addressing in one array, 24 to 36 bytes per stamp. Removal copies to a new array.
+ * A hash table from 64-bit hashes to purge stamps, with open addressing in one array. A stamp needs 24 to 36
+ * bytes. A stamp is a number that increases with each purge. Removal copies the table to a new array.
  *
  * <pre>
  *   slot: hash (0: empty) | stamp
  * </pre>
  *
- * <p>Read on any thread without a lock; changed under the lock of its owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */
 final class StampTable {
     private static final int SLOT_LONGS = 2;
@@ -37,7 +38,7 @@ final class StampTable {
         return now.get(at) == 0 ? 0 : now.get(at + 1);
     }
 
-    /** Raises a stamp. */
+    /** Sets the stamp of a hash, unless the hash has a higher stamp. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes at a time
     void raise(long hash, long stamp) {
         long key = notZero(hash);
@@ -51,16 +52,16 @@ final class StampTable {
             slots = copy(slots, count + count / 2, 0);
             at = find(slots, key);
         }
-        // The stamp first: a reader that finds the hash finds the stamp.
+        // The stamp is set before the hash, so that a reader who finds the hash also finds the stamp.
         slots.set(at + 1, stamp);
         slots.set(at, key);
         size = size + 1;
     }
 
     /**
-     * Lowers a stamp if it is unchanged. {@link #forget} with 0 removes stamps of 0.
+     * Lowers a stamp from {@code from} to {@code to}. Has no effect if the stamp has another value.
      *
-     * @param to the new stamp, 0 for none
+     * @param to the new stamp; 0 for none, which {@code forget(0)} then removes
      */
     void lower(long hash, long from, long to) {
         int at = find(slots, notZero(hash));
@@ -69,12 +70,12 @@ final class StampTable {
         }
     }
 
-    /** Removes the stamps up to a given one; a wider stamp must cover them already. */
+    /** Removes all stamps up to {@code upTo}. A wider stamp must cover them before the call. */
     void forget(long upTo) {
         AtomicLongArray from = slots;
         int left = 0;
         for (int at = 0; at < from.length(); at += SLOT_LONGS) {
-            left += isLeft(from, at, upTo) ? 1 : 0;
+            left += isKept(from, at, upTo) ? 1 : 0;
         }
         if (left == size) {
             return;
@@ -83,14 +84,14 @@ final class StampTable {
         size = left;
     }
 
-    private static boolean isLeft(AtomicLongArray slots, int at, long upTo) {
+    private static boolean isKept(AtomicLongArray slots, int at, long upTo) {
         return slots.get(at) != 0 && slots.get(at + 1) > upTo;
     }
 
     private static AtomicLongArray copy(AtomicLongArray from, int count, long upTo) {
         AtomicLongArray to = new AtomicLongArray(SLOT_LONGS * count);
         for (int at = 0; at < from.length(); at += SLOT_LONGS) {
-            if (isLeft(from, at, upTo)) {
+            if (isKept(from, at, upTo)) {
                 int place = find(to, from.get(at));
                 to.setPlain(place, from.get(at));
                 to.setPlain(place + 1, from.get(at + 1));
@@ -103,7 +104,7 @@ final class StampTable {
         void visit(long hash, long stamp);
     }
 
-    void each(Visitor visitor) {
+    void forEach(Visitor visitor) {
         AtomicLongArray now = slots;
         for (int at = 0; at < now.length(); at += SLOT_LONGS) {
             if (now.get(at) != 0) {
@@ -117,8 +118,8 @@ final class StampTable {
         int count = slots.length() / SLOT_LONGS;
         int slot = (int) ((((key * 0x9E37_79B9_7F4A_7C15L) >>> 32) * count) >>> 32);
         while (true) {
-            long there = slots.get(slot * SLOT_LONGS);
-            if (there == 0 || there == key) {
+            long found = slots.get(slot * SLOT_LONGS);
+            if (found == 0 || found == key) {
                 return slot * SLOT_LONGS;
             }
             slot++;

@@ -11,22 +11,23 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stamps of purged tags, and the secret key of their hashes. The journal contains the key once a tag has been purged.
- * An entry with another key, for example from the storage path of another machine, invalidates every tag.
+ * The purge stamps of tags, by hashes with a secret key. A stamp is a number that increases with each purge. The
+ * journal contains the key after the first purge of a tag. A purge with another key, for example from a storage
+ * path of another machine, purges all tags.
  *
- * <p>Read on any thread without a lock; changed under the lock of its owner.
+ * <p>Any thread may read without a lock. Changes need the lock of the owner.
  */
 final class TagStamps {
-    /** Limit of pairs of hash and stamp in one entry of the journal. */
+    /** Limit of pairs of hash and stamp in one journal entry. */
     private static final int PAIRS_MAX = 250;
 
     private static final int PAIR_BYTES = 16;
 
     private final LabelStamps stamps;
     private volatile TagKey key;
-    /** Stamp of the journal entry with the key; 0 before it is written. */
+    /** Stamp of the journal entry with the key; 0 if there is no such entry yet. */
     private volatile long keyStamp;
-    /** Whether a tag was purged for every site. */
+    /** True if a tag was purged on every site, so that lookups must also probe tags without a site. */
     private volatile boolean everywhere;
 
     /** Creates an empty table with a limit of stamps. */
@@ -49,8 +50,8 @@ final class TagStamps {
         return stamps;
     }
 
-    /** Returns whether a purge outdates a response with these tags whose fetch began at {@code stamp}. */
-    boolean outdate(TargetUri url, long stamp, Tags tags, boolean softly) {
+    /** Returns true if a purge outdates a response with these tags whose fetch began under {@code stamp}. */
+    boolean outdates(TargetUri url, long stamp, Tags tags, boolean softly) {
         if (tags.isEmpty()) {
             return false;
         }
@@ -90,7 +91,10 @@ final class TagStamps {
         return first;
     }
 
-    /** Returns the newest stamp of these tags above a given one; 0 for none, or if only a floor has outdated them. */
+    /**
+     * Returns the newest stamp of these tags above {@code beyond}. Returns 0 if there is none, or if only a floor is
+     * above {@code beyond}.
+     */
     long newest(TargetUri url, long beyond, Tags tags, boolean softly) {
         long newest = 0;
         if (tags.isEmpty() || !stamps.hasAny(softly)) {
@@ -104,8 +108,8 @@ final class TagStamps {
         return newest > beyond ? newest : 0;
     }
 
-    /** Returns whether an entry of a tag was hashed with the present key. */
-    boolean isOfKey(InvalidationEntry entry) {
+    /** Returns true if the tag of an entry was hashed with the current key. */
+    boolean hasCurrentKey(InvalidationEntry entry) {
         return entry.keyId() == keyId();
     }
 
@@ -140,7 +144,7 @@ final class TagStamps {
         return true;
     }
 
-    /** Returns the journal entry of the key if the journal has none yet; else null. */
+    /** Returns the journal entry with the key; null if the journal already has it. */
     @Nullable
     InvalidationEntry announceKey(long stamp) {
         if (keyStamp != 0) {
@@ -155,8 +159,8 @@ final class TagStamps {
     }
 
     /**
-     * Adopts the key from a journal entry; of several keys the oldest. If the key changes, the stamps under the old key
-     * become floors, which invalidate every tag.
+     * Takes the key from a journal entry. Among several keys, the oldest is used. If the key changes, the highest
+     * stamps under the old key become floors, which purge all tags.
      */
     void adopt(InvalidationEntry entry) {
         TagKey found = TagKey.of(entry.prefix());
@@ -164,35 +168,35 @@ final class TagStamps {
         if (same || keyStamp == 0 || entry.stamp() < keyStamp) {
             keyStamp = same && keyStamp != 0 ? Math.min(keyStamp, entry.stamp()) : entry.stamp();
             if (!same) {
-                abandon();
+                convertToFloors();
                 key = found;
             }
         }
     }
 
-    private void abandon() {
+    private void convertToFloors() {
         for (boolean softly : new boolean[] {false, true}) {
             long[] highest = {0};
-            stamps.each(softly, (hash, stamp) -> highest[0] = Math.max(highest[0], stamp));
+            stamps.forEach(softly, (hash, stamp) -> highest[0] = Math.max(highest[0], stamp));
             stamps.raiseFloor(highest[0], softly);
         }
         stamps.forgetCovered(0, 0);
         everywhere = false;
     }
 
-    /** Adds all entries in force, the key first. */
+    /** Adds all entries in force: first the key, then the stamps. */
     void addTo(List<InvalidationEntry> all) {
         if (keyStamp != 0) {
             all.add(keyEntry());
         }
         for (boolean softly : new boolean[] {false, true}) {
             Pairs pairs = new Pairs(softly, all);
-            stamps.each(softly, pairs::add);
+            stamps.forEach(softly, pairs::add);
             pairs.end();
         }
     }
 
-    /** Packs stamps into entries. */
+    /** Packs the stamps of many tags into few journal entries. */
     private final class Pairs {
         private final boolean softly;
         private final List<InvalidationEntry> to;
@@ -224,7 +228,7 @@ final class TagStamps {
     }
 
     /** Unpacks an entry of {@link InvalidationKind#TAGS} into single entries. */
-    static InvalidationEntry[] unpacked(InvalidationEntry packed) {
+    static InvalidationEntry[] unpack(InvalidationEntry packed) {
         ByteBuffer pairs = ByteBuffer.wrap(packed.prefix());
         InvalidationEntry[] entries = new InvalidationEntry[pairs.remaining() / PAIR_BYTES];
         InvalidationKind kind = packed.hash() == 0 ? InvalidationKind.TAG : InvalidationKind.TAG_EVERYWHERE;

@@ -13,22 +13,22 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Soft purges that can be undone, with the stamps that they replaced. It also has the stamps of undone purges, so that
- * an older copy of the journal does not restore them.
+ * The soft purges that can be undone, with the stamps that they replaced. A stamp is a number that increases with
+ * each purge. Also keeps the stamps of undone purges, so that an older copy of the journal does not restore them.
  *
  * <pre>
- *   purge 7: host a -> replaced host a at 3, prefix a/b at 5
- *   purge 9: host a -> replaced host a at 7
- *   undo of 7: purge 9 has now replaced host a at 3, prefix a/b at 5
+ *   purge 7: host a -> replaced stamp 3 of host a, and stamp 5 of prefix a/b
+ *   purge 9: host a -> replaced stamp 7 of host a
+ *   undo of purge 7: purge 9 now counts as having replaced stamp 3 of host a, and stamp 5 of prefix a/b
  * </pre>
  *
  * <p>Guarded by the lock of its owner.
  */
 final class UndoLog {
-    /** Limit of entries; the oldest purges are dropped first. */
+    /** Limit of entries. If there are more, the oldest purges are dropped and cannot be undone. */
     static final int ENTRIES_MAX = 1 << 16;
 
-    /** Limit of stamps of undone purges. */
+    /** Limit of kept stamps of undone purges. */
     static final int UNDONE_MAX = 1 << 12;
 
     private final int entriesMax;
@@ -40,7 +40,10 @@ final class UndoLog {
         this.entriesMax = entriesMax;
     }
 
-    /** Returns an entry as this log has it. Like packed entries of the journal it has one kind for all tags. */
+    /**
+     * Returns an entry in the form of this log, which uses {@link InvalidationKind#TAG_EVERYWHERE} for all tags.
+     * Packed journal entries do not distinguish the two kinds either.
+     */
     static InvalidationEntry entry(InvalidationEntry entry) {
         return entry.kind() == InvalidationKind.TAG
                 ? InvalidationEntry.ofTag(
@@ -48,7 +51,7 @@ final class UndoLog {
                 : entry;
     }
 
-    /** Adds an entry of a purge with the lower soft stamps that it replaced. */
+    /** Adds an entry of a purge, with the lower soft stamps that the entry replaced. */
     void add(InvalidationEntry own, List<InvalidationEntry> displaced) {
         Map<InvalidationEntry, List<InvalidationEntry>> purge =
                 purges.computeIfAbsent(own.stamp(), stamp -> new LinkedHashMap<>());
@@ -62,10 +65,10 @@ final class UndoLog {
     }
 
     /**
-     * Inserts an entry below a later purge of the same scope, so that an undo of that purge restores the entry. Does
-     * nothing if no such purge can be undone.
+     * Inserts an entry that arrived after a later purge of the same scope. An undo of the later purge then
+     * restores the entry. No effect if the later purge cannot be undone.
      *
-     * @return the lower entries of the scope that the later purge had replaced; this entry replaces them now
+     * @return the lower entries of the scope that the later purge had replaced; {@code late} replaces them now
      */
     List<InvalidationEntry> insertLate(InvalidationEntry late) {
         for (Map<InvalidationEntry, List<InvalidationEntry>> later :
@@ -96,7 +99,7 @@ final class UndoLog {
         return one.kind() == other.kind() && one.hash() == other.hash() && one.keyId() == other.keyId();
     }
 
-    /** Drops the purges up to a stamp; they cannot be undone any more. */
+    /** Drops the purges up to a stamp, which cannot be undone any more. */
     void dropUpTo(long stamp) {
         Map<Long, Map<InvalidationEntry, List<InvalidationEntry>>> old = purges.headMap(stamp, true);
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : old.values()) {
@@ -120,10 +123,11 @@ final class UndoLog {
     }
 
     /**
-     * Removes a purge. If a later purge has replaced an entry of this purge, it inherits the stamps that the entry had
-     * replaced.
+     * Removes a purge, because it is undone. If a later purge has replaced an entry of this purge, the later
+     * purge inherits the stamps that this entry had replaced.
      *
-     * @return its entries that no later purge has replaced, with their replaced stamps; null for an unknown purge
+     * @return the entries of the purge that no later purge has replaced, each with the stamps to restore; null
+     * for an unknown purge
      */
     @Nullable
     Map<InvalidationEntry, List<InvalidationEntry>> undo(long stamp) {
@@ -150,7 +154,8 @@ final class UndoLog {
     }
 
     /**
-     * Replaces the entries of an undone purge in the list of a later purge by the stamps that they had replaced.
+     * Lets a later purge inherit from an undone purge. In its list, the stamps that the undone purge had replaced
+     * replace the entries of that purge.
      *
      * @param inherited receives the replaced entries
      */
@@ -169,7 +174,10 @@ final class UndoLog {
         }
     }
 
-    /** Returns the stamps that the oldest purge of everything has replaced; null without such a purge. */
+    /**
+     * Returns the stamps that the oldest undoable purge of everything has replaced. Returns null if there is no such
+     * purge.
+     */
     private @Nullable List<InvalidationEntry> firstOfAll() {
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : purges.values()) {
             for (Map.Entry<InvalidationEntry, List<InvalidationEntry>> one : purge.entrySet()) {
@@ -182,9 +190,9 @@ final class UndoLog {
     }
 
     /**
-     * Returns the part of the soft stamp of everything that no undo can lower.
+     * Returns the soft stamp of everything without purges that can still be undone.
      *
-     * @param soft the soft stamp of everything in force
+     * @param soft the current soft stamp of everything
      */
     long settled(long soft) {
         List<InvalidationEntry> displaced = firstOfAll();
@@ -199,9 +207,9 @@ final class UndoLog {
     }
 
     /**
-     * Raises the soft stamp of everything that no undo can lower, if a purge of everything can be undone.
+     * Raises the stamp that remains after an undo of the purges of everything.
      *
-     * @return false without such a purge
+     * @return false, without a change, if no purge of everything can be undone
      */
     boolean raiseSettled(long stamp) {
         List<InvalidationEntry> displaced = firstOfAll();

@@ -1,4 +1,4 @@
-/** Invalidation of stored responses: stamps in force, undo, and removal of single URLs. */
+/** Purges of stored responses by URL, host, prefix, group, tag or pattern, and their undo. */
 @NullMarked
 package io.millrace.proxy.purge;
 

@@ -14,8 +14,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One compiled rule of {@code cache_rules}. Cheap conditions are checked first, expressions last. Expressions run in
- * linear time in the length of the URL. Immutable.
+ * One compiled rule of the configuration list {@code cache_rules}. Cheap conditions are checked first, regular
+ * expressions last. Expressions run in time linear in the length of the URL. Immutable.
  */
 final class CacheRule {
     private static final byte[] NOTHING = {};
@@ -50,7 +50,7 @@ final class CacheRule {
         return config;
     }
 
-    boolean asksForTime() {
+    boolean dependsOnTime() {
         return when.time() != null;
     }
 
@@ -58,7 +58,7 @@ final class CacheRule {
      * Returns true if the rule matches the request. Allocates only if the rule has an expression or the path has
      * encodings.
      *
-     * @param mapped the mapping of the request, which determines the key URL that expressions are matched with
+     * @param mapped the mapping of the request; URL expressions are matched with its key URL
      * @param client the client's address, null if unknown
      * @param minuteOfDay 0 to 1439
      */
@@ -103,7 +103,7 @@ final class CacheRule {
         return false;
     }
 
-    /** Returns true if the normalized path matches. Spellings with the same key match the same rules. */
+    /** Returns true if the normalized path matches. Paths with the same cache key therefore match the same rules. */
     private boolean isPath(TargetUri url) {
         if (prefix.length == 0 && suffix.length == 0) {
             return true;

@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of {@code cache_rules}, which change the cache settings of a request's remap rule. Without rules, a request
- * costs one check. Thread-safe.
+ * The rules of the configuration list {@code cache_rules}. They change the cache settings of a request's remap
+ * rule. Without rules, a request costs one check. Thread-safe.
  */
 public final class CacheRules {
-    /** Limit of cached combinations of rules, because clients choose combinations by method and URL. */
+    /** Limit of cached combinations of rules. Clients can cause any combination by their choice of method and URL. */
     private static final int COMBINATIONS_MAX = 4096;
 
     private static final long MINUTE_MILLIS = 60_000;
@@ -25,11 +25,14 @@ public final class CacheRules {
 
     private final CacheRule[] rules;
     private final RuledSettings[] plain;
-    private final boolean asksForTime;
+    private final boolean dependsOnTime;
     private final ZoneId zone;
-    private final AtomicInteger room = new AtomicInteger(COMBINATIONS_MAX);
+    private final AtomicInteger freeCombinations = new AtomicInteger(COMBINATIONS_MAX);
 
-    /** A cache of the last minute since the epoch, with its minute of the day in the low 11 bits. */
+    /**
+     * The last used minute since the epoch. The low 11 bits contain its local minute of the day. Saves the time zone
+     * lookup.
+     */
     private final AtomicLong lastMinute = new AtomicLong(-1);
 
     private CacheRules(ProxyConfig config, ZoneId zone) {
@@ -43,9 +46,9 @@ public final class CacheRules {
         plain = settings.toArray(RuledSettings[]::new);
         boolean timed = false;
         for (CacheRule rule : rules) {
-            timed |= rule.asksForTime();
+            timed |= rule.dependsOnTime();
         }
-        asksForTime = timed;
+        dependsOnTime = timed;
     }
 
     /** Returns the rules of a configuration. Times of day are in the given zone. */
@@ -58,7 +61,7 @@ public final class CacheRules {
         return rules.length == 0;
     }
 
-    /** Returns the settings of the remap rule alone. */
+    /** Returns the settings of the request's remap rule, without cache rules. */
     public RuledSettings without(Mapped mapped) {
         return plain[mapped.rule().index()];
     }
@@ -66,22 +69,22 @@ public final class CacheRules {
     /**
      * Returns the settings in force for a request.
      *
-     * @param client the client's address, null if unknown; rules with a condition on the address do not match then
+     * @param client the client's address; null if unknown, in which case rules with a condition on it do not match
      */
     public RuledSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
         RuledSettings found = without(mapped);
-        int minute = asksForTime ? minuteOfDay(nowMillis) : 0;
+        int minute = dependsOnTime ? minuteOfDay(nowMillis) : 0;
         for (CacheRule rule : rules) {
             if (rule.matches(mapped, request, client, minute)) {
-                found = found.with(rule.config(), room);
+                found = found.with(rule.config(), freeCombinations);
             }
         }
         return found;
     }
 
-    /** Returns the settings after the lifetime that a rule of {@code rules} sets. */
+    /** Returns the settings changed by the lifetime of an element of the configuration list {@code rules}. */
     public RuledSettings with(RuledSettings settings, CacheRuleConfig lifetime) {
-        return settings.with(lifetime, room);
+        return settings.with(lifetime, freeCombinations);
     }
 
     private int minuteOfDay(long nowMillis) {

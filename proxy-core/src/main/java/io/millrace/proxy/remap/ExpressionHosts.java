@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules whose host is an expression. Their match depends only on the host. Each expression is matched once per
- * host, in linear time in the host's length, and the result is cached. For hosts named by rules the result is kept
- * permanently; for others until another host uses the slot. The number of slots limits the memory that clients can use.
- * Thread-safe.
+ * The remap rules whose host is a regular expression, with a cache by host. Each expression is
+ * matched once per host, in time linear in the length of the host. For hosts that rules name, the result is kept
+ * permanently. For other hosts, it is kept until another host needs its slot. The fixed number of slots limits the
+ * memory that clients can use. Thread-safe.
  */
 final class ExpressionHosts {
     private static final int SLOTS = 1024;
@@ -25,7 +25,7 @@ final class ExpressionHosts {
 
     /**
      * @param rules in the order of the configuration
-     * @param named the rules that name a host, by host
+     * @param named the rules that name a host literally, by host
      */
     ExpressionHosts(List<RemapRule> rules, Map<String, List<RemapRule>> named, PathTrie withoutHost) {
         this.rules = rules;
@@ -36,7 +36,7 @@ final class ExpressionHosts {
     /**
      * Returns all rules of a host, including those without a host.
      *
-     * @param ofName the rules that name the host, null if there are none
+     * @param ofName the rules that name the host literally; null if there are none
      */
     HostRules of(@Nullable HostRules ofName, byte[] bytes, int from, int to) {
         if (ofName != null) {

@@ -6,9 +6,9 @@ import io.millrace.proxy.http.TargetUri;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The rules for hosts chosen by clients: each leads to the URL's own host. A rule is created when its host is
- * requested, and cached in one slot until another host uses the slot. The number of slots limits the memory that
- * clients can use. Thread-safe.
+ * The rules of a forward proxy: each leads to the host that the client chose. A rule is created when its host is
+ * requested, and cached until another host needs its slot. The fixed number of slots limits the memory that clients
+ * can use. Thread-safe.
  */
 final class ForwardedHosts {
     private static final int SLOTS = 1024;
@@ -17,7 +17,7 @@ final class ForwardedHosts {
     private final AtomicReferenceArray<Mapped> slots = new AtomicReferenceArray<>(SLOTS);
 
     /**
-     * @param config settings common to all these rules
+     * @param config settings that all these rules share
      */
     ForwardedHosts(RemapRuleConfig config) {
         model = new RemapRule(config);

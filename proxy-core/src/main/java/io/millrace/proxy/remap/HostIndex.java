@@ -9,13 +9,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of one group by host, in an open-addressing hash table. Immutable except for the cache in
- * {@link ExpressionHosts}.
+ * The remap rules of one group ({@link RemapVerb.Group}) by host, in an open-addressing hash table. Immutable,
+ * except for the cache in {@link ExpressionHosts}.
  */
 final class HostIndex {
     private static final byte[] ROOT = {'/'};
 
-    /** The length is a power of two; at most half of the slots are used. */
+    /** The slots. Their number is a power of two, and at most half of them are used. */
     private final @Nullable HostRules[] hosts;
 
     private final HostRules otherHosts;
@@ -60,9 +60,10 @@ final class HostIndex {
     }
 
     /**
-     * Returns the result for a URL. A target in asterisk form, which has no path, is matched as the root of its host.
+     * Returns the result for a URL. A target in asterisk form ({@code *}) has no path, and is matched as the path
+     * {@code /}.
      *
-     * @param port the port to match
+     * @param port the port that rules with a port must have
      */
     RemapResult match(TargetUri target, int port) {
         byte[] host = target.hostBytes();
@@ -72,7 +73,7 @@ final class HostIndex {
                 : found.match(target.isSecure(), port, target.targetBytes(), target.pathStart(), target.pathEnd());
     }
 
-    /** Returns the result for the root of a URL's host. */
+    /** Returns the result for the path {@code /} of a URL's host. */
     RemapResult matchRoot(TargetUri target) {
         byte[] host = target.hostBytes();
         return host(host, 0, host.length).match(target.isSecure(), target.port(), ROOT, 0, ROOT.length);

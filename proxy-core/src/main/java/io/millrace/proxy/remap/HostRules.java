@@ -6,9 +6,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules that may match requests for one host, in order of precedence: rules for this host with the request's port,
- * rules for this host without a port, rules without a host. Immutable once built. A connection may keep the instance
- * between requests for the same host while it keeps the {@link RemapTable}.
+ * The remap rules that may match requests for one host. First come rules for this host and the request's port, then
+ * rules for this host without a port, then rules without a host. Immutable once built, except for a cache. A connection
+ * may keep the object between requests for the same host, as long as it uses the same {@link RemapTable}.
  */
 public final class HostRules {
     /** The rules for one scheme and one port; the port is -1 for rules without a port. */
@@ -19,8 +19,8 @@ public final class HostRules {
     private PortRules[] ports = {};
 
     /**
-     * These rules together with the rules whose host expressions match. Built at the first request for the host; racing
-     * threads may build it twice.
+     * These rules, together with the rules whose host expressions match. Built at the first request for the host,
+     * perhaps by several threads at the same time.
      */
     private volatile @Nullable HostRules merged;
 
@@ -61,7 +61,7 @@ public final class HostRules {
 
     void add(RemapRule rule) {
         RuleUrl from = rule.config().from();
-        // A reverse rule matches one port only: a Location with another port names another service.
+        // A reverse rule always matches one port only, because a URL with another port belongs to another service.
         boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;
         add(from.isSecure(), reverse ? from.effectivePort() : from.port(), rule);
     }

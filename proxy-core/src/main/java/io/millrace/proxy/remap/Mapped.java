@@ -5,8 +5,8 @@ import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result for a URL that a rule maps. There is one instance per rule. Methods for request-dependent values take the
- * target. Immutable.
+ * The result for a URL that a remap rule maps to an origin. There is one object per rule, so values that depend
+ * on the request have a parameter for the URL. Immutable.
  *
  * @param rule the rule that maps the URL
  */
@@ -26,7 +26,7 @@ public record Mapped(RemapRule rule) implements RemapResult {
         return rule.originPort();
     }
 
-    /** Returns the URL for the cache key of a client's URL; see {@link RemapRule#keyUrl}. */
+    /** Returns the URL from which the cache key of a client's URL is made; see {@link RemapRule#keyUrl}. */
     public TargetUri keyUrl(TargetUri target) {
         return rule.keyUrl(target);
     }

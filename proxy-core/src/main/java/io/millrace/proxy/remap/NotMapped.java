@@ -1,8 +1,8 @@
 package io.millrace.proxy.remap;
 
 /**
- * The result for a URL that no rule maps. The request is not proxied, because hosts without a rule are not reachable.
- * Immutable.
+ * The result for a URL that no remap rule maps. The request is refused, because clients may reach only mapped
+ * hosts. Immutable.
  *
  * @param reason the reason
  */
@@ -17,7 +17,7 @@ public record NotMapped(Reason reason) implements RemapResult {
         LEAVES_RULE
     }
 
-    /** No searched rule matches. */
+    /** The result if no rule matches. */
     public static final NotMapped NO_RULE = new NotMapped(Reason.NO_RULE);
 
     static final NotMapped NO_PATH = new NotMapped(Reason.NO_PATH);

@@ -3,9 +3,9 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.http.UriBytes;
 import java.util.Arrays;
 
-/** Reads paths byte by byte in the normalized form of cache keys, without copying them (RFC 3986 s6.2.2). */
+/** Compares paths in the normalized form of cache keys, without copying them (RFC 3986 s6.2.2). */
 final class PathBytes {
-    /** Result for a percent-encoding that cache keys keep. The caller compares its hex digits in upper case. */
+    /** Result for a percent-encoding that is kept in cache keys. The caller compares its hex digits in upper case. */
     static final int ENCODED = -1;
 
     private PathBytes() {}
@@ -15,11 +15,11 @@ final class PathBytes {
         int high = Character.digit(bytes[i + 1], 16);
         int low = Character.digit(bytes[i + 2], 16);
         byte decoded = (byte) (high << 4 | low);
-        // Cache keys keep an encoded dot.
+        // An encoded dot stays encoded in cache keys, because decoding could create a dot segment.
         return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
     }
 
-    static byte capital(byte b) {
+    static byte upperCaseHex(byte b) {
         return b >= 'a' && b <= 'f' ? (byte) (b - 'a' + 'A') : b;
     }
 
@@ -28,7 +28,7 @@ final class PathBytes {
         return Arrays.copyOf(normal, UriBytes.normalizePath(path, 0, path.length, normal, 0));
     }
 
-    /** Returns the position in the raw path after {@code length} bytes of its normalized form. */
+    /** Returns the position in a raw path that follows the first {@code length} bytes of its normalized form. */
     static int skip(byte[] bytes, int from, int to, int length) {
         if (!UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
             return Math.min(to, from + length);
@@ -41,14 +41,14 @@ final class PathBytes {
     }
 
     /**
-     * Returns true if resolving the dot segments of a range would lead above its start. Backslashes, and encoded
-     * slashes, dots and backslashes, are decoded first, because some origins do so. Empty segments do not count,
-     * because some origins merge them.
+     * Returns true if resolving the dot segments of a range would lead above its start. Decodes encoded slashes,
+     * dots and backslashes first, and treats backslashes as slashes, because some origins do so. Ignores empty
+     * segments, because some origins merge them.
      *
      * @param atSegmentStart whether the range begins at the start of a segment; otherwise its bytes up to the first
      *     slash are ignored
      */
-    static boolean climbs(byte[] bytes, int from, int to, boolean atSegmentStart) {
+    static boolean leadsAboveStart(byte[] bytes, int from, int to, boolean atSegmentStart) {
         int depth = 0;
         int dots = 0;
         int others = 0;

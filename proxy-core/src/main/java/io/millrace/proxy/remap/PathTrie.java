@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path prefixes of rules that are otherwise equal, as a radix tree over normalized bytes. A lookup reads the path
- * once, whatever the number of rules. Immutable once built.
+ * A radix tree of path prefixes, for rules with the same scheme, host and port. Compares normalized bytes. A
+ * lookup reads the path once, independent of the number of rules. Immutable once built. An asterisk with a number
+ * marks the end of a rule's path:
  *
  * <pre>
  * rules /js/ (0), /js/lib/ (1), / (2)      "/"*2 -- "js/"*0 -- "lib/"*1
@@ -55,7 +56,10 @@ final class PathTrie {
             children.add(at, child);
         }
 
-        /** Splits this edge after {@code length} bytes. The rest becomes the only child. */
+        /**
+         * Splits the label of this node after {@code length} bytes. A new child, the only one, gets the remaining
+         * bytes.
+         */
         void split(int length) {
             Node rest = new Node(Arrays.copyOfRange(label, length, label.length));
             rest.rule = rule;
@@ -69,7 +73,7 @@ final class PathTrie {
 
     private final Node root = new Node(new byte[0]);
 
-    /** Adds a rule, in list order. Call only while the table is being built. */
+    /** Adds a rule. Call in the order of the configuration, and only while the table is being built. */
     void add(byte[] path, RemapRule rule) {
         Node node = root;
         int i = 0;
@@ -92,7 +96,7 @@ final class PathTrie {
         }
     }
 
-    /** Returns the first listed rule whose path is a prefix of the range; null if there is none. */
+    /** Returns the first listed rule whose path is a prefix of the range. Returns null if there is none. */
     @Nullable
     RemapRule find(byte[] bytes, int from, int to) {
         Node node = root;
@@ -111,7 +115,7 @@ final class PathTrie {
             int b = bytes[i++];
             if (digits > 0) {
                 digits--;
-                b = PathBytes.capital((byte) b);
+                b = PathBytes.upperCaseHex((byte) b);
             } else if (encoded && b == '%') {
                 int decoded = PathBytes.unreservedAt(bytes, i - 1);
                 if (decoded >= 0) {

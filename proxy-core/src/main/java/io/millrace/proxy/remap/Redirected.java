@@ -3,8 +3,8 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * The result for a URL that a rule redirects. There is one instance per rule. Methods for request-dependent values take
- * the target. Immutable.
+ * The result for a URL that a remap rule redirects. There is one object per rule, so values that depend on the
+ * request have a parameter for the URL. Immutable.
  *
  * @param rule the rule that redirects
  */
@@ -15,8 +15,8 @@ public record Redirected(RemapRule rule) implements RemapResult {
     }
 
     /**
-     * Returns the status of the response: the rule's own, else 301 for permanent redirects and 307 for temporary ones.
-     * HTTP/1.0, which has no 307, gets 302.
+     * Returns the status of the response. This is the configured status, or 301 for permanent and 307 for
+     * temporary redirects. HTTP/1.0 clients receive 302 instead of 307, which they do not know.
      *
      * @param minorVersion minor version of the client's HTTP/1
      */
@@ -31,8 +31,8 @@ public record Redirected(RemapRule rule) implements RemapResult {
     }
 
     /**
-     * Returns the redirect URL: the rule's URL in place of the matched part, then the rest of the client's path and
-     * query. Bytes not allowed in URLs are percent-encoded.
+     * Returns the redirect URL. The rule's target URL replaces the matched part; the rest of the client's path
+     * and query follows. Bytes that URLs do not allow are percent-encoded.
      */
     public String location(TargetUri target) {
         return rule.urlOf(target);

@@ -12,11 +12,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages that may link to URLs of a rule, and the redirect for other requests: {@code map_with_referer}. The first
- * expression that matches Referer decides. If none matches, {@code *} allows the request. Immutable.
+ * The Referer conditions of a {@code map_with_referer} rule. Also has the redirect for requests that do not fulfil
+ * them. The first expression that matches Referer decides. If none matches, the request is allowed only if {@code *} is
+ * configured. Immutable.
  */
 public final class RefererRules {
-    /** One expression, which allows or refuses. */
+    /** A regular expression; requests whose Referer matches are allowed or refused. */
     private record Expression(Pattern pattern, boolean refused) {}
 
     private final RemapRule rule;

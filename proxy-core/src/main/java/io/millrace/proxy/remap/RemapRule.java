@@ -17,7 +17,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One compiled remap rule: its origin, its cache keys, and the requests that the origin receives. Immutable. */
+/**
+ * One compiled remap rule. Determines the origin, the cache key and the URL of the origin request for the URLs that it
+ * matches. Immutable.
+ */
 public final class RemapRule {
     private static final byte[] ASTERISK = {'*'};
 
@@ -36,7 +39,7 @@ public final class RemapRule {
     private final KeyRules keyRules;
     private final boolean hasPlainKeys;
     private final byte[] keySuffix;
-    private final boolean mayBeLeft;
+    private final boolean checksDotSegments;
     private final String redirectReason;
     private final @Nullable RefererRules referers;
 
@@ -59,8 +62,9 @@ public final class RemapRule {
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
         keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
-        // A URL in a response that is outside the rule's {@code to} belongs to another resource.
-        mayBeLeft = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
+        // A reverse rule must check this always: a URL in a response that leaves the rule's path belongs to another
+        // resource.
+        checksDotSegments = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
         RefererConfig refererConfig = config.referers();
         referers = refererConfig == null ? null : new RefererRules(this, refererConfig);
         redirectReason = config.verb().isRedirect() ? "redirect:remap[" + config.index() + "]" : "";
@@ -68,11 +72,10 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the rule for a host that its expression matches, with the captured groups in place of {@code $0} to
-     * {@code $9}.
+     * Returns the rule for a host that its expression matches. Captured groups replace {@code $0} to {@code $9}.
      *
      * @param host in lower case
-     * @return null if the expression does not match, or if the result has no host
+     * @return null if the expression does not match, or if the resulting URL has no host
      */
     @Nullable
     RemapRule expanded(String host) {
@@ -96,7 +99,7 @@ public final class RemapRule {
                 && url.host().equals(to.host());
     }
 
-    /** Returns true if the rule forwards to the host that the client chose, and was not configured by an operator. */
+    /** Returns true for a rule of the forward proxy, which leads to the host that the client chose. */
     public boolean isForwarding() {
         return config.isForwarding();
     }
@@ -114,9 +117,9 @@ public final class RemapRule {
     /**
      * Returns true if the rule may map URLs of a host.
      *
-     * @param leftOver whether rules without a host apply to some of the host's URLs
+     * @param hostlessRulesApply whether rules without a host apply to some URLs of the host
      */
-    boolean isForHost(String host, boolean leftOver) {
+    boolean isForHost(String host, boolean hostlessRulesApply) {
         String named = config.from().host();
         if (!config.verb().isForward() || config.from().isWebSocket()) {
             return false;
@@ -124,7 +127,7 @@ public final class RemapRule {
         if (hostPattern != null) {
             return hostPattern.matcher(host).matches();
         }
-        return named == null ? leftOver : named.equals(host);
+        return named == null ? hostlessRulesApply : named.equals(host);
     }
 
     /** The configuration of the rule. */
@@ -137,12 +140,12 @@ public final class RemapRule {
         return config.index();
     }
 
-    /** The protocols that a client's connection may switch to, in lower case; empty for none. */
+    /** The protocols to which a client's connection may be upgraded, in lower case; empty for none. */
     public List<String> upgrade() {
         return config.upgrade();
     }
 
-    /** The pages that may link to URLs of the rule; null without a restriction. */
+    /** The conditions on the Referer of requests; null for none. */
     public @Nullable RefererRules referers() {
         return referers;
     }
@@ -187,10 +190,10 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the part of this rule's cache keys after the URL. One URL may be requested on several ports and be
-     * another resource on each. Responses stored for a rule must not be used for forwarded requests after the rule was
-     * removed, nor forwarded responses for a new rule. Rules with a common key host share keys only if their requests
-     * to the origin are the same. Otherwise the responses of one rule would be served for another.
+     * Returns the part of this rule's cache keys that follows the URL. Responses that have the same URL
+     * but must not be mixed get different suffixes. These are responses for different received ports, and responses
+     * of remap rules and of the forward proxy. Rules with a common key host get different suffixes if their origin
+     * requests differ.
      */
     private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
@@ -207,14 +210,17 @@ public final class RemapRule {
                         + (rules.sendsWholeQuery() ? " whole-query" : "");
     }
 
-    /** Returns the URL for the cache key of a client's URL: the same instance unless the rule has settings for keys. */
+    /**
+     * Returns the URL from which the cache key of a client's URL is made. Returns the same object unless the rule has
+     * settings for keys.
+     */
     public TargetUri keyUrl(TargetUri target) {
         return hasPlainKeys ? target : keyRules.keyUrl(target);
     }
 
     /**
-     * Returns the URL requested from the origin if the response may be stored: the key's URL unless the rule specifies
-     * otherwise.
+     * Returns the URL requested from the origin if the response may be stored. This is the key's URL, unless the
+     * rule specifies otherwise.
      */
     public TargetUri originUrl(TargetUri target, TargetUri keyUrl) {
         return keyRules.originUrl(target, keyUrl);
@@ -226,11 +232,11 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the request target for the origin. It consists of the path of the rule's {@code to}, the rest of the
-     * client's path after the matched part, the query of {@code to} and the client's query. The path is in the
-     * normalized form of cache keys, because two spellings with one key must cause the same origin request. The
-     * client's query is unchanged. If the matched part ended with a slash, or the rest begins with one, exactly that
-     * slash is between the two.
+     * Returns the request target for the origin. Its path is the path of the rule's {@code to} and the client's
+     * path after the matched part. Its query is the query of {@code to} and the client's query. The path is in the
+     * normalized form of cache keys, because two spellings with the same key must cause the same origin
+     * request. The client's query is unchanged. Exactly one slash joins the two paths, if the matched part ended with a
+     * slash or the remaining path begins with one.
      *
      * @param target a URL that this rule matches
      */
@@ -284,8 +290,8 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the complete URL requested from the origin; for a target without a path, the authority alone (RFC 9112
-     * s3.2.4).
+     * Returns the complete URL requested from the origin. For a target in asterisk form, which has no path,
+     * returns only scheme and authority (RFC 9112 s3.2.4).
      */
     byte[] originUrlBytes(TargetUri target) {
         byte[] start = (originScheme + "://" + originAuthority).getBytes(StandardCharsets.ISO_8859_1);
@@ -299,31 +305,31 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the Host field for the origin: the host of the rule's {@code to}. With {@code pristine_host_hdr} it is
-     * the client's own host, if the client sent one.
+     * Returns the Host field of the origin request: the host of the rule's {@code to}. With {@code pristine_host_hdr},
+     * returns the host that the client sent, if any.
      */
     public String hostField(TargetUri target) {
         return config.pristineHostHdr() && target.hostBytes().length > 0 ? target.authority() : originAuthority;
     }
 
     /**
-     * Returns true if the path leaves the rule's {@code to} path when the origin resolves dot segments. If {@code to}
-     * is the origin's root, no path can leave it.
+     * Returns true if dot segments in the path would lead out of the rule's {@code to} path. If {@code to} is the
+     * root of the origin, no path can leave it.
      */
     boolean isEscapedBy(byte[] bytes, int from, int to) {
-        if (!mayBeLeft) {
+        if (!checksDotSegments) {
             return false;
         }
         int rest = restStart(bytes, from, to);
         boolean atSegmentStart = fromPath[fromPath.length - 1] == '/' || toPath[toPath.length - 1] == '/';
-        return PathBytes.climbs(bytes, rest, to, atSegmentStart);
+        return PathBytes.leadsAboveStart(bytes, rest, to, atSegmentStart);
     }
 
     private int restStart(byte[] bytes, int from, int to) {
         return PathBytes.skip(bytes, from, to, fromPath.length);
     }
 
-    /** Returns the rule as written, with its location. */
+    /** Returns the rule as written in the configuration, with its file and line. */
     @Override
     public String toString() {
         String location = config.location();

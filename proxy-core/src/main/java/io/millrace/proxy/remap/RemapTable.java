@@ -14,23 +14,24 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of all remap rules of a configuration. A lookup hashes the host and reads the path once per group of rules.
- * Its cost does not depend on the number of rules.
+ * All remap rules of a configuration, with a lookup of the rule for a URL. A lookup hashes the host and reads the
+ * path once per group of rules. Its cost does not depend on the number of rules.
  *
- * <p>Precedence is that of Traffic Server: rules by the received port, then {@code map} and {@code regex_map}, then
- * redirects, then regex redirects. Rules for WebSocket are separate. Requests for WebSocket check them before all
- * others. Within a group, a rule with a host precedes all rules without. Among rules with the same scheme, host and
- * port, the first listed rule whose path is a prefix of the request's path wins. Therefore {@code /} before
- * {@code /stuff/} hides it. A rule without a port matches every port that no rule for the host and path names.
+ * <p>The order of precedence is that of Traffic Server: rules by the received port, then {@code map} and
+ * {@code regex_map}, then redirects, then regex redirects. WebSocket rules are separate, and are searched first for
+ * WebSocket requests. Within a group, a rule with a host precedes all rules without a host. Among rules with the same
+ * scheme, host and port, the first listed rule whose path is a prefix of the request's path wins. Therefore a rule for
+ * {@code /} hides a later rule for {@code /stuff/}. A rule without a port matches a request if no rule with the
+ * request's port does.
  *
- * <p>The result depends only on the URL and the received port, and is the same for all paths with the same cache key.
- * Otherwise a response of one rule's origin could be served for another rule. If the port matters, it is part of the
- * key.
+ * <p>The result depends only on the URL and the received port. All spellings of a path with the same cache key
+ * have the same result. Otherwise a response of one rule's origin could be served for another rule. If the received
+ * port matters, it is part of the key.
  *
  * <p>Immutable except for its cache of expression matches.
  */
 public final class RemapTable {
-    /** The received port if it is unknown. No rule by received port matches then. */
+    /** Value for an unknown received port. No rule by received port matches it. */
     public static final int NO_PORT = -1;
 
     private final List<RemapRule> rules;
@@ -78,14 +79,14 @@ public final class RemapTable {
         return rules;
     }
 
-    /** Returns the result for a URL on any received port. Rules by received port are ignored. */
+    /** Returns the result for a URL. Ignores rules by received port. */
     public RemapResult match(TargetUri target) {
         return match(target, NO_PORT);
     }
 
     /**
-     * Returns the result for a request. A target in asterisk form, which has no path, is matched as the root of its
-     * host. Allocates only if there are expressions and the host was not requested recently.
+     * Returns the result for a request. A target in asterisk form ({@code *}) has no path, and is matched as the
+     * path {@code /}. Allocates only if there are host expressions and the host was not requested recently.
      *
      * @param receivedPort the local port of the connection, or {@link #NO_PORT}
      */
@@ -101,16 +102,16 @@ public final class RemapTable {
     }
 
     /**
-     * Returns the result of the WebSocket rules for a WebSocket request. {@link NotMapped} means that the other rules
-     * decide.
+     * Returns the result of the WebSocket rules for a WebSocket request. If it is {@link NotMapped}, the caller
+     * searches the other rules.
      */
     public RemapResult matchWebSocket(TargetUri target) {
         return webSockets == null ? NotMapped.NO_RULE : webSockets.match(target, target.port());
     }
 
     /**
-     * Returns the result for an unmapped request in absolute form from a client with the right to forwarding: its own
-     * host.
+     * Returns the result of the forward proxy for an unmapped request in absolute form. The caller has checked
+     * that the client may use the forward proxy.
      */
     public RemapResult forwarded(TargetUri target) {
         return forwards && hasHost(target) ? forwardedHosts.of(target) : NotMapped.NO_RULE;
@@ -134,7 +135,10 @@ public final class RemapTable {
         return found;
     }
 
-    /** Returns all mappings of a URL: by its rule, and by each rule for a received port. */
+    /**
+     * Returns all possible mappings of a URL. These are the mapping without a received port, and one for each received
+     * port that rules name.
+     */
     public List<Mapped> matches(TargetUri target) {
         List<Mapped> found = new ArrayList<>(1);
         if (match(target) instanceof Mapped mapped) {
@@ -151,9 +155,9 @@ public final class RemapTable {
     }
 
     /**
-     * Returns all primary keys that a client's URL may have by its rules. If no rule maps the URL, these are the keys
-     * of the URL itself and of a forwarded request. The latter may be stored although forwarding is now disabled, and
-     * would be found again when it is enabled.
+     * Returns all primary keys that a client's URL may have. If no rule maps the URL, these are the keys of the
+     * URL itself and of a forwarded request. Responses of forwarded requests may still be stored although the
+     * forward proxy is disabled now.
      */
     public List<CacheKey> keys(TargetUri target) {
         List<Mapped> found = matches(target);
@@ -174,14 +178,14 @@ public final class RemapTable {
     }
 
     /**
-     * Returns the rules that may map URLs of a URL's host, in either scheme. These are the rules with this host or a
-     * matching expression, and the rules without a host if any URL of the host is left to them.
+     * Returns the rules that may map URLs of a URL's host, over http or https. These are the rules with this host
+     * or a matching expression. Rules without a host are included if they may map some URL of the host.
      */
     public List<RemapRule> rulesUnder(TargetUri url) {
-        boolean leftOver = isLeftToOthers(url) || isLeftToOthers(url.inOtherScheme());
+        boolean hostlessRulesApply = mayUseHostlessRules(url) || mayUseHostlessRules(url.inOtherScheme());
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {
-            if (rule.isForHost(url.host(), leftOver)) {
+            if (rule.isForHost(url.host(), hostlessRulesApply)) {
                 found.add(rule);
             }
         }
@@ -189,8 +193,8 @@ public final class RemapTable {
     }
 
     /**
-     * Returns the rules affected by an invalidation of the URL's whole host: those under the host, and those with a
-     * common key host.
+     * Returns the rules whose responses a purge of the URL's host affects. These are the rules under the host,
+     * and rules with the same host in their cache keys.
      */
     public Set<RemapRule> rulesConcernedBy(TargetUri url) {
         Set<RemapRule> concerned = new LinkedHashSet<>(rulesUnder(url));
@@ -211,7 +215,7 @@ public final class RemapTable {
         return concerned;
     }
 
-    /** Returns the rules whose tags belong to one of these sites. */
+    /** Returns the rules whose responses belong to one of these sites, for purges by tag. */
     public List<RemapRule> rulesOfSites(Set<String> sites) {
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {
@@ -223,7 +227,7 @@ public final class RemapTable {
         return found;
     }
 
-    private boolean isLeftToOthers(TargetUri url) {
+    private boolean mayUseHostlessRules(TargetUri url) {
         return !(forward.matchRoot(url) instanceof Mapped mapped)
                 || mapped.rule().config().from().host() == null;
     }

@@ -16,12 +16,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of {@code reverse_map}, which replace URLs of origins in responses by URLs of clients. Stored responses
- * keep the origin's URLs. Each response is changed when it is sent, whether it was fetched or stored. Therefore one
- * stored response serves clients of several hosts, and a new rule takes effect immediately.
+ * The {@code reverse_map} rules, which replace URLs of origins in response fields by URLs for clients. Stored
+ * responses keep the origin's URLs; each response is changed when it is sent. Therefore one stored response serves
+ * clients of several hosts, and a new rule takes effect immediately.
  *
- * <p>If several rules match an origin's URL, the first one that leads to the client's own scheme and host is used, else
- * the first. Immutable.
+ * <p>If several rules match an origin's URL, the first rule that leads to the client's scheme and host is used.
+ * If there is none, the first rule is used. Immutable.
  */
 public final class ReverseMap {
     private final HostIndex all;
@@ -49,7 +49,7 @@ public final class ReverseMap {
         return rules.isEmpty() ? null : new ReverseMap(rules);
     }
 
-    /** Returns the origin's head for the client; the same instance if nothing changes. */
+    /** Returns the origin's head with URLs for the client. Returns the same object if nothing changes. */
     public ResponseHead toClient(ResponseHead head, TargetUri client, Mapped mapped) {
         FieldSection fields = head.fields();
         if (!isConcerned(fields)) {
@@ -59,7 +59,10 @@ public final class ReverseMap {
         return changed == fields ? head : head.withFields(changed);
     }
 
-    /** Returns a stored head for the client; the same instance, without allocation, if it contains no URL. */
+    /**
+     * Returns a stored head with URLs for the client. Returns the same object, without allocation, if the head
+     * contains no URL.
+     */
     public StoredHead toClient(StoredHead head, TargetUri client, Mapped mapped) {
         if (!head.hasUrlFields()) {
             return head;
@@ -120,8 +123,9 @@ public final class ReverseMap {
     }
 
     /**
-     * Returns the replacement of a URL in a response; null for no change. A path without a host belongs to the origin.
-     * It becomes a path of the client if the rule leads back to the client's own host.
+     * Returns the replacement of a URL in a response; null for no change. A path without a host refers to the
+     * origin's host. It is replaced by a path if the rule leads to the client's own host, otherwise by a complete
+     * URL.
      */
     private @Nullable String url(String reference, TargetUri client, TargetUri origin) {
         int fragment = reference.indexOf('#');
@@ -145,7 +149,8 @@ public final class ReverseMap {
         }
         TargetUri target = parse(becomes);
         String own = UriBytes.encoded(rule.originTarget(meant));
-        // A client parses a host after two slashes (RFC 3986 s4.2). The author of the path could then choose that host.
+        // A client would parse the text after two slashes as a host (RFC 3986 s4.2), which the author of the path
+        // could choose.
         boolean isPath = target != null && target.isSameOrigin(client) && !own.startsWith("//");
         String result = isPath ? own : becomes;
         return result.equals(text) ? null : result + rest;

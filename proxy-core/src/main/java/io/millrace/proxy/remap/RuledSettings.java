@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cache settings in force for a request: the settings of its remap rule, changed by the matching cache rules in
- * order. Combinations are cached, so that a repeated combination allocates nothing. Thread-safe.
+ * The effective cache settings of a request. They are those of its remap rule, changed by the matching cache rules.
+ * Objects for combinations of rules are cached, so that a repeated combination allocates nothing. Thread-safe.
  */
 public final class RuledSettings {
     private final CacheSettings base;
@@ -22,7 +22,7 @@ public final class RuledSettings {
     private final CacheSettings settings;
     private final @Nullable String text;
     private final AtomicReferenceArray<RuledSettings> next;
-    /** Created on first use. Racing threads may create equal instances. */
+    /** The settings during an overload. Created on first use, perhaps by several threads at the same time. */
     private volatile @Nullable RuledSettings inOverload;
 
     private RuledSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
@@ -60,11 +60,11 @@ public final class RuledSettings {
     }
 
     /**
-     * Adds a rule after those that match already.
+     * Returns the settings that a further matching rule changes.
      *
-     * @param room number of further combinations that may be cached
+     * @param freeCombinations number of combinations that may still be cached; decremented
      */
-    RuledSettings with(CacheRuleConfig rule, AtomicInteger room) {
+    RuledSettings with(CacheRuleConfig rule, AtomicInteger freeCombinations) {
         RuledSettings known = next.get(rule.index());
         if (known != null) {
             return known;
@@ -72,15 +72,15 @@ public final class RuledSettings {
         List<CacheRuleConfig> more = new ArrayList<>(applied);
         more.add(rule);
         RuledSettings made = new RuledSettings(base, List.copyOf(more), next.length());
-        if (room.getAndDecrement() > 0) {
+        if (freeCombinations.getAndDecrement() > 0) {
             next.set(rule.index(), made);
         } else {
-            room.set(0);
+            freeCombinations.set(0);
         }
         return made;
     }
 
-    /** Returns the settings in force while the rule is overloaded. */
+    /** Returns the settings that apply while the remap rule is in overload. */
     public RuledSettings inOverload(StaleRules.UnderLoad load) {
         RuledSettings made = inOverload;
         if (made == null || !made.settings.stale().underLoad().equals(load)) {

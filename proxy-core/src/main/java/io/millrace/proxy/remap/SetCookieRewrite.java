@@ -5,14 +5,12 @@ import io.millrace.proxy.http.TargetUri;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Rewrites Domain and Path of an origin's cookies (RFC 6265 s4.1.2) for a client of this proxy. Thread-safe: no state.
- */
+/** Rewrites Domain and Path of origins' cookies for the client's URL (RFC 6265 s4.1.2). Thread-safe: no state. */
 final class SetCookieRewrite {
     private SetCookieRewrite() {}
 
     /**
-     * Returns a Set-Cookie value with another Domain and Path; null for no change.
+     * Returns the Set-Cookie value with replaced Domain and Path; null for no change.
      *
      * @param rule the reverse rule for the origin's URL
      * @param origin the URL requested from the origin
@@ -50,7 +48,10 @@ final class SetCookieRewrite {
         return becomes.equals(value) ? part : part.substring(0, equals + 1) + becomes;
     }
 
-    /** Replaces a domain of the origin by the client's host, unless the client's host is already in the domain. */
+    /**
+     * Returns the Domain for the client. Replaces a domain of the origin, unless the client's host is in this domain
+     * too.
+     */
     private static String domain(String value, RemapRule rule, TargetUri origin, TargetUri client) {
         String domain = (value.startsWith(".") ? value.substring(1) : value).toLowerCase(Locale.ROOT);
         boolean ofOrigin = isIn(origin.host(), domain);
@@ -64,8 +65,8 @@ final class SetCookieRewrite {
     }
 
     /**
-     * Moves a path below the rule's path with the rule. A path above it, which covers more, becomes the whole path that
-     * the rule leads to.
+     * Returns the Path for the client. In a path below the rule's {@code from} path, {@code to} replaces {@code from}.
+     * A path above {@code from} becomes the {@code to} path.
      */
     private static String path(String value, RemapRule rule) {
         RuleUrl from = rule.config().from();

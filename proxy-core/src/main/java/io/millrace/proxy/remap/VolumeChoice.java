@@ -9,16 +9,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the cache volume of a response: the one named by its rule, else the one of the client's host, else the one of
- * the URL's scheme, else the default. An exact host name precedes the longest matching domain; of two volumes for the
- * same name, the one for the URL's scheme precedes the one for any. Immutable.
+ * Selects the cache volume in which a response is stored. The first of these decides: the volume that the remap
+ * rule names, the volume of the client's host, the volume of the URL's scheme, the default volume. An exact host
+ * name precedes the longest matching domain. For the same name, a volume for the URL's scheme precedes a volume for
+ * both schemes. Immutable.
  */
 public final class VolumeChoice {
     private final Names any = new Names();
     private final Names http = new Names();
     private final Names https = new Names();
 
-    /** The volumes of names, for one scheme or for any. */
+    /** The volumes by host name and domain, for one scheme or for both. */
     private static final class Names {
         final Map<String, String> byHost = new HashMap<>();
         final Map<String, String> byDomain = new HashMap<>();

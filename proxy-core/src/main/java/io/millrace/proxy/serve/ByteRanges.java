@@ -10,11 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A multipart/byteranges message (RFC 9110 s14.6) with several ranges of a content, in the order of the request:
+ * The layout of a multipart/byteranges message (RFC 9110 s14.6). It contains several ranges of a content, in the
+ * order of the request:
  *
  * <pre>
  * CRLF --boundary CRLF
- * Content-Type: ... CRLF             where the whole has one
+ * Content-Type: ... CRLF             if the complete response has one
  * Content-Range: bytes a-b/n CRLF
  * CRLF
  * bytes a to b
@@ -22,13 +23,14 @@ import java.util.List;
  * CRLF --boundary-- CRLF
  * </pre>
  *
- * <p>The boundary is derived from the positions and the time of the response, so that equal requests for the same
- * response get equal bytes. The boundary may occur in the content: recipients use the lengths of the ranges.
+ * <p>The boundary is derived from the ranges and the time of the stored response, so that equal requests receive
+ * equal bytes. It is harmless if the boundary occurs in the content, because recipients use the lengths of the
+ * ranges.
  *
  * <p>Immutable.
  */
 public final class ByteRanges {
-    /** One range with the bytes that precede its content. */
+    /** One range, with the boundary and fields that precede its content. */
     static final class Part {
         private final byte[] preface;
         private final ByteRange range;
@@ -107,7 +109,10 @@ public final class ByteRanges {
         return closing;
     }
 
-    /** Fills the head: 206 with the Content-Type of the message, without Content-Range (RFC 9110 s15.3.7.2). */
+    /**
+     * Fills the response head: status 206, with the Content-Type multipart/byteranges and without Content-Range (RFC
+     * 9110 s15.3.7.2).
+     */
     OutboundHead fill(OutboundHead head, StoredHead stored) {
         FieldSection whole = stored.fields();
         FieldSection.Builder fields = FieldSection.builder();

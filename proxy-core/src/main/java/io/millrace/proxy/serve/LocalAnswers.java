@@ -11,15 +11,15 @@ import io.netty.buffer.ByteBufUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds the responses that the proxy generates: refusals and failures, as one line of plain text with status and
- * reason.
+ * Builds the responses that the proxy itself generates, such as refusals, failures and redirects. The content of
+ * refusals and failures is one line of text with status and reason.
  *
  * <p>Thread-safe: no state.
  */
 public final class LocalAnswers {
     private LocalAnswers() {}
 
-    /** Returns the content. Caller releases. */
+    /** Returns the content of a refusal or failure. The caller releases it. */
     public static ByteBuf content(ByteBufAllocator alloc, int status, String text) {
         ByteBuf content = alloc.buffer(64 + text.length());
         ByteBufUtil.writeAscii(content, Integer.toString(status));
@@ -32,7 +32,7 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head for the content.
+     * Fills the head of a refusal or failure.
      *
      * @param server the Server field; null for none
      * @param allow the methods that the URL supports, required for a 405 (RFC 9110 s15.5.6); null for none
@@ -66,7 +66,7 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head of an answer that the configuration defines.
+     * Fills the head of a response that the configuration defines.
      *
      * @param contentType media type of the content
      * @param server the Server field; null for none
@@ -92,8 +92,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head of a redirect (RFC 9110 s15.4). It has no Cache-Control: clients cache 301 and 308 by default, but
-     * not 302 and 307.
+     * Fills the head of a redirect (RFC 9110 s15.4). Sets no Cache-Control, so that clients cache 301 and 308,
+     * but not 302 and 307.
      *
      * @param location value of the Location field
      * @param server the Server field; null for none
@@ -116,7 +116,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * Fills the head of the response to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
+     * Fills the head of this proxy's own response to OPTIONS or TRACE. The proxy responds if Max-Forwards is 0
+     * (RFC 9110 s7.6.2).
      *
      * @param server the Server field; null for none
      * @param allow the methods that the URL supports; null for TRACE, whose content is the request
@@ -138,8 +139,9 @@ public final class LocalAnswers {
     }
 
     /**
-     * Returns the received request, without fields that may contain secrets (RFC 9110 s9.3.8). Caller releases. Only
-     * the client itself gets it, but a script in a browser that sends the request must not see the cookies.
+     * Returns the content of a response to TRACE. It is the received request, without fields that may contain secrets
+     * (RFC 9110 s9.3.8). A script in a browser, which could send the request, must not see the cookies. The caller
+     * releases the content.
      */
     public static ByteBuf trace(ByteBufAllocator alloc, RequestHead request) {
         ByteBuf content = alloc.buffer(512);
@@ -158,7 +160,7 @@ public final class LocalAnswers {
         return content.writeByte('\r').writeByte('\n');
     }
 
-    /** Returns the fields of a 412 or 416. */
+    /** Returns the fields of a 412 or 416 response, which has no content. */
     static FieldSection withoutContent(long dateSeconds) {
         return FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(dateSeconds))

@@ -10,8 +10,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content source of several ranges of a stored response: for each range its preface and bytes, then the closing
- * line.
+ * The content source of a multipart/byteranges response with ranges of a stored response. Delivers for each range
+ * its preface and bytes, then the closing line.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -25,7 +25,7 @@ public final class MultipartBody implements ContentSource, ContentSink {
     private @Nullable StoredBody current;
     private boolean closingSent;
 
-    /** Takes over the caller's reference to the object. */
+    /** Creates the source. Takes ownership of the reference to the object. */
     public MultipartBody(ByteRanges ranges, StoredObject<?> object, EventExecutor loop, ContentSink sink) {
         this.ranges = ranges;
         this.object = object;
@@ -74,7 +74,7 @@ public final class MultipartBody implements ContentSource, ContentSink {
         sink.onContent(content);
     }
 
-    /** Called when one range is complete. */
+    /** Continues with the next range, because the current one is complete. */
     @Override
     public void onEnd() {
         endCurrent();

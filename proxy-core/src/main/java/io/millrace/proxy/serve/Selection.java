@@ -13,8 +13,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a response that a client gets: the whole, one range, several ranges, or no content. Determined by the
- * request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
+ * The part of a stored response that a client receives. This is the complete content, one or more ranges, or no
+ * content. Determined by the request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
  *
  * <p>Immutable.
  *
@@ -27,7 +27,7 @@ public record Selection(
         Kind kind, long first, long end, @Nullable ByteRanges parts) {
     /** The kind of response. */
     public enum Kind {
-        /** The stored status with the whole content. */
+        /** The stored status with the complete content. */
         WHOLE,
         /** 206 with one range. */
         PART,
@@ -41,7 +41,7 @@ public record Selection(
         UNSATISFIABLE
     }
 
-    private static final FieldNames ASKING = FieldNames.of(
+    private static final FieldNames SELECTING_FIELDS = FieldNames.of(
             FieldName.RANGE,
             FieldName.IF_NONE_MATCH,
             FieldName.IF_MODIFIED_SINCE,
@@ -53,9 +53,9 @@ public record Selection(
     private static final Selection UNSATISFIABLE = new Selection(Kind.UNSATISFIABLE, 0, 0, null);
 
     /**
-     * Selects for a request.
+     * Returns the selection for a request.
      *
-     * @param length length of the whole content, or -1 while unknown: then ranges are ignored
+     * @param length length of the complete content; -1 if it is not known yet, so that ranges are ignored
      */
     public static Selection of(RequestHead request, StoredHead stored, long length) {
         Selection conditional = ofConditions(request, stored);
@@ -81,9 +81,10 @@ public record Selection(
     }
 
     /**
-     * Selects for a request from a part of the content. Positions refer to the whole content.
+     * Returns the selection for a request if only a part of the content is stored. Positions refer to the
+     * complete content.
      *
-     * @return null when the request wants more than the part contains
+     * @return null if the request needs more than the stored part
      */
     public static @Nullable Selection ofPart(RequestHead request, StoredHead stored, ContentRange part) {
         Selection conditional = ofConditions(request, stored);
@@ -116,9 +117,9 @@ public record Selection(
         return new Selection(Kind.PART, single.range().first(), single.range().last() + 1, null);
     }
 
-    /** Returns true if a request has conditions or a range. Otherwise it gets the whole content. */
+    /** Returns true if a request has preconditions or a range. Otherwise the client receives the complete content. */
     public static boolean isAskedFor(RequestHead request) {
-        return ASKING.isAnyIn(request.fields());
+        return SELECTING_FIELDS.isAnyIn(request.fields());
     }
 
     private static @Nullable Selection ofConditions(RequestHead request, StoredHead stored) {
@@ -148,7 +149,7 @@ public record Selection(
     /**
      * Fills the head of the response.
      *
-     * @param length as given to {@link #of}; with {@link #ofPart} the length of the whole content
+     * @param length length of the complete content; -1 if it is not known
      */
     public OutboundHead fill(OutboundHead head, StoredHead stored, long length) {
         boolean knowsLength = stored.contentLength() >= 0;

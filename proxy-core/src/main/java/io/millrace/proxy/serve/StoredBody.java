@@ -13,24 +13,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content source of a stored response or a range of it: slices of bytes in RAM, and reads off the event loop of
- * bytes on disk.
+ * The content source of a stored response, or of a range of it. Delivers slices of bytes in RAM. Reads bytes on
+ * disk without blocking the event loop.
  *
- * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Each sent piece wakes the client, so bytes
- * in RAM may be delivered in pieces of up to four times that. This is always done for a body that is completely in RAM,
- * since the body stays allocated until its end is sent. Separate pieces in RAM are joined according to the pace of the
- * client, so that a lagging client keeps few of them allocated.
+ * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Larger pieces need fewer system
+ * calls and wake the client less often. Therefore bytes in RAM are delivered in pieces of up to 1 MiB. This always
+ * holds for a body that is one buffer in RAM, because that buffer stays allocated until its last byte is sent.
+ * Separate pieces in RAM are joined only for a fast client. For a slow client, joined pieces would stay allocated for
+ * a long time.
  *
  * <p>Confined to the sink's event loop.
  */
 public final class StoredBody implements ContentSource {
-    /** Limit of bytes delivered from RAM in one piece or in a row: the size of the largest common objects there. */
-    private static final int AT_ONCE_BYTES_MAX = 1 << 20;
+    /** Limit of bytes that are delivered from RAM before other connections of the event loop are served. */
+    private static final int BYTES_PER_POLL_MAX = 1 << 20;
     /**
-     * Bytes that a client must accept without delay, after a delay, before pieces are joined again. It is not less than
-     * the kernel's buffer (4 MiB by default). So bytes that only the kernel accepts do not count as progress.
+     * Number of bytes that a slow client must accept without delay before pieces are joined again. At least the
+     * size of the kernel's send buffer (4 MiB by default), because bytes in that buffer are not yet received.
      */
-    private static final int TAKEN_BYTES = 4 << 20;
+    private static final int FAST_CLIENT_BYTES = 4 << 20;
 
     private final StoredObject<?> object;
     private final EventExecutor loop;
@@ -38,21 +39,21 @@ public final class StoredBody implements ContentSource {
     private final long end;
 
     private long position;
-    /** Bytes delivered from RAM since the loop last polled its sockets. */
-    private int atOnceBytes;
-    /** Limit of bytes of joined pieces in the next delivery. */
-    private int togetherBytes = StoredObject.READ_LENGTH_MAX;
-    /** Position from which that limit grows. */
-    private long growsFrom;
+    /** Bytes delivered from RAM since the event loop last polled its sockets. */
+    private int bytesSincePoll;
+    /** Limit of the next delivery of joined pieces, in bytes. Doubles with each delivery. */
+    private int joinedBytesMax = StoredObject.READ_LENGTH_MAX;
+    /** Position in the content from which {@link #joinedBytesMax} grows again. */
+    private long growsFromPosition;
 
     private boolean reading;
     private boolean closed;
     private boolean released;
 
     /**
-     * @param object takes over the caller's reference
-     * @param position position of the first byte wanted
-     * @param end the position after the last byte wanted
+     * @param object the stored response; takes ownership of the reference
+     * @param position position of the first byte to deliver
+     * @param end position after the last byte to deliver
      */
     public StoredBody(StoredObject<?> object, EventExecutor loop, ContentSink sink, long position, long end) {
         this.object = object;
@@ -69,9 +70,9 @@ public final class StoredBody implements ContentSource {
             return;
         }
         int length = nextLength();
-        if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
-            // Otherwise a fast client would occupy the loop until the end of the body.
-            AfterIoTasks.next(loop, this::nextTurn);
+        if (bytesSincePoll + length > BYTES_PER_POLL_MAX) {
+            // Serves other connections first. Otherwise a fast client would occupy the loop until the end of the body.
+            AfterIoTasks.next(loop, this::continueAfterPoll);
             return;
         }
         ByteBuf part = object.residentPart(position, length);
@@ -79,29 +80,32 @@ public final class StoredBody implements ContentSource {
             read(Math.min(length, StoredObject.READ_LENGTH_MAX));
             return;
         }
-        ByteBuf content = withFollowing(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
-        if (position >= growsFrom && !sink.keepsCopies()) {
-            togetherBytes = Math.min(2 * togetherBytes, AT_ONCE_BYTES_MAX);
+        ByteBuf content = joinFollowing(part, Math.min(joinedBytesMax, BYTES_PER_POLL_MAX - bytesSincePoll));
+        if (position >= growsFromPosition && !sink.keepsCopies()) {
+            joinedBytesMax = Math.min(2 * joinedBytesMax, BYTES_PER_POLL_MAX);
         }
-        atOnceBytes += content.readableBytes();
+        bytesSincePoll += content.readableBytes();
         position += content.readableBytes();
         sink.onContent(content);
     }
 
     private int nextLength() {
         if (object.residentBody() != null && !sink.keepsCopies()) {
-            return (int) Math.min(AT_ONCE_BYTES_MAX, end - position);
+            return (int) Math.min(BYTES_PER_POLL_MAX, end - position);
         }
         return lengthOfPiece(position);
     }
 
-    /** Returns the length up to the start of the next piece, so that reads match the pieces kept in RAM. */
+    /**
+     * Returns the length to the next multiple of {@link StoredObject#READ_LENGTH_MAX}, because the store keeps such
+     * pieces in RAM.
+     */
     private int lengthOfPiece(long at) {
         return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);
     }
 
     /** Joins a piece with the following pieces in RAM, up to {@code bytesMax} bytes in total. */
-    private ByteBuf withFollowing(ByteBuf first, int bytesMax) {
+    private ByteBuf joinFollowing(ByteBuf first, int bytesMax) {
         List<ByteBuf> parts = null;
         int bytes = first.readableBytes();
         while (position + bytes < end && bytes + StoredObject.READ_LENGTH_MAX <= bytesMax) {
@@ -110,7 +114,7 @@ public final class StoredBody implements ContentSource {
                 break;
             }
             if (parts == null) {
-                parts = new ArrayList<>(AT_ONCE_BYTES_MAX / StoredObject.READ_LENGTH_MAX);
+                parts = new ArrayList<>(BYTES_PER_POLL_MAX / StoredObject.READ_LENGTH_MAX);
                 parts.add(first);
             }
             parts.add(next);
@@ -121,12 +125,12 @@ public final class StoredBody implements ContentSource {
 
     @Override
     public void onBehind() {
-        togetherBytes = StoredObject.READ_LENGTH_MAX;
-        growsFrom = position + TAKEN_BYTES;
+        joinedBytesMax = StoredObject.READ_LENGTH_MAX;
+        growsFromPosition = position + FAST_CLIENT_BYTES;
     }
 
-    private void nextTurn() {
-        atOnceBytes = 0;
+    private void continueAfterPoll() {
+        bytesSincePoll = 0;
         if (!closed) {
             pull();
         }
@@ -139,7 +143,7 @@ public final class StoredBody implements ContentSource {
 
     private void onRead(@Nullable ByteBuf content) {
         reading = false;
-        atOnceBytes = 0;
+        bytesSincePoll = 0;
         if (closed) {
             if (content != null) {
                 content.release();

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Handles the connections of one event loop that may begin with a PROXY header.
+ * Handles the results of reading PROXY headers, for the connections of one event loop. Passes on accepted
+ * connections. Counts and logs refused ones.
  *
- * <p>Not thread-safe; confined to its event loop.
+ * <p>Confined to its event loop.
  */
 final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -24,11 +25,11 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     private final FaultLog faults =
             new FaultLog(LoggerFactory.getLogger(AnnouncedClients.class), QUIET_NANOS, System::nanoTime);
 
-    /** Serves a connection whose PROXY header has been read, or that has none. */
+    /** Serves a connection after its PROXY header was read, or if the connection has none. */
     interface Serving {
         /**
-         * @param client address of the client; null for the channel's remote address
-         * @param secure whether the header declares that the client used TLS
+         * @param client the client's address in the header; null for the remote address of the channel
+         * @param secure whether the header states that the client used TLS
          */
         void serve(Channel channel, @Nullable InetSocketAddress client, boolean secure);
     }

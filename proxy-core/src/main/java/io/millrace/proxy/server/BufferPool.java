@@ -12,21 +12,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory pool of one proxy, with one arena per event loop. Separate from Netty's shared pool, so that a closed
- * proxy releases all of its memory. {@link #close} makes the pool unreachable, even if the proxy is still referenced;
- * later allocations are not pooled.
+ * The buffer allocator of one proxy: a Netty pool with one arena per event loop. It is separate from Netty's
+ * shared pool, so that a closed proxy releases all its memory. {@link #close} drops the pool, even if the proxy
+ * object is still referenced. Later allocations are not pooled.
  *
- * <p>Thread-safe. Allocating threads should end with the proxy, since Netty keeps an arena reachable from each thread.
- * That holds for the event loops and the store's threads. {@code ProxyServer} opens and closes the store on separate
- * threads.
+ * <p>Thread-safe. Each thread that allocates keeps an arena reachable in Netty, so it should end with the proxy.
+ * The event loops and the threads of the store do. For the same reason, {@code ProxyServer} opens and closes the
+ * store on temporary threads.
  */
 public final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
-    /** Size of a chunk of the pool: a failed allocation needs this much memory to succeed. */
+    /** Size of a chunk of the pool in bytes. The pool needs a new chunk if an allocation fails. */
     private static final int RESERVE_PIECE_BYTES = 4 << 20;
 
     private static final int RESERVE_PIECES = 4;
 
-    /** Direct memory that is released to the JVM when it has no more. */
+    /**
+     * Reserved direct memory. It is released when the JVM has no direct memory left, so that an allocation can
+     * succeed.
+     */
     private final ConcurrentLinkedQueue<ByteBuf> reserve = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger reservePieces = new AtomicInteger();
@@ -65,7 +68,7 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         }
     }
 
-    /** Retries the allocation, after releasing one piece of the reserve for each attempt. */
+    /** Retries the allocation. Releases one piece of the reserve before each attempt. */
     private ByteBuf fromReserve(
             PooledByteBufAllocator from, int initialCapacity, int maxCapacity, OutOfDirectMemoryError failure) {
         onFailure.run();
@@ -95,12 +98,12 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         }
     }
 
-    /** Sets the callback for allocations that fail for lack of direct memory. Called on the allocating thread. */
+    /** Sets the callback for allocations that need the reserve. Called on the allocating thread. */
     void onFailure(Runnable listener) {
         onFailure = listener;
     }
 
-    /** Size of the reserve for failed allocations, in bytes. */
+    /** Size of the reserve in bytes. */
     long reserveBytes() {
         return (long) RESERVE_PIECES * RESERVE_PIECE_BYTES;
     }
@@ -116,13 +119,13 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         return current == null ? UnpooledByteBufAllocator.DEFAULT.metric() : current.metric();
     }
 
-    /** Bytes of the chunks in use by buffers, without the caches of threads. Locks every arena. */
+    /** Returns the bytes that buffers use, without free space in chunks and caches of threads. Locks every arena. */
     long pinnedBytes() {
         PooledByteBufAllocator current = pool;
         return current == null ? 0 : current.pinnedDirectMemory();
     }
 
-    /** The pool itself; null after {@link #close}. */
+    /** The Netty pool; null after {@link #close}. */
     public @Nullable PooledByteBufAllocator pool() {
         return pool;
     }

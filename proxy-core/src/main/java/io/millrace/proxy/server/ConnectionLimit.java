@@ -4,8 +4,8 @@ import io.millrace.proxy.observe.FaultLog;
 import java.util.function.IntSupplier;
 
 /**
- * The limit {@code limits.connections}. Each event loop may use an equal share. Connections beyond it are closed at
- * once, and logged at most once a minute. Thread-safe.
+ * The limit {@code limits.connections} of client connections, of which each event loop has an equal share.
+ * Further connections are closed immediately, which is logged at a limited rate. Thread-safe.
  */
 public final class ConnectionLimit {
     private final IntSupplier all;

@@ -13,13 +13,16 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.function.LongSupplier;
 
 /**
- * Enforces {@code limits.memory_in_flight} of one proxy: limits the memory that connections use in the buffer pool, and
- * logs a shortage.
+ * Measures and limits the buffer memory that connections of one proxy use ({@code limits.memory_in_flight}). Logs
+ * a shortage.
  *
  * <p>Thread-safe.
  */
 public final class ConnectionMemory implements InFlightMemory.Gauges {
-    /** Divisor of the direct memory: the connections' pool gets at least an eighth, however large the cache is. */
+    /**
+     * Divisor of the direct memory. The buffer pool of connections gets at least this fraction, even with a large
+     * cache.
+     */
     private static final int MIN_DIVISOR = 8;
 
     private final BufferPool pool;
@@ -28,7 +31,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     private final FaultLog faults;
     private final TcpMemory kernel = new TcpMemory(System::nanoTime);
 
-    /** @param configuredBytes returns {@code limits.memory_in_flight} in force */
+    /** @param configuredBytes returns the current value of {@code limits.memory_in_flight} */
     public ConnectionMemory(BufferPool pool, CacheStore<?> store, LongSupplier configuredBytes, FaultLog faults) {
         this.pool = pool;
         this.store = store;
@@ -42,8 +45,8 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     }
 
     /**
-     * Returns the limit of the connections' pool: the direct memory minus five quarters of the store's budget. The
-     * fifth quarter is for unused space in chunks.
+     * Returns the limit of the connections' buffer pool in bytes. It is the direct memory minus 5/4 of the
+     * store's budget, because the store's chunks contain unused space.
      */
     static long poolBytesMax(long directBytes, long storeBytes) {
         return Math.max(directBytes / MIN_DIVISOR, directBytes - storeBytes - storeBytes / 4);
@@ -81,7 +84,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
                         + " cache.ram_size");
     }
 
-    /** Allocates the reserve again when memory is plentiful. */
+    /** Allocates the reserve of the pool again, if connections use less than half of the budget. */
     void refillReserve() {
         if (budget.usedBytes() < budget.budgetBytes() / 2) {
             pool.fillReserve();

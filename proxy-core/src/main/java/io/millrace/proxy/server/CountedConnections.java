@@ -12,17 +12,17 @@ import io.millrace.proxy.observe.LoopCounters;
 import java.util.function.Supplier;
 
 /**
- * Applies {@code limits.per_client.connections} to the connections of one event loop. Without that limit nothing is
- * counted.
+ * Applies {@code limits.per_client.connections} to the connections of one event loop. Counts nothing if that
+ * limit is 0.
  *
- * <p>Not thread-safe; confined to its event loop.
+ * <p>Confined to its event loop.
  */
 final class CountedConnections implements ConnectionSet.Clients {
     private final ClientAdmission admission;
     private final Supplier<ClientLimits> limits;
     private final LoopCounters counters;
 
-    /** @param limits returns the limits in force; called for each connection */
+    /** @param limits returns the current limits; called for each connection */
     CountedConnections(ClientAdmission admission, Supplier<ClientLimits> limits, LoopCounters counters) {
         this.admission = admission;
         this.limits = limits;

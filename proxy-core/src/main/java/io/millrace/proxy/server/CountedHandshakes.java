@@ -6,7 +6,8 @@ import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.tls.HandshakeListener;
 
 /**
- * Counts a connection's TLS handshake and stores its results. Not thread-safe; confined to the connection's event loop.
+ * Counts the TLS handshake of one connection, and stores its results in the connection. Confined to the
+ * connection's event loop.
  */
 final class CountedHandshakes implements HandshakeListener {
     private final LoopCounters counters;

@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports storage paths that go out of use and come back. Reads the state of each volume once a second, which takes
- * microseconds, because a volume may fail on any thread.
+ * Records an event when a storage path goes offline or online again. Polls the state of each volume once a
+ * second, because a volume may fail on any thread. A poll takes microseconds.
  *
- * <p>{@link #look} is confined to one event loop; {@link #close} is called on it.
+ * <p>{@link #check} and {@link #close} are called on one event loop.
  */
 public final class DiskWatch implements AutoCloseable {
     private static final long PERIOD_MILLIS = 1_000;
@@ -45,11 +45,11 @@ public final class DiskWatch implements AutoCloseable {
 
     /** Starts the timer. Any thread. */
     public void start() {
-        ticking = loop.scheduleWithFixedDelay(this::look, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+        ticking = loop.scheduleWithFixedDelay(this::check, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Compares the states with those of the last call. */
-    void look() {
+    /** Reads the states, and records an event for each change since the last call. */
+    void check() {
         for (StoreStatistics.Volume volume : volumes.get()) {
             boolean isOffline = volume.state() == StoreStatistics.State.OFFLINE;
             boolean wasOffline = Boolean.TRUE.equals(offline.put(volume.path(), isOffline));

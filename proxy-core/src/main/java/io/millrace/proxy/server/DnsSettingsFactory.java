@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Converts the DNS section of a configuration to resolver settings. Reads the hosts file; blocks. Stateless. */
+/**
+ * Converts the DNS section of a configuration to resolver settings. Reads the hosts file, so calls block. Stateless.
+ */
 public final class DnsSettingsFactory {
     private static final Logger log = LoggerFactory.getLogger(DnsSettingsFactory.class);
     private static final Path SYSTEM_HOSTS = Path.of("/etc/hosts");

@@ -10,11 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operator's request to drain, as Traffic Server's {@code server drain}. Responses carry {@code Connection: close}
- * and the readiness probe reports draining; connections are still accepted. A file keeps the request for the next
- * worker.
+ * An operator's request to drain the proxy, like Traffic Server's {@code server drain}. While it is set,
+ * responses have {@code Connection: close} and the readiness probe reports draining. New connections are still
+ * accepted. A mark file passes the request on to the next worker.
  *
- * <p>Thread-safe; reads and writes the file on the caller's thread.
+ * <p>Thread-safe. Methods read and write the file on the caller's thread.
  */
 public final class DrainRequest {
     private static final Logger log = LoggerFactory.getLogger(DrainRequest.class);
@@ -24,7 +24,7 @@ public final class DrainRequest {
     private final ReentrantLock changing = new ReentrantLock();
     private volatile boolean isSet;
 
-    /** @param mark file that exists while the request is set; null if it is not kept */
+    /** @param mark the file, which exists while the request is set; null to keep the request in memory only */
     public DrainRequest(List<ServingLoop> loops, @Nullable Path mark) {
         this.loops = loops;
         this.mark = mark;

@@ -5,9 +5,10 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 
 /**
- * Counts the events of an event loop's fast lane.
+ * Counts the events of the fast lane of one event loop. The fast lane answers RAM hits of HTTP/1.1 clients
+ * without a Netty channel.
  *
- * <p>Not thread-safe; confined to its event loop.
+ * <p>Confined to its event loop.
  */
 final class FastLaneCounters implements FastLane.Events {
     private final LoopCounters counters;

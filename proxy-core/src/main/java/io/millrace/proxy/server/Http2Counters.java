@@ -8,13 +8,13 @@ import io.millrace.proxy.observe.LoopCounters;
 /**
  * Counts the events of an event loop's HTTP/2 connections.
  *
- * <p>Not thread-safe; confined to its event loop.
+ * <p>Confined to its event loop.
  */
 final class Http2Counters implements Http2Events {
     private final LoopCounters counters;
     private final Runnable onAnswered;
 
-    /** @param onAnswered run for each request that was answered without an exchange */
+    /** @param onAnswered runs for each request that was answered from RAM without an exchange */
     Http2Counters(LoopCounters counters, Runnable onAnswered) {
         this.counters = counters;
         this.onAnswered = onAnswered;

@@ -14,18 +14,18 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The use of the process's memory, by part. Parts that the kernel distinguishes by address are measured there. Buffers
- * and metaspace are counted by their owners. The part {@code unaccounted} is the rest of the memory that the kernel
- * reports.
+ * Measures the memory of the process by use, for metrics and the admin API. The heap, stacks and other uses are
+ * measured by the kernel's memory map. Buffers and metaspace are measured by the code that allocates them. The part
+ * {@code unaccounted} is the memory that the kernel reports beyond all other parts.
  *
- * <p>All parts are from the same moment: that of the memory map in {@link ProcessMemory}. Thread-safe; not for event
- * loops.
+ * <p>All parts belong to the same moment, when {@link ProcessMemory} read its memory map. Thread-safe, but not
+ * for event loops, because a call takes milliseconds.
  */
 public final class MemoryMetrics implements MemorySource {
     /** The memory that remains after subtracting every other part. */
     static final String UNACCOUNTED = "unaccounted";
 
-    /** The parts at the time of one memory map, and the kernel's total at that time. */
+    /** The memory map, the parts computed from it, and the kernel's total at the same time. */
     private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
 
     private final ProcessMemory process = new ProcessMemory();
@@ -63,7 +63,7 @@ public final class MemoryMetrics implements MemorySource {
         metrics.supplyGauge(MetricFamily.MEMORY_MAPPED, () -> value.applyAsLong(process.map()), part);
     }
 
-    /** Bytes of each part of the anonymous memory. */
+    /** Returns the bytes of each part of the anonymous memory. */
     public Map<String, Long> parts() {
         return snapshot().parts();
     }
@@ -90,7 +90,7 @@ public final class MemoryMetrics implements MemorySource {
                 inFlight.get());
     }
 
-    @SuppressWarnings("ReferenceEquality") // another map is from another time, even if equal
+    @SuppressWarnings("ReferenceEquality") // each read creates a new object, even if it is equal
     private Snapshot snapshot() {
         MemoryMap map = process.map();
         Snapshot known = last;
@@ -112,7 +112,7 @@ public final class MemoryMetrics implements MemorySource {
         parts.put("connections", used);
         long inUse = sum(parts);
         long idle = memory.idleBytes() + chunks - used;
-        // A new chunk has no pages yet, so only a part of the idle memory is resident.
+        // Unused parts of new chunks have no pages yet, so only a part of the idle memory is resident.
         long idleThere = Math.max(0, Math.min(idle, map.blocks() - inUse));
         long storeIdle = idle == 0 ? 0 : Math.round((double) idleThere * memory.idleBytes() / idle);
         parts.put("store_idle", storeIdle);

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file with the history of a proxy's origins, for the next proxy. A line per host contains group, URL, HTTP
- * version, requests, failures, and the times of the last response and failure. Written every few seconds if changed, so
- * that a crash loses little.
+ * The file that keeps the history of origin hosts across restarts. A line per host contains group, URL, HTTP
+ * version, requests, failures, and the times of the last response and failure. The file is written every 5 s if the
+ * history has changed, so that a crash loses little.
  *
  * <p>Thread-safe. A missing or unreadable file counts as empty.
  */
@@ -69,7 +69,7 @@ public final class OriginRecords {
                     .filter(group -> group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]))
-                    .forEach(host -> host.recall(history));
+                    .forEach(host -> host.restoreHistory(history));
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
             log.warn("a line of {} cannot be read: {}", file, line);
         }
@@ -81,7 +81,7 @@ public final class OriginRecords {
                 () -> CompletableFuture.runAsync(this::write), WRITE_SECONDS, WRITE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Writes the file for the last time, because another proxy may write it from now on. Blocks. */
+    /** Writes the file for the last time, because the next worker may write the file from now on. Blocks. */
     public void end() {
         if (ticking != null) {
             ticking.cancel(false);

@@ -13,7 +13,7 @@ import java.util.List;
 
 /** Read access to one proxy, for its admin API. Thread-safe. */
 public interface ProxyView {
-    /** The states of a proxy. They follow each other in this order. */
+    /** The states of a proxy, in the order in which they occur. */
     enum State {
         NEW,
         RUNNING,
@@ -36,7 +36,7 @@ public interface ProxyView {
     /** The TLS provider, with its version. */
     String tls();
 
-    /** The configuration in force. */
+    /** The current configuration. */
     ProxyConfig config();
 
     /** The settings for new exchanges. */
@@ -45,10 +45,10 @@ public interface ProxyView {
     /** The listening addresses, in the order of the configuration. */
     List<Listener> listeners();
 
-    /** The event loops with their serving parts; at least one. */
+    /** The event loops with their components; at least one. */
     List<ServingLoop> loops();
 
-    /** The parts that all event loops share. */
+    /** The components of exchanges that all event loops share. */
     ExchangeLoop.Shared shared();
 
     /** The stored responses. */
@@ -66,6 +66,6 @@ public interface ProxyView {
     /** The pool of all buffers of the proxy. */
     BufferPool allocator();
 
-    /** The budget for bytes in flight. */
+    /** The budget for buffers of connections ({@code limits.memory_in_flight}). */
     ConnectionMemory memory();
 }

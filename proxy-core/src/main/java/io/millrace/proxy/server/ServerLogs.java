@@ -10,10 +10,11 @@ import io.millrace.proxy.observe.log.output.AccessLogs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access logs of one proxy: none, one, or a list. One log keeps the short way from the rings to its file; a list
- * has a dispatcher and a thread for each log. The form is that at build time.
+ * The access logs of one proxy: none, a single log, or a list of logs. A single log has one thread, which reads
+ * the rings and writes the file. A list has a dispatcher thread, and a sender thread for each log. A reload cannot
+ * change between these forms.
  *
- * <p>Thread-safe, except that changes and {@link #close} must not run at the same time.
+ * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */
 public final class ServerLogs implements AutoCloseable {
     private final @Nullable AccessLog one;
@@ -46,14 +47,14 @@ public final class ServerLogs implements AutoCloseable {
         return one == null ? null : one.loopRing();
     }
 
-    /** Applies a changed list. Other changes need a new proxy. */
+    /** Applies a changed list of logs. Other changes take effect in a new proxy only. */
     public void apply(ProxyConfig config) {
         if (several != null && !config.log().accessLogs().isEmpty()) {
             several.apply(config.log().accessLogs());
         }
     }
 
-    /** Closes the files and opens them again by name. Does not block. */
+    /** Requests that each file is closed and opened again by its name. Does not block. */
     public void reopen() {
         if (one != null) {
             one.reopen();
@@ -73,7 +74,7 @@ public final class ServerLogs implements AutoCloseable {
         }
     }
 
-    /** Writes the remaining lines and ends the threads. Blocks at most 10 seconds. */
+    /** Writes the remaining lines and ends the threads. Blocks for at most 10 s. */
     @Override
     public void close() {
         if (one != null) {

@@ -41,20 +41,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop with its own parts: client connections, origin connections, counters, log ring and exchanges.
+ * One event loop with its components. These are client connections, origin connections, counters, log ring and
+ * exchanges.
  *
- * <p>Not thread-safe; confined to its event loop after {@link #start}.
+ * <p>Confined to its event loop after {@link #start}.
  */
 public final class ServingLoop {
-    /** Interval in which the statistics of origin connections are published for scrapes. */
+    /** Interval at which the statistics of origin connections are copied to the counters of metrics. */
     private static final long PUBLISH_MILLIS = 1000;
-    /** Minimum interval of searches for slow clients that occupy an origin connection for which others wait. */
+    /**
+     * Minimum interval of searches for slow clients that occupy an origin connection while other requests wait for
+     * one.
+     */
     private static final long RELIEF_MILLIS = 50;
 
     /**
-     * The parts of the memory budget and of the limits that are common to the event loops.
+     * The memory budget and the limits that the event loops share.
      *
-     * @param totals connections of all event loops to each origin
+     * @param totals counts the connections of all event loops to each origin
      * @param loops number of event loops
      * @param rateMin minimum receive rate of a client in bytes per second, 0 for none; read at each use
      */
@@ -69,7 +73,7 @@ public final class ServingLoop {
     private final Supplier<Http1Settings> http1;
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
-    private final TlsFastLane direct;
+    private final TlsFastLane tlsFastLane;
     private final CountedReads channelReads;
     private final Http2Loop http2;
     private final ConnectionMemory budget;
@@ -126,13 +130,13 @@ public final class ServingLoop {
         this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
-        FastLaneCounters lane = new FastLaneCounters(counters);
-        this.channelReads = new CountedReads(lane::onReceived);
+        FastLaneCounters laneCounters = new FastLaneCounters(counters);
+        this.channelReads = new CountedReads(laneCounters::onReceived);
         this.fastLane = hasPlainSockets
                 ? new FastLane(new FastLane.Parts(
-                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
+                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, laneCounters))
                 : null;
-        this.direct = new TlsFastLane(loop, allocator, exchanges, lane::onAnswered);
+        this.tlsFastLane = new TlsFastLane(loop, allocator, exchanges, laneCounters::onAnswered);
         this.http2 = new Http2Loop(new Http2Loop.Parts(
                 loop,
                 allocator,
@@ -142,12 +146,12 @@ public final class ServingLoop {
                 exchanges,
                 connections,
                 this.memory,
-                new Http2Counters(counters, lane::onAnswered)));
+                new Http2Counters(counters, laneCounters::onAnswered)));
     }
 
     /**
-     * Schedules the closing of slow clients after the present event, for a request that waits for a connection. At most
-     * every {@value #RELIEF_MILLIS} ms.
+     * Schedules the closing of slow clients. Called if a request waits for an origin connection; runs after the
+     * current event. At most once every {@value #RELIEF_MILLIS} ms.
      */
     private void closeSlowSoon() {
         long now = System.nanoTime();
@@ -170,26 +174,26 @@ public final class ServingLoop {
     private void publish() {
         budget.refillReserve();
         OriginStatistics now = origins.statistics();
-        raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
-        raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
-        raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
-        raise(Counter.ORIGIN_RETRIES, now.retries());
-        raise(Counter.ORIGIN_WAITS_EVENT_LOOP, now.waitsOfLoop());
-        raise(Counter.ORIGIN_WAITS_PROCESS, now.waitsOfProcess());
-        raise(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
-        raise(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
-        raise(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
-        raise(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
-        raise(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
+        setCounter(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
+        setCounter(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
+        setCounter(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
+        setCounter(Counter.ORIGIN_RETRIES, now.retries());
+        setCounter(Counter.ORIGIN_WAITS_EVENT_LOOP, now.waitsOfLoop());
+        setCounter(Counter.ORIGIN_WAITS_PROCESS, now.waitsOfProcess());
+        setCounter(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
+        setCounter(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
+        setCounter(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
+        setCounter(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
+        setCounter(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
         DnsStatistics names = origins.dns();
-        raise(Counter.DNS_LOOKUPS_CACHED, names.cached());
-        raise(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
-        raise(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
-        raise(Counter.DNS_LOOKUPS_STALE, names.stale());
-        raise(Counter.DNS_LOOKUPS_FAILED, names.failed());
+        setCounter(Counter.DNS_LOOKUPS_CACHED, names.cached());
+        setCounter(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
+        setCounter(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
+        setCounter(Counter.DNS_LOOKUPS_STALE, names.stale());
+        setCounter(Counter.DNS_LOOKUPS_FAILED, names.failed());
     }
 
-    private void raise(Counter counter, long to) {
+    private void setCounter(Counter counter, long to) {
         counters.add(counter, to - counters.value(counter));
     }
 
@@ -214,11 +218,11 @@ public final class ServingLoop {
     }
 
     /**
-     * Returns the handlers of accepted connections: the fast lane for plain connections without PROXY headers and
-     * HTTP/2, otherwise channels.
+     * Returns the handlers for accepted connections of a listening address. If it has no TLS, PROXY headers and
+     * HTTP/2, connections start in the fast lane. Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
-     * @param headers returns the settings of PROXY headers in force; null if there are none
+     * @param headers returns the current settings of PROXY headers; null if the address accepts none
      */
     public Listener.Serving serving(
             @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
@@ -226,7 +230,10 @@ public final class ServingLoop {
                 initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
     }
 
-    /** Sets up an accepted connection: the PROXY header if permitted, then TLS if configured, then HTTP. */
+    /**
+     * Returns the setup of an accepted connection. First comes the PROXY header if permitted, then TLS if
+     * configured, then HTTP.
+     */
     private ChannelInitializer<Channel> initializer(
             @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
@@ -255,7 +262,7 @@ public final class ServingLoop {
         };
     }
 
-    /** Serves a connection. The client is the one in the PROXY header, or null if there was none. */
+    /** Serves a connection. {@code client} is the address in the PROXY header; null if there was none. */
     private void serveAnnounced(
             Channel channel,
             @Nullable ListenerTls tls,
@@ -290,7 +297,7 @@ public final class ServingLoop {
     }
 
     private void serveSecureHttp1(Channel channel, ClientConnection facts) {
-        TlsFastLane answers = fastLaneOpen.get() ? direct : null;
+        TlsFastLane answers = fastLaneOpen.get() ? tlsFastLane : null;
         Http1Pipeline.install(channel, facts, http1, exchanges, connections, answers);
     }
 
@@ -302,7 +309,7 @@ public final class ServingLoop {
         }
     }
 
-    /** Closes all parts of this loop. Call on the event loop. */
+    /** Closes all components of this loop. Call on the event loop. */
     public void close() {
         if (publishing != null) {
             publishing.cancel(false);

@@ -38,7 +38,8 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns one volume for each storage path and each share of it. Named volumes are in a directory below the path.
+     * Returns the volumes of the storage paths. A path has one for each named share, and one for the rest. Named
+     * volumes are in directories below the path.
      */
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
@@ -74,8 +75,8 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns the size of the RAM tier: the configured size, but at most the part of direct memory that other buffers
-     * leave.
+     * Returns the configured size of the RAM tier, limited by the direct memory. The limit is three quarters,
+     * because other buffers need the rest.
      */
     private static long ramBytes(ProxyConfig config) {
         long wanted = config.cache().ramBytes();

@@ -1,4 +1,4 @@
-/** The event loops of one proxy with their serving parts: buffers, limits, counters, and the settings of each part. */
+/** The event loops of one proxy with their components: buffers, limits, counters and settings. */
 @NullMarked
 package io.millrace.proxy.server;
 

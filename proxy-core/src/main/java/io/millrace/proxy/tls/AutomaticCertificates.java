@@ -21,8 +21,8 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles handshakes for automatic certificates: tls-alpn-01 challenges (RFC 8737), and names without a certificate
- * yet.
+ * Handles TLS handshakes that concern automatic certificates (ACME). Answers tls-alpn-01 challenges (RFC 8737).
+ * Lets handshakes wait for a certificate that is issued on demand.
  *
  * <p>Thread-safe. Files are read on the executor.
  */
@@ -33,8 +33,8 @@ final class AutomaticCertificates {
     private static final int ALPN_EXTENSION = 16;
 
     /**
-     * Time added to the wait for a certificate, so that the time limit does not end the connection before the wait
-     * ends.
+     * Time by which the time limit of the connection exceeds the wait for a certificate. The wait therefore ends
+     * first.
      */
     private static final long MARGIN_MILLIS = 5000;
 
@@ -45,14 +45,17 @@ final class AutomaticCertificates {
     private volatile @Nullable AcmeConfig config;
 
     /**
-     * @param look callback that makes the certificate store check for new files
+     * @param checkFiles makes the certificate store check for new files
      */
     AutomaticCertificates(
-            @Nullable AcmeConfig config, ScheduledExecutorService executor, LongSupplier clockMillis, Runnable look) {
+            @Nullable AcmeConfig config,
+            ScheduledExecutorService executor,
+            LongSupplier clockMillis,
+            Runnable checkFiles) {
         this.config = config;
         this.executor = executor;
         this.clockMillis = clockMillis;
-        this.requests = new CertificateRequests(executor, System::nanoTime, look);
+        this.requests = new CertificateRequests(executor, System::nanoTime, checkFiles);
     }
 
     void configure(@Nullable AcmeConfig next) {
@@ -64,7 +67,10 @@ final class AutomaticCertificates {
         return challenges.sum();
     }
 
-    /** Returns the time limit of a client's first bytes, including the wait for a certificate on demand. */
+    /**
+     * Returns the time limit for the ClientHello and the selection of a certificate. Includes the wait for a
+     * certificate on demand.
+     */
     long timeoutMillis(long standardMillis) {
         AcmeConfig now = config;
         AcmeConfig.OnDemand onDemand = now == null ? null : now.onDemand();
@@ -73,7 +79,7 @@ final class AutomaticCertificates {
                 : Math.max(standardMillis, onDemand.waitNanos() / 1_000_000 + MARGIN_MILLIS);
     }
 
-    /** Returns true if a hello must be answered with the certificate of a challenge. */
+    /** Returns true if a ClientHello must be answered with the certificate of a challenge. */
     boolean isChallenge(@Nullable ByteBuf hello) {
         AcmeConfig now = config;
         return hello != null
@@ -82,7 +88,7 @@ final class AutomaticCertificates {
                 && offersChallenge(hello);
     }
 
-    /** Completes a promise with the context for a challenge of a name, retained. */
+    /** Completes a promise with the TLS context for a name's challenge. The context is retained for the receiver. */
     void provideChallenge(@Nullable String name, Promise<SslContext> promise) {
         AcmeFiles files = AcmeFiles.of(config);
         if (files == null || name == null || !isPlain(name)) {
@@ -124,10 +130,10 @@ final class AutomaticCertificates {
     }
 
     /**
-     * Requests a certificate for a name without one, if the configuration allows it.
+     * Requests a certificate for a name that has none, if the configuration allows it.
      *
      * @param then called once, on another thread, at the end of the wait
-     * @return false if there is nothing to wait for; then {@code then} is not called
+     * @return false if no certificate is requested; then {@code then} is not called
      */
     boolean await(@Nullable String name, Runnable then) {
         AcmeConfig now = config;
@@ -138,13 +144,13 @@ final class AutomaticCertificates {
         return true;
     }
 
-    /** Returns true if a path made of the name stays within its directory. */
+    /** Returns true if the name is safe as a file name: it cannot lead out of its directory. */
     private static boolean isPlain(String name) {
         return !name.isEmpty() && name.indexOf('/') < 0 && name.charAt(0) != '.' && name.indexOf('\0') < 0;
     }
 
     /**
-     * Returns true if a hello offers the protocol of tls-alpn-01.
+     * Returns true if a ClientHello offers the protocol of tls-alpn-01.
      *
      * @param hello the body of a ClientHello message (RFC 8446 section 4.1.2); nothing is consumed
      */
@@ -168,7 +174,7 @@ final class AutomaticCertificates {
         return false;
     }
 
-    /** Returns the position after a vector; the end for a truncated one. */
+    /** Returns the position after a vector, which begins with its length; {@code end} if it is truncated. */
     private static int skip(ByteBuf hello, int at, int lengthBytes, int end) {
         if (at + lengthBytes > end) {
             return end;

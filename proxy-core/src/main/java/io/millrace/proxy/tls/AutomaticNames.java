@@ -10,19 +10,22 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The records of names with automatic certificates, which the launcher writes. Thread-safe. */
+/**
+ * The state of the names with automatic certificates (ACME). Read from files that the launcher process writes.
+ * Thread-safe.
+ */
 final class AutomaticNames {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile List<AcmeRecord> all = List.of();
     private @Nullable FileTime changed;
 
-    /** The records as of the last check. */
+    /** Returns the records as of the last check. */
     List<AcmeRecord> all() {
         return all;
     }
 
-    /** Reads the records again if one was replaced. Blocks. */
-    void look(@Nullable AcmeConfig config) {
+    /** Reads the records again if one was replaced. Blocks on files. */
+    void checkFiles(@Nullable AcmeConfig config) {
         lock.lock();
         try {
             read(config);

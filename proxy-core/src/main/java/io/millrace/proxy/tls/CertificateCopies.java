@@ -21,15 +21,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Local copies of automatic certificates that are stored elsewhere, for a worker that starts while the storage is
- * missing.
+ * Local copies of automatic certificates whose storage is on another file system. A worker that starts while the
+ * storage is missing uses the copies.
  *
- * <p>A copy is used if the storage cannot be read, or if it has never had a certificate for the name. The latter
- * includes a file system that is not mounted, which is an empty directory. When a certificate is deleted from the
- * storage, its copy is deleted too. Blocks. Guarded by the lock of {@link CertificateStore}.
+ * <p>A copy is used if the storage cannot be read, or if the storage has no record of a certificate for the name.
+ * An unmounted file system appears as an empty directory, without records. When a certificate is deleted from the
+ * storage, its copy is deleted too. Methods block on files. Guarded by the lock of {@link CertificateStore}.
  *
  * @param storage directory of the original certificates
- * @param records directory of the records of the names
+ * @param records directory with the state of the names, in the storage
  * @param directory directory of the copies
  */
 record CertificateCopies(Path storage, Path records, Path directory) {
@@ -37,8 +37,9 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     private static final String SUFFIX = ".pem";
 
     /**
-     * Returns the copies; null if there is nothing to copy. That is the case without automatic certificates. It is also
-     * the case if their storage is below the parent of the state directory, since both are then lost together.
+     * Returns the copies; null if copies are not needed. They are not needed without automatic certificates. Nor
+     * are they needed if the storage is below the parent of the state directory, because both would then be lost
+     * together.
      */
     static @Nullable CertificateCopies of(@Nullable AcmeConfig acme, @Nullable Path state) {
         AcmeFiles files = AcmeFiles.of(acme);
@@ -65,9 +66,9 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     }
 
     /**
-     * Returns the copies to be used in addition to the certificates of the storage.
+     * Returns the copies to use in addition to the certificates of the storage. Deletes obsolete copies.
      *
-     * @param present certificates of the storage, or the last known ones if it cannot be read
+     * @param present certificates of the storage; the last known ones if the storage cannot be read
      * @param readable whether the storage could be read just now
      */
     List<CertificateFiles> missingFrom(Collection<CertificateFiles> present, boolean readable, long nowMillis) {
@@ -105,7 +106,10 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         return names;
     }
 
-    /** Returns true if the storage had the certificate at any time, or if the certificate has expired. */
+    /**
+     * Returns true if a copy is obsolete. Its certificate has expired, or the storage has a record of it, so that
+     * it was deleted there.
+     */
     private boolean isObsolete(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());
         try {
@@ -136,7 +140,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         }
     }
 
-    /** Keeps a copy of a certificate of the storage. Writes only if the content is new. */
+    /** Writes a copy of a certificate of the storage, unless an equal copy exists. */
     void keep(ServerCertificate certificate) {
         Path file = certificate.files().certificate();
         if (!file.startsWith(storage)) {

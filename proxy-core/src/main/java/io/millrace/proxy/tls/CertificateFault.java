@@ -3,7 +3,7 @@ package io.millrace.proxy.tls;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Reports the reason why a certificate cannot be used: the file, the kind of fault, and the remedy. */
+/** Thrown if a certificate cannot be used. The message contains the reason and the remedy. */
 public final class CertificateFault extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -28,11 +28,11 @@ public final class CertificateFault extends Exception {
 
     private final Kind kind;
 
-    /** The file's path, for a message that needs no other context. */
+    /** The path of the file with the fault. */
     private final String file;
 
     CertificateFault(Kind kind, Path file, String reason) {
-        // Reasons are for operators, so that a stack trace is not needed.
+        // No stack trace: the cause is in a file, and the reason is for operators.
         super(reason, null, false, false);
         this.kind = kind;
         this.file = file.toString();

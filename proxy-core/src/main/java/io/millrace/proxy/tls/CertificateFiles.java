@@ -43,7 +43,7 @@ public record CertificateFiles(Path certificate, Path key) {
         for (String name : names) {
             Path path = directory.resolve(name);
             if (name.startsWith(".")) {
-                // Hidden files of editors and of atomic replacements.
+                // Skips hidden files, such as temporary files of editors.
                 continue;
             }
             boolean pem = name.endsWith(".pem");
@@ -61,8 +61,8 @@ public record CertificateFiles(Path certificate, Path key) {
     }
 
     /**
-     * Returns true if the name is a file name, so that it need not be opened as a directory. Some host names have such
-     * endings, but not in directories with thousands of names.
+     * Returns true if the ending shows that an entry is a file. Such an entry is not searched as a directory. Saves
+     * system calls in directories with thousands of files.
      */
     private static boolean isFileName(String name) {
         return name.endsWith(".key") || name.endsWith(".json") || name.endsWith(LEGO_ISSUER);

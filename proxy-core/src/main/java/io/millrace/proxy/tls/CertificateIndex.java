@@ -20,24 +20,25 @@ final class CertificateIndex {
     static final CertificateIndex EMPTY = new CertificateIndex(Map.of(), Map.of(), Map.of(), null, false);
 
     /**
-     * A certificate that may be used.
+     * A certificate with the names and settings for which it may be used.
      *
-     * @param names the names that it is used for, in lower case
+     * @param names the names for which the certificate is used, in lower case
      * @param settings the settings of these names
      */
     record Candidate(ServerCertificate certificate, List<String> names, NameSettings settings) {}
 
     /**
-     * The certificates and settings of one name; also the key of a set. The first candidate determines the settings.
+     * The certificates and settings of one name, by which a {@link CertificateSet} is found. The first candidate
+     * of the name determines the settings.
      */
-    private record Held(List<ServerCertificate> certificates, NameSettings settings) {}
+    private record SetKey(List<ServerCertificate> certificates, NameSettings settings) {}
 
     private final Map<String, CertificateSet> exact;
 
-    /** Keyed by the name without {@code *.}. */
+    /** The sets by wildcard name, without {@code *.}. */
     private final Map<String, CertificateSet> wildcards;
 
-    private final Map<Held, CertificateSet> sets;
+    private final Map<SetKey, CertificateSet> sets;
     private final @Nullable CertificateSet defaultSet;
     private final boolean rejectsUnknown;
     private final Set<NameSettings> settings;
@@ -45,7 +46,7 @@ final class CertificateIndex {
     private CertificateIndex(
             Map<String, CertificateSet> exact,
             Map<String, CertificateSet> wildcards,
-            Map<Held, CertificateSet> sets,
+            Map<SetKey, CertificateSet> sets,
             @Nullable CertificateSet defaultSet,
             boolean rejectsUnknown) {
         this.exact = exact;
@@ -59,10 +60,12 @@ final class CertificateIndex {
     /**
      * Creates an index.
      *
-     * @param candidates the certificates in order of precedence for the same name and key type; expired certificates
-     *     are used last
-     * @param defaultName name whose certificate is sent to clients without a server name; null for the first candidate
-     * @param previous sets with equal certificates are taken from it, together with their contexts
+     * @param candidates the certificates; of several certificates for one name and key type, the first that has
+     * not expired is used
+     * @param defaultName name whose certificate is sent to clients that send no server name; null for the first
+     * candidate
+     * @param previous the index to replace; its sets are used again if their certificates are equal, which keeps
+     * their TLS contexts
      */
     static CertificateIndex of(
             List<Candidate> candidates,
@@ -70,15 +73,15 @@ final class CertificateIndex {
             boolean rejectsUnknown,
             long nowMillis,
             CertificateIndex previous) {
-        Map<String, Held> byName = new HashMap<>(candidates.size() * 2);
-        Map<String, Held> byWildcard = new HashMap<>();
+        Map<String, SetKey> byName = new HashMap<>(candidates.size() * 2);
+        Map<String, SetKey> byWildcard = new HashMap<>();
         for (Candidate candidate : candidates) {
             for (String name : candidate.names()) {
                 boolean wildcard = name.startsWith("*.");
                 offer(wildcard ? byWildcard : byName, wildcard ? name.substring(2) : name, candidate, nowMillis);
             }
         }
-        Map<Held, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
+        Map<SetKey, CertificateSet> sets = new HashMap<>(candidates.size() * 2);
         Map<String, CertificateSet> exact = resolve(byName, sets, previous);
         Map<String, CertificateSet> wildcards = resolve(byWildcard, sets, previous);
         CertificateSet defaultSet = defaultName == null ? null : find(exact, wildcards, defaultName);
@@ -88,15 +91,15 @@ final class CertificateIndex {
                     ? null
                     : find(exact, wildcards, first.names().get(0));
             if (defaultSet == null) {
-                defaultSet = set(new Held(List.of(first.certificate()), first.settings()), sets, previous);
+                defaultSet = set(new SetKey(List.of(first.certificate()), first.settings()), sets, previous);
             }
         }
         return new CertificateIndex(exact, wildcards, sets, defaultSet, rejectsUnknown);
     }
 
-    private static void offer(Map<String, Held> byName, String name, Candidate candidate, long nowMillis) {
+    private static void offer(Map<String, SetKey> byName, String name, Candidate candidate, long nowMillis) {
         List<ServerCertificate> held = byName.computeIfAbsent(
-                        name, each -> new Held(new ArrayList<>(1), candidate.settings()))
+                        name, each -> new SetKey(new ArrayList<>(1), candidate.settings()))
                 .certificates();
         ServerCertificate offered = candidate.certificate();
         for (int i = 0; i < held.size(); i++) {
@@ -108,29 +111,32 @@ final class CertificateIndex {
             }
         }
         held.add(offered);
-        // Elliptic curves come first because their signatures cost less than RSA; clients without support get RSA.
+        // EC certificates come first, because their signatures need less CPU time. Clients without support receive
+        // the RSA certificate.
         held.sort(Comparator.comparing(each -> each.keyAlgorithm().equals("RSA")));
     }
 
     private static Map<String, CertificateSet> resolve(
-            Map<String, Held> byName, Map<Held, CertificateSet> sets, CertificateIndex previous) {
+            Map<String, SetKey> byName, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
         Map<String, CertificateSet> resolved = new HashMap<>(byName.size() * 2);
         byName.forEach((name, held) -> resolved.put(name, set(held, sets, previous)));
         return resolved;
     }
 
-    private static CertificateSet set(Held held, Map<Held, CertificateSet> sets, CertificateIndex previous) {
+    private static CertificateSet set(SetKey held, Map<SetKey, CertificateSet> sets, CertificateIndex previous) {
         CertificateSet known = sets.get(held);
         if (known == null) {
             CertificateSet before = previous.sets.get(held);
             known = before == null ? new CertificateSet(held.certificates(), held.settings()) : before;
-            sets.put(new Held(known.certificates(), known.settings()), known);
+            sets.put(new SetKey(known.certificates(), known.settings()), known);
         }
         return known;
     }
 
     /**
-     * Returns the certificates for the name that a client requests, null for no name. Returns null if there are none.
+     * Returns the certificates for a client. Returns null if there are none, or if unknown names are rejected.
+     *
+     * @param name the server name that the client requests; null for none
      */
     @Nullable
     CertificateSet find(@Nullable String name) {
@@ -141,7 +147,7 @@ final class CertificateIndex {
         return name != null && rejectsUnknown ? null : defaultSet;
     }
 
-    /** Returns the certificates for a name, without the default; null for none. */
+    /** Returns the certificates that contain a name; null for none. Does not return the default. */
     @Nullable
     CertificateSet findExactly(String name) {
         return find(exact, wildcards, name);
@@ -159,9 +165,9 @@ final class CertificateIndex {
         return sets.values();
     }
 
-    /** Returns true if the set can still be selected. */
+    /** Returns true if this index can select the set. */
     boolean has(CertificateSet set) {
-        return sets.get(new Held(set.certificates(), set.settings())) == set;
+        return sets.get(new SetKey(set.certificates(), set.settings())) == set;
     }
 
     /** The distinct settings of all names. */
@@ -169,12 +175,14 @@ final class CertificateIndex {
         return settings;
     }
 
-    /** Returns true if all names have the settings of the address. */
+    /**
+     * Returns true if no name has its own settings. Then the settings of the listening address apply to all names.
+     */
     boolean isUniform() {
         return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }
 
-    /** Names with certificates of their own, without wildcards. */
+    /** Returns the exact names of all certificates. */
     Set<String> names() {
         return exact.keySet();
     }

@@ -42,7 +42,7 @@ import javax.naming.ldap.Rdn;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads certificates and private keys from files and checks that they match.
+ * Reads certificates and private keys from PEM files, and checks that they match.
  *
  * <p>Thread-safe. Blocks on files: must not run on event loops.
  */
@@ -51,7 +51,7 @@ public final class CertificateReader {
     private static final int DNS_NAME = 2;
     private static final int IP_ADDRESS = 7;
 
-    /** Certificates of issuers, which thousands of chains share. */
+    /** Cache of issuers' certificates, which thousands of chains may share. */
     private final Map<ByteBuffer, byte[]> issuers = new ConcurrentHashMap<>();
 
     private final Map<String, String> texts = new ConcurrentHashMap<>();
@@ -59,8 +59,8 @@ public final class CertificateReader {
     /**
      * Reads one certificate.
      *
-     * @param nowMillis value of {@link ServerCertificate#loadedMillis}
-     * @throws CertificateFault if the certificate is unusable; an expired one is accepted here
+     * @param nowMillis current time, for {@link ServerCertificate#loadedMillis}
+     * @throws CertificateFault if the certificate is unusable; an expired certificate is no fault here
      */
     public ServerCertificate read(CertificateFiles files, long nowMillis) throws CertificateFault {
         List<Pem.Block> blocks = blocks(files.certificate());
@@ -83,7 +83,7 @@ public final class CertificateReader {
         }
     }
 
-    /** Reads all certificates of a PEM file, for example of authorities, in file order. */
+    /** Reads all certificates of a PEM file in file order, for example those of authorities. */
     public static List<X509Certificate> authorities(Path file) throws CertificateFault {
         return certificates(file, blocks(file));
     }
@@ -118,7 +118,7 @@ public final class CertificateReader {
         return known == null ? text : known;
     }
 
-    /** Clears the cache of shared issuers and texts. Chains in use keep theirs. */
+    /** Clears the caches of issuers and texts. Chains in use keep their references. */
     void forgetShared() {
         issuers.clear();
         texts.clear();
@@ -188,7 +188,7 @@ public final class CertificateReader {
         throw new CertificateFault(Kind.MALFORMED, file, "has no private key in PEM (BEGIN PRIVATE KEY)");
     }
 
-    /** Returns the certificate of the key: the first one, or another if the file is in the wrong order. */
+    /** Returns the certificate that belongs to the key. Normally this is the first certificate of the file. */
     private static X509Certificate leaf(List<X509Certificate> certificates, CertificateFiles files, byte[] key)
             throws CertificateFault {
         for (X509Certificate certificate : certificates) {
@@ -206,7 +206,7 @@ public final class CertificateReader {
         try {
             privateKey = KeyFactory.getInstance(publicKey.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(key));
         } catch (GeneralSecurityException e) {
-            // The key is of another type. Another certificate of the file may match it.
+            // The key has another type than this certificate. Another certificate of the file may match.
             return false;
         }
         try {
@@ -228,7 +228,10 @@ public final class CertificateReader {
         }
     }
 
-    /** Compares key and certificate with BoringSSL, which takes a tenth of the time of a signature in Java. */
+    /**
+     * Lets BoringSSL check whether the key belongs to the certificate. Takes a tenth of the time of a signature in
+     * Java.
+     */
     private static boolean isAccepted(X509Certificate certificate, PrivateKey privateKey) {
         try {
             OpenSslCredentialBuilder.forX509(privateKey, certificate).build().release();
@@ -250,7 +253,7 @@ public final class CertificateReader {
         return signature.verify(signed);
     }
 
-    /** Returns the leaf followed by its issuers, in whatever order the file has them. */
+    /** Returns the leaf certificate followed by its issuers. The file may contain them in any order. */
     private static List<X509Certificate> chain(
             X509Certificate leaf, List<X509Certificate> certificates, List<String> notes) {
         List<X509Certificate> chain = new ArrayList<>();

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of one TLS context, at most one per key type, with the TLS settings of their host names.
- * Thread-safe; compared by identity.
+ * The certificates of one TLS context, with the TLS settings of their host names. Contains at most one
+ * certificate per key type, such as EC and RSA. Thread-safe; compared by identity.
  */
 final class CertificateSet {
     private final List<ServerCertificate> certificates;
@@ -22,7 +22,7 @@ final class CertificateSet {
         ocspTarget = this.certificates.get(this.certificates.size() - 1).ocspTarget();
     }
 
-    /** The settings of the names of these certificates. */
+    /** The TLS settings of the host names of these certificates. */
     NameSettings settings() {
         return settings;
     }
@@ -33,25 +33,28 @@ final class CertificateSet {
     }
 
     /**
-     * Target of OCSP requests; null without a responder. This is the target of the last certificate, the only one that
-     * the TLS library can staple.
+     * The target of OCSP requests for the last certificate; null if that names no responder. The TLS library can
+     * staple an OCSP answer for the last certificate only.
      */
     @Nullable
     OcspTarget ocspTarget() {
         return ocspTarget;
     }
 
-    /** Fingerprint of the certificate that can be stapled. */
+    /** Returns the SHA-256 fingerprint of the last certificate, the only one that can be stapled. */
     String stapledSha256() {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }
 
-    /** Returns true if the last certificate has the must-staple extension. Clients refuse it without a staple. */
+    /**
+     * Returns true if the last certificate has the must-staple extension. Clients refuse such a certificate without a
+     * staple.
+     */
     boolean isMustStaple() {
         return certificates.get(certificates.size() - 1).facts().ocsp().mustStaple();
     }
 
-    /** The staple for handshakes; null for none. */
+    /** The staple (OCSP answer) that handshakes send; null for none. */
     @Nullable
     Staple staple() {
         return staple;

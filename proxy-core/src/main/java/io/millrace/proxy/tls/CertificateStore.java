@@ -34,25 +34,28 @@ import org.slf4j.helpers.NOPLogger;
 /**
  * The certificates of a proxy, loaded from files and reloaded when a file changes.
  *
- * <p>A file that cannot be used is reported and counted, and does not affect other certificates. An earlier usable
- * version remains in use. Loading and checking block on files and are limited to one thread at a time. {@link #index}
- * may be called from any thread.
+ * <p>A file that cannot be used is reported and counted, and does not affect other certificates. If an earlier
+ * version was usable, that version remains in use. Methods that load or check files block, and run in one thread at
+ * a time. Any thread may call {@link #index}.
  */
 final class CertificateStore {
     private static final Logger log = LoggerFactory.getLogger(CertificateStore.class);
 
     /**
-     * A file that was changed within this time may still be incomplete. If it cannot be read, the next check reads it
-     * again.
+     * Time after a change in which a file may still be incomplete. If such a file cannot be used, the next check
+     * reads it again before it is reported.
      */
     private static final long SETTLE_MILLIS = 2000;
 
-    /** Above this number of certificates, the TLS library checks each one only when a client first requests it. */
+    /**
+     * Limit of certificates up to which the TLS library checks each one when it is loaded. With more certificates, a
+     * new one is checked only when a client first requests it, because the checks take time.
+     */
     private static final int CHECKED_AT_LOAD_MAX = 256;
 
     private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
 
-    /** The files of one certificate and their state. Confined to the checking thread by the store's lock. */
+    /** The files of one certificate, and their state. Guarded by the lock of the store. */
     private static final class Entry {
         final CertificateFiles files;
         final List<String> names;
@@ -71,9 +74,9 @@ final class CertificateStore {
         CertificateFault fault;
 
         long faultSinceMillis;
-        long alarmedMillis;
+        long warnedMillis;
 
-        /** Index in the configuration; changes when the configuration changes. */
+        /** Index in {@code tls.certificates} of the configuration. May change with a reload. */
         int element;
 
         Entry(Key key) {
@@ -89,7 +92,9 @@ final class CertificateStore {
 
     private record Key(CertificateFiles files, List<String> names, NameSettings settings) {}
 
-    /** Log of findings about files; logs nothing in a store that only checks files. */
+    /**
+     * The log for faults of files. Logs nothing in a store that only checks files, whose report contains the faults.
+     */
     private final Logger fileLog;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -116,12 +121,12 @@ final class CertificateStore {
         this.fileLog = fileLog;
     }
 
-    /** Sets the receiver of certificates that expire soon. Call before the first look. */
+    /** Sets the receiver of events for certificates that expire soon. Call before {@link #checkFiles}. */
     void events(EventSink sink) {
         events = sink;
     }
 
-    /** Creates a store that only checks files. Its findings are in its report and are not logged. */
+    /** Creates a store that only checks files. Faults are in its report and are not logged. */
     static CertificateStore forCheck(TlsConfig config, LongSupplier clockMillis) {
         return new CertificateStore(config, clockMillis, NOPLogger.NOP_LOGGER);
     }
@@ -136,21 +141,18 @@ final class CertificateStore {
         return report;
     }
 
-    /** Registers contexts that follow the changes of the certificates from now on. */
+    /** Registers TLS contexts, which are updated after each change of certificates from now on. */
     void attach(ServerContexts made) {
         lock.lock();
         try {
             contexts.add(made);
-            made.stapleAhead(index);
+            made.requestStaples(index);
         } finally {
             lock.unlock();
         }
     }
 
-    /**
-     * Sets the storage for copies of automatic certificates, which are used if the original storage is missing; null
-     * for none.
-     */
+    /** Sets the copies of automatic certificates, which are used if the storage is missing; null for none. */
     void copies(@Nullable CertificateCopies next) {
         lock.lock();
         try {
@@ -160,7 +162,7 @@ final class CertificateStore {
         }
     }
 
-    /** Applies new settings and loads the certificates that are new in them; unchanged ones are kept. Blocks. */
+    /** Applies new settings. Loads certificates that are new in the settings, and keeps unchanged ones. Blocks. */
     void configure(TlsConfig next) {
         lock.lock();
         try {
@@ -173,7 +175,7 @@ final class CertificateStore {
     }
 
     /** Loads the files that changed since the last check. Blocks. */
-    void look() {
+    void checkFiles() {
         lock.lock();
         try {
             check(false);
@@ -194,7 +196,7 @@ final class CertificateStore {
         long read = fresh.parallelStream()
                 .filter(entry -> read(entry, nowMillis, checksAll))
                 .count();
-        fresh.forEach(this::announce);
+        fresh.forEach(this::logChange);
         copy(fresh);
         if (read > 0) {
             reader.forgetShared();
@@ -203,14 +205,14 @@ final class CertificateStore {
         if (changed) {
             publish(nowMillis);
         }
-        alarm(nowMillis);
+        warnExpiring(nowMillis);
         if (changed || report.seenMillis() + TimeUnit.MINUTES.toMillis(1) < nowMillis) {
             report = describe(nowMillis);
         }
         loaded = true;
     }
 
-    /** Returns the entries of the settings. Existing entries keep their state. */
+    /** Returns an entry for each certificate of the settings. Existing entries keep their state. */
     private Map<Key, Entry> expand(long nowMillis) {
         Map<Key, Entry> next = new LinkedHashMap<>();
         for (int i = 0; i < config.certificates().size(); i++) {
@@ -293,9 +295,11 @@ final class CertificateStore {
                         && !FileStamp.of(entry.files.key()).equals(entry.keyStamp));
     }
 
-    /** Reads the files of an entry. Returns whether a new version was read. */
+    /**
+     * Reads the files of an entry. Returns false if the file may be incomplete, so that the next check reads it again.
+     */
     private boolean read(Entry entry, long nowMillis, boolean checksAll) {
-        // The stamps are taken before the content is read, so that the next check detects a change in between.
+        // The stamps are read before the content, so that the next check detects a change that happens in between.
         FileStamp certificateStamp = FileStamp.of(entry.files.certificate());
         FileStamp keyStamp = FileStamp.of(entry.files.key());
         ServerCertificate before = entry.good;
@@ -305,7 +309,7 @@ final class CertificateStore {
                 if (before != null && !before.isExpired(nowMillis)) {
                     throw expired(now);
                 }
-                note(entry, expired(now), nowMillis);
+                setFault(entry, expired(now), nowMillis);
             } else {
                 entry.fault = null;
             }
@@ -313,14 +317,14 @@ final class CertificateStore {
                 checkWithTls(now, entry.settings);
             }
             entry.good = now;
-            entry.alarmedMillis = 0;
+            entry.warnedMillis = 0;
         } catch (CertificateFault fault) {
             boolean unsettled = certificateStamp.ageMillis(nowMillis) < SETTLE_MILLIS
                     || keyStamp.ageMillis(nowMillis) < SETTLE_MILLIS;
             if (before != null && unsettled && entry.fault == null) {
                 return false;
             }
-            note(entry, fault, nowMillis);
+            setFault(entry, fault, nowMillis);
         }
         entry.certificateStamp = certificateStamp;
         entry.keyStamp = keyStamp;
@@ -348,14 +352,14 @@ final class CertificateStore {
         }
     }
 
-    private static void note(Entry entry, CertificateFault fault, long nowMillis) {
+    private static void setFault(Entry entry, CertificateFault fault, long nowMillis) {
         if (entry.fault == null) {
             entry.faultSinceMillis = nowMillis;
         }
         entry.fault = fault;
     }
 
-    private void announce(Entry entry) {
+    private void logChange(Entry entry) {
         CertificateFault fault = entry.fault;
         if (entry.certificateStamp == null || fault == null) {
             if (loaded && fault == null && entry.good != null) {
@@ -377,14 +381,14 @@ final class CertificateStore {
                 : "the version loaded before stays in use";
     }
 
-    /** Marks certificates that have expired since the last check. Returns whether there are any. */
+    /** Marks certificates that have expired since the last check. Returns true if there are any. */
     private boolean expire(long nowMillis) {
         boolean any = false;
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
             if (good != null && entry.fault == null && good.isExpired(nowMillis)) {
-                note(entry, expired(good), nowMillis);
-                announce(entry);
+                setFault(entry, expired(good), nowMillis);
+                logChange(entry);
                 any = true;
             }
         }
@@ -392,16 +396,16 @@ final class CertificateStore {
     }
 
     /** Logs a warning for each certificate that expires soon, once a day. */
-    private void alarm(long nowMillis) {
+    private void warnExpiring(long nowMillis) {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
-            boolean alarmed = entry.alarmedMillis > 0 && entry.alarmedMillis + DAY_MILLIS > nowMillis;
+            boolean alarmed = entry.warnedMillis > 0 && entry.warnedMillis + DAY_MILLIS > nowMillis;
             if (good == null || alarmed) {
                 continue;
             }
             long leftMillis = good.facts().expirySeconds() * 1000 - nowMillis;
             if (good.facts().endsSoon(nowMillis / 1000)) {
-                entry.alarmedMillis = nowMillis;
+                entry.warnedMillis = nowMillis;
                 fileLog.warn(
                         "TLS: certificate {} for {} {} on {}; renew it",
                         entry.files.certificate(),
@@ -449,11 +453,11 @@ final class CertificateStore {
         index = next;
         for (ServerContexts each : contexts) {
             each.retain(next);
-            each.stapleAhead(next);
+            each.requestStaples(next);
         }
     }
 
-    /** Adds the fingerprints of certificates that need a staple. */
+    /** Adds the fingerprints of certificates whose handshakes send a staple. */
     void addStapled(Set<String> sha256) {
         lock.lock();
         try {
@@ -467,8 +471,8 @@ final class CertificateStore {
         }
     }
 
-    /** Passes the current staple of a certificate to new handshakes. */
-    void restaple(String sha256, Stapling stapling) {
+    /** Sets the current staple of a certificate, for new handshakes. */
+    void updateStaple(String sha256, Stapling stapling) {
         for (CertificateSet set : index.sets()) {
             OcspTarget target = set.ocspTarget();
             if (target != null && target.sha256().equals(sha256)) {
@@ -497,7 +501,7 @@ final class CertificateStore {
         return new TlsReport(lines, Map.copyOf(brokenDirectories), new EnumMap<>(faultsSeen), nowMillis);
     }
 
-    /** Returns a note that a certificate is a copy; null for other certificates. */
+    /** Returns a note if the certificate is a local copy; null for other certificates. */
     private @Nullable String copyOf(Entry entry) {
         return copies == null || !copies.isCopy(entry.files)
                 ? null

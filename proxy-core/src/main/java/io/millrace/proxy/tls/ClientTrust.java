@@ -32,10 +32,10 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies client certificates with the authorities and revocation lists of files. Immutable.
+ * The trust settings for client certificates: authorities and revocation lists, read from files. Immutable.
  *
- * <p>The session id context is a digest of the policy and the files. Therefore a session is resumed only under the
- * policy that admitted it (CVE-2025-23419), and never after a change of a file.
+ * <p>The session id context is a digest of the policy and the files. Therefore a TLS session can be resumed only
+ * under the same policy, and not after a change of a file (CVE-2025-23419).
  */
 public final class ClientTrust {
     private final @Nullable TrustManager manager;
@@ -57,7 +57,7 @@ public final class ClientTrust {
         return sessionContext.clone();
     }
 
-    /** Returns the files that the settings refer to. */
+    /** Returns the files that contain the authorities and revocation lists of the settings. */
     static Stream<Path> files(ServerTlsConfig config) {
         return config.clientCertificates() == ClientCertificates.OFF
                 ? Stream.of()
@@ -67,7 +67,7 @@ public final class ClientTrust {
     /**
      * Reads the files of the settings. Blocks.
      *
-     * @throws SSLException if a file cannot be used; the message names it
+     * @throws SSLException if a file cannot be used; the message contains the path and the reason
      */
     public static ClientTrust of(ServerTlsConfig config) throws SSLException {
         try {

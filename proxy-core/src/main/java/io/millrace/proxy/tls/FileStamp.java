@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of one version of a file. Symbolic links are followed. Immutable.
+ * Identifies one version of a file, to detect changes. Follows symbolic links. Immutable.
  *
- * @param id the inode, or the file key of other file systems; null if there is none
+ * @param id the inode on POSIX systems, otherwise the file key; null if there is none
  * @param changedNanos time of the last change, in epoch nanoseconds; on POSIX the inode change time, which a writer
  *     cannot set
  */
@@ -42,7 +42,7 @@ public record FileStamp(@Nullable Object id, long size, long changedNanos) {
         return time.to(TimeUnit.NANOSECONDS);
     }
 
-    /** Returns the time since the file changed, by the wall clock; negative if clocks differ. */
+    /** Returns the milliseconds since the file changed. Negative if the clock of the file system is ahead. */
     long ageMillis(long nowMillis) {
         return nowMillis - changedNanos / 1_000_000;
     }

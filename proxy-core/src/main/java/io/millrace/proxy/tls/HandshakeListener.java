@@ -20,9 +20,9 @@ public interface HandshakeListener {
         PROTOCOL
     }
 
-    /** The handshake has succeeded and the connection is ready. */
+    /** Called after a successful handshake, when the connection is ready. */
     void succeeded(ClientConnection.Tls agreed);
 
-    /** The handshake has failed and the connection is closed. */
+    /** Called after a failed handshake. The connection is closed. */
     void failed(Failure failure);
 }

@@ -27,7 +27,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of one listen address: selects the certificates of its connections.
+ * TLS of one listening address: selects the certificate for each of its connections.
  *
  * <p>Thread-safe.
  */
@@ -72,7 +72,7 @@ public final class ListenerTls implements TlsNames {
     /**
      * Adds a listener for the end of the handshake to a TLS handler.
      *
-     * @param settings the settings of its context
+     * @param settings the settings of the handler's TLS context
      * @param names settings of other names on the same address; null if there are none
      */
     static SslHandler watched(
@@ -122,7 +122,7 @@ public final class ListenerTls implements TlsNames {
         }
     }
 
-    /** Classifies a failure by the exception and its message, which depend on the TLS library. */
+    /** Classifies a failed handshake by the exception and its message. Both depend on the TLS library. */
     static Failure failure(Throwable cause) {
         String text = String.valueOf(cause.getMessage());
         if (cause instanceof SslHandshakeTimeoutException) {
@@ -150,18 +150,22 @@ public final class ListenerTls implements TlsNames {
         return common ? Failure.NOTHING_IN_COMMON : Failure.PROTOCOL;
     }
 
-    /** Returns the certificates for the name in a client's hello, null for no name. Returns null if there are none. */
+    /**
+     * Returns the certificates for a client; null if there are none.
+     *
+     * @param name the server name in the ClientHello; null for none
+     */
     @Nullable
     CertificateSet find(@Nullable String name) {
         return store.index().find(name);
     }
 
-    /** Returns true if a certificate exists for the name itself, without the default. */
+    /** Returns true if a certificate contains the name. Ignores the default certificate. */
     boolean hasExactly(String name) {
         return store.index().findExactly(name) != null;
     }
 
-    /** Handles handshakes for automatic certificates; null if this address has its own certificates. */
+    /** Returns the handler of automatic certificates; null if this address has its own certificate. */
     @Nullable
     AutomaticCertificates automatic() {
         return automatic;
@@ -178,8 +182,8 @@ public final class ListenerTls implements TlsNames {
     }
 
     /**
-     * Returns the settings of a name. Without a certificate of its own, these are the settings of the default
-     * certificate, else of the address.
+     * Returns the settings of a name. If no certificate contains the name, returns those of the default
+     * certificate, or of the address if there is no default.
      */
     @Override
     public ServerTlsConfig settings(String host) {

@@ -17,17 +17,21 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the server name of a client's hello and replaces itself in the pipeline with the TLS handler for that name.
+ * A channel handler that selects the TLS context by the server name in the ClientHello. Then it replaces itself
+ * with the TLS handler.
  *
- * <p>Confined to the connection's event loop, which never blocks while a context is being created.
+ * <p>Confined to the connection's event loop. TLS contexts are created on another thread.
  */
 final class NameSelector extends SniHandler {
-    /** Limit of a client hello. It exceeds any hello with post-quantum key shares; the other extensions are small. */
+    /**
+     * Limit of a ClientHello in bytes. Larger than a ClientHello with post-quantum key shares; all other extensions
+     * are small.
+     */
     private static final int HELLO_BYTES_MAX = 64 * 1024;
 
     private static final long HELLO_TIMEOUT_MILLIS = 10_000;
 
-    /** Fatal alert unrecognized_name in a TLS 1.2 record (RFC 6066 section 3). */
+    /** The fatal alert unrecognized_name in a TLS 1.2 record (RFC 6066 section 3). */
     private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
 
     private final ListenerTls tls;
@@ -36,7 +40,10 @@ final class NameSelector extends SniHandler {
     private boolean refused;
     private boolean challenged;
 
-    /** The promise of a handshake that waits for a certificate. The decoder keeps the hello until it completes. */
+    /**
+     * The promise of a handshake that waits for a certificate. The superclass keeps the ClientHello until the promise
+     * completes.
+     */
     private @Nullable Promise<SslContext> waiting;
 
     NameSelector(ListenerTls tls, HandshakeListener handshakes) {
@@ -60,7 +67,7 @@ final class NameSelector extends SniHandler {
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
         Promise<SslContext> promise = ctx.executor().newPromise();
         if (refused) {
-            // The decoder reads the same hello again when more bytes arrive and when the connection ends.
+            // The superclass reads the same ClientHello again when more bytes arrive, and when the connection ends.
             return promise.setSuccess(null);
         }
         AutomaticCertificates automatic = tls.automatic();
@@ -81,9 +88,9 @@ final class NameSelector extends SniHandler {
     }
 
     /**
-     * Returns the promise of a wait. Its failure closes the connection and completes the outer promise without a
-     * context. A failure of the outer promise would reach the end of the pipeline as an unhandled exception. The end of
-     * the connection also completes the outer promise, because nothing else does when the proxy stops.
+     * Returns a promise for a context that is not ready yet. If it fails, the connection is closed, and the outer
+     * promise completes without a context. The outer promise must not fail, because its failure would reach the end
+     * of the pipeline as an unhandled exception.
      */
     private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();
@@ -104,6 +111,7 @@ final class NameSelector extends SniHandler {
     @Override
     public void channelInactive(ChannelHandlerContext ctx) throws Exception {
         super.channelInactive(ctx);
+        // Completes a wait that has no other end, for example when the proxy stops.
         if (waiting != null) {
             waiting.trySuccess(null);
         }
@@ -132,7 +140,7 @@ final class NameSelector extends SniHandler {
     protected void replaceHandler(ChannelHandlerContext ctx, @Nullable String name, @Nullable SslContext context)
             throws Exception {
         if (context == null) {
-            // The connection is being closed.
+            // No certificate: the connection is being closed.
             return;
         }
         if (ctx.isRemoved()) {
@@ -143,7 +151,7 @@ final class NameSelector extends SniHandler {
         try {
             super.replaceHandler(ctx, name, context);
         } finally {
-            // From now on the handler's engine holds the context.
+            // The SSL engine of the new handler has retained the context.
             ReferenceCountUtil.release(context);
         }
     }

@@ -5,7 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts private keys in DER from PKCS #1 and SEC 1 to PKCS #8, and finds the public key inside an EC key.
+ * Converts private keys from PKCS #1 and SEC 1 to PKCS #8. Also reads the public key in EC keys. All keys are in
+ * DER encoding.
  *
  * <p>Thread-safe: no state. Sources: RFC 5208, RFC 8017 appendix A.1.2, RFC 5915.
  */
@@ -28,12 +29,12 @@ final class PrivateKeyDer {
 
     private PrivateKeyDer() {}
 
-    /** Wraps a key from {@code BEGIN RSA PRIVATE KEY}. */
+    /** Converts a PKCS #1 key, from a {@code BEGIN RSA PRIVATE KEY} block, to PKCS #8. */
     static byte[] ofPkcs1(byte[] key) {
         return element(SEQUENCE, VERSION_0, RSA, element(OCTET_STRING, key));
     }
 
-    /** Wraps a key from {@code BEGIN EC PRIVATE KEY}. */
+    /** Converts a SEC 1 key, from a {@code BEGIN EC PRIVATE KEY} block, to PKCS #8. */
     static byte[] ofSec1(byte[] key) {
         Reader fields = new Reader(key, 0, key.length).enter(SEQUENCE);
         fields.skip(INTEGER);
@@ -45,7 +46,7 @@ final class PrivateKeyDer {
         return element(SEQUENCE, VERSION_0, element(SEQUENCE, EC, curve.rest()), element(OCTET_STRING, key));
     }
 
-    /** Returns the public point of a PKCS #8 EC key, as encoded in the key; null if the key contains none. */
+    /** Returns the encoded public point in a PKCS #8 EC key. Returns null if the key contains none. */
     static byte @Nullable [] ecPoint(byte[] pkcs8) {
         Reader outer = new Reader(pkcs8, 0, pkcs8.length).enter(SEQUENCE);
         outer.skip(INTEGER);
@@ -57,7 +58,9 @@ final class PrivateKeyDer {
         return point == null ? null : point.enter(BIT_STRING).rest();
     }
 
-    /** Returns the public key bits of a SubjectPublicKeyInfo, preceded by the count of unused bits. */
+    /**
+     * Returns the public key in a SubjectPublicKeyInfo, as a bit string. The first byte is the number of unused bits.
+     */
     static byte[] publicBits(byte[] subjectPublicKeyInfo) {
         Reader outer = new Reader(subjectPublicKeyInfo, 0, subjectPublicKeyInfo.length).enter(SEQUENCE);
         outer.skip(SEQUENCE);
@@ -99,7 +102,7 @@ final class PrivateKeyDer {
             this.end = end;
         }
 
-        /** Reads the next element, which must have this tag, and returns a reader of its content. */
+        /** Reads the next element, which must have the given tag. Returns a reader of its content. */
         Reader enter(int tag) {
             if (at + 2 > end || (bytes[at] & 0xff) != tag) {
                 throw new IllegalArgumentException("the key is not valid DER");
@@ -127,7 +130,7 @@ final class PrivateKeyDer {
             enter(tag);
         }
 
-        /** Returns the content of the first remaining element with this tag; null if there is none. */
+        /** Returns the content of the next element with the given tag. Returns null if there is none. */
         @Nullable
         Reader find(int tag) {
             while (at + 2 <= end) {

@@ -16,25 +16,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One version of a certificate with its key, as read from the files. Immutable; compared by identity.
+ * One version of a server certificate with its chain and key, as read from files. Immutable; compared by identity.
  *
- * <p>Holds only the encoded forms, because usually few of many certificates are in use. The objects needed for TLS are
- * created with a context.
+ * <p>Holds only the encoded form, to save memory: of many certificates, usually only few are in use. The decoded
+ * objects are created with a TLS context.
  */
 public final class ServerCertificate {
     /**
      * The properties of a certificate that operators see.
      *
-     * @param names in lower case: DNS names and IP addresses of subjectAltName, else the common name
-     * @param issuer distinguished name
-     * @param issuedSeconds start of its validity, in epoch seconds
-     * @param expirySeconds end of its validity, in epoch seconds
+     * @param names DNS names and IP addresses of subjectAltName in lower case; without any, the common name
+     * @param issuer distinguished name of the issuer
+     * @param issuedSeconds start of the validity, in epoch seconds
+     * @param expirySeconds end of the validity, in epoch seconds
      * @param keyType for example {@code EC 256} or {@code RSA 2048}
-     * @param serial hexadecimal
-     * @param sha256 fingerprint, hexadecimal
-     * @param chain subjects in the order in which they are sent
-     * @param notes warnings that do not prevent its use
-     * @param ocsp its extensions for OCSP
+     * @param serial serial number, hexadecimal
+     * @param sha256 SHA-256 fingerprint, hexadecimal
+     * @param chain subjects of the certificates in the chain, in the order in which they are sent
+     * @param notes warnings for operators that do not prevent the use of the certificate
+     * @param ocsp extensions for OCSP
      */
     public record Facts(
             List<String> names,
@@ -53,7 +53,10 @@ public final class ServerCertificate {
             notes = List.copyOf(notes);
         }
 
-        /** Returns true if less than 14 days are left, or less than a quarter of the lifetime if that is shorter. */
+        /**
+         * Returns true if the certificate expires soon. This means within 14 days, or within a quarter of its
+         * lifetime if that is shorter.
+         */
         public boolean endsSoon(long nowSeconds) {
             long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);
             return expirySeconds - nowSeconds < Math.max(notice, 0);
@@ -79,7 +82,7 @@ public final class ServerCertificate {
         this.loadedMillis = loadedMillis;
     }
 
-    /** The files that the certificate was read from. */
+    /** The files from which the certificate was read. */
     public CertificateFiles files() {
         return files;
     }

@@ -46,15 +46,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates TLS contexts of certificates on first use and caches them.
+ * The TLS contexts of one or more listening addresses. A context is created at the first use of a certificate,
+ * and cached.
  *
- * <p>Thread-safe. Contexts are created on a separate executor, because that takes a millisecond or more. A returned
- * context is retained for the caller, which must release it.
+ * <p>Thread-safe. Contexts are created on an executor, because the creation takes a millisecond or more. Each
+ * returned context is retained, so the caller must release it.
  */
 final class ServerContexts {
     private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
-    /** The server's preference decides. A client that offers neither protocol is served HTTP/1.1. */
+    /**
+     * The protocols that the server offers, in order of preference. A client that supports none of them is served
+     * HTTP/1.1.
+     */
     private static final ApplicationProtocolConfig HTTP2_FIRST = new ApplicationProtocolConfig(
             ApplicationProtocolConfig.Protocol.ALPN,
             ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
@@ -64,11 +68,14 @@ final class ServerContexts {
 
     private static final char[] NO_PASSWORD = new char[0];
 
-    /** All suites of TLS 1.3 in BoringSSL, which supports them all together or not at all. */
+    /** The suites of TLS 1.3 in BoringSSL, which can enable only all of them together. */
     private static final List<String> TLS_1_3_SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 
-    /** Above this number of certificate sets, a responder is queried only when a client first requests the name. */
+    /**
+     * Limit of certificate sets up to which all OCSP staples are requested before the first client. With more sets, a
+     * staple is requested at the first use of a certificate.
+     */
     private static final int STAPLED_AHEAD_MAX = 256;
 
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
@@ -89,7 +96,7 @@ final class ServerContexts {
 
     /**
      * @param http2 whether HTTP/2 is offered to clients, before HTTP/1.1
-     * @param ticketKeys for every context until others are set
+     * @param ticketKeys session ticket keys for all contexts, until {@link #ticketKeys} sets others
      * @param clockMillis clock for the expiry of staples
      */
     ServerContexts(
@@ -122,7 +129,7 @@ final class ServerContexts {
         return settings;
     }
 
-    /** Returns the settings of the names of a set. */
+    /** Returns the effective settings of the names of a set. */
     ServerTlsConfig settings(CertificateSet set) {
         return settings(set.settings());
     }
@@ -132,8 +139,11 @@ final class ServerContexts {
         return names.equals(NameSettings.NONE) ? settings : effective.computeIfAbsent(names, own -> own.over(settings));
     }
 
-    /** Discards the contexts if a file of client authorities has changed and is usable. Blocks. */
-    void look() {
+    /**
+     * Discards all contexts if a file of client authorities has changed and is usable. New contexts then use the new
+     * file. Blocks.
+     */
+    void checkFiles() {
         List<FileStamp> now = stamps();
         if (now.equals(stamps)) {
             return;
@@ -151,7 +161,7 @@ final class ServerContexts {
         }
     }
 
-    /** Sets the ticket keys of all contexts, including later ones. */
+    /** Sets the session ticket keys of all contexts, including contexts that are created later. */
     void ticketKeys(TicketKeys keys) {
         ticketKeys = keys;
         for (CompletableFuture<SslContext> each : made.values()) {
@@ -216,7 +226,7 @@ final class ServerContexts {
             setTicketKeys(context, keys);
             into.complete(context);
             if (keys != ticketKeys) {
-                // The keys changed meanwhile, perhaps before this context was visible to the change.
+                // Another thread has changed the keys, perhaps before it could see this context.
                 setTicketKeys(context, ticketKeys);
             }
         } catch (SSLException | RuntimeException e) {
@@ -227,7 +237,7 @@ final class ServerContexts {
         }
     }
 
-    /** Releases the contexts of sets that can no longer be selected. Connections that use one keep it. */
+    /** Releases the contexts of sets that the index can no longer select. Existing connections keep their contexts. */
     void retain(CertificateIndex index) {
         effective.keySet().retainAll(index.settings());
         made.keySet().removeIf(set -> {
@@ -254,10 +264,10 @@ final class ServerContexts {
     }
 
     /**
-     * Requests staples before the first client if there are few sets, or if clients refuse the certificate without a
-     * staple. May read files.
+     * Requests OCSP staples before the first client needs them, if there are few sets. Always does so for
+     * must-staple certificates, which clients refuse without a staple. May read files.
      */
-    void stapleAhead(CertificateIndex index) {
+    void requestStaples(CertificateIndex index) {
         List<CertificateSet> wanting =
                 index.sets().stream().filter(this::staples).toList();
         boolean all = wanting.size() <= STAPLED_AHEAD_MAX;
@@ -268,12 +278,12 @@ final class ServerContexts {
         }
     }
 
-    /** Creates the handler of a connection whose handshake sends the staple of the set. */
+    /** Creates the TLS handler of a connection. Its handshake sends the staple of the set, if available. */
     SslHandler newHandler(CertificateSet set, SslContext context, ByteBufAllocator allocator) {
         return stapled(set, context.newHandler(allocator));
     }
 
-    /** Sets the staple of the set, if available, for a handler's handshake. */
+    /** Sets the staple of the set, if available, in a TLS handler. Returns the handler. */
     SslHandler stapled(CertificateSet set, SslHandler handler) {
         Staple staple = set.staple();
         if (staple != null
@@ -313,7 +323,7 @@ final class ServerContexts {
         }
     }
 
-    /** Checks settings independently of any certificate. Blocks. */
+    /** Checks whether the TLS library accepts settings, without a certificate. Blocks. */
     static void check(ServerTlsConfig settings) throws SSLException {
         ClientTrust.of(settings);
         if (OpenSsl.isAvailable()) {
@@ -322,14 +332,14 @@ final class ServerContexts {
         }
     }
 
-    /** Creates a context of one or more certificates. */
+    /** Creates a TLS context with one or more certificates. */
     static SslContext build(List<ServerCertificate> certificates, ServerTlsConfig settings, boolean http2)
             throws SSLException {
         ClientTrust trust = ClientTrust.of(settings);
         try {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
-                // The library tries the added credentials first and this one last.
+                // The TLS library prefers the added credentials to the certificate of the builder.
                 ServerCertificate last = last(certificates);
                 builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
                         .sslProvider(SslProvider.OPENSSL_REFCNT);

@@ -36,20 +36,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS for the clients of one proxy: its certificates, and the thread that checks for changed files.
+ * TLS for the clients of one proxy. Manages certificates, TLS contexts, session ticket keys and OCSP staples, and
+ * checks for changed files.
  *
  * <p>Thread-safe. Threads exist only if an address uses TLS.
  */
 public final class ServerTls implements AutoCloseable {
-    /** Key of contexts shared by addresses that use the certificates of the shared store. */
+    /**
+     * Key of contexts that several addresses share. They use the certificates of {@code tls.certificates} with
+     * the same settings.
+     */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
-    /** Length of the pause after a check, as a multiple of the check's duration. */
+    /** Minimum pause after a check for changed files, as a multiple of the duration of the check. */
     private static final int PAUSE_FACTOR = 20;
 
-    /** Changes are detected within this time, however long a check takes. */
+    /** Limit of the time between the starts of two checks, even if checks take long. */
     private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private volatile EventSink events = EventSink.NONE;
@@ -59,12 +63,12 @@ public final class ServerTls implements AutoCloseable {
     private final List<ServerContexts> contexts = new ArrayList<>();
     private @Nullable CertificateStore shared;
     private final Map<ContextKey, ServerContexts> sharedContexts = new HashMap<>();
-    private @Nullable ScheduledExecutorService looking;
-    private @Nullable ScheduledExecutorService making;
-    private @Nullable Future<?> pause;
+    private @Nullable ScheduledExecutorService fileChecks;
+    private @Nullable ScheduledExecutorService contextExecutor;
+    private @Nullable Future<?> nextCheck;
     private final TicketKeySource ticketKeys = new TicketKeySource(this::useTicketKeys);
     private volatile TlsConfig config;
-    private volatile ProxyConfig whole;
+    private volatile ProxyConfig fullConfig;
     private @Nullable AutomaticCertificates automatic;
     private volatile @Nullable AcmeConfig acme;
     private final AutomaticNames automaticNames = new AutomaticNames();
@@ -72,28 +76,28 @@ public final class ServerTls implements AutoCloseable {
     private @Nullable Stapling stapling;
 
     /**
-     * Loads nothing yet.
+     * Creates the TLS management. {@link #listener} loads the certificates.
      *
-     * @param state directory for OCSP answers and copies of certificates; null for none
+     * @param state directory in which OCSP answers and copies of certificates are kept; null to keep none
      */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis, @Nullable Path state) {
         this.state = state;
         this.config = config.tls();
-        whole = config;
+        fullConfig = config;
         this.acme = config.acme();
         this.clockMillis = clockMillis;
     }
 
-    /** Sets the receiver of certificates that expire soon. Call before {@link #listener}. */
+    /** Sets the receiver of events for certificates that expire soon. Call before {@link #listener}. */
     public void events(EventSink sink) {
         events = sink;
     }
 
     /**
-     * Returns TLS for one address. Loads its certificates unless another address has loaded them. Blocks.
+     * Creates TLS for one listening address. Loads its certificates, unless another address has loaded them. Blocks.
      *
      * @return null for an address without TLS
-     * @throws IOException if the address has its own certificate and it cannot be used
+     * @throws IOException if the address has its own certificate, which cannot be used
      */
     public @Nullable ListenerTls listener(ListenerConfig listener) throws IOException {
         ListenerConfig.Tls tls = listener.tls();
@@ -121,9 +125,9 @@ public final class ServerTls implements AutoCloseable {
                 shared = all;
                 stores.add(all);
                 all.copies(CertificateCopies.of(acme, state));
-                all.look();
-                automaticNames.look(acme);
-                automatic = new AutomaticCertificates(acme, executor, clockMillis, all::look);
+                all.checkFiles();
+                automaticNames.checkFiles(acme);
+                automatic = new AutomaticCertificates(acme, executor, clockMillis, all::checkFiles);
             }
             if (known == null) {
                 known = contexts(executor, tls, http2);
@@ -132,12 +136,12 @@ public final class ServerTls implements AutoCloseable {
             }
             return new ListenerTls(all, known, true, automatic);
         }
-        CertificateStore own = new CertificateStore(only(certificate, tls.key()), clockMillis);
+        CertificateStore own = new CertificateStore(singleCertificate(certificate, tls.key()), clockMillis);
         own.events(events);
         ServerContexts made = contexts(executor, tls, http2);
         own.attach(made);
         stores.add(own);
-        own.look();
+        own.checkFiles();
         CertificateSet set = own.index().find(null);
         if (set == null) {
             TlsReport.Line line = own.report().lines().get(0);
@@ -149,7 +153,7 @@ public final class ServerTls implements AutoCloseable {
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)
             throws SSLException {
-        // Invalid settings are detected now, and not at the first handshake.
+        // Detects invalid settings at the start instead of at the first handshake.
         ServerContexts.check(tls.settings());
         ServerContexts made = new ServerContexts(
                 executor, tls.settings(), http2, ticketKeys.keys(), Objects.requireNonNull(stapling), clockMillis);
@@ -157,7 +161,7 @@ public final class ServerTls implements AutoCloseable {
         return made;
     }
 
-    private TlsConfig only(Path certificate, @Nullable Path key) {
+    private TlsConfig singleCertificate(Path certificate, @Nullable Path key) {
         return new TlsConfig(
                 List.of(new TlsConfig.Certificates(certificate, key, null, List.of())),
                 null,
@@ -168,17 +172,18 @@ public final class ServerTls implements AutoCloseable {
     }
 
     private ScheduledExecutorService start() {
-        ScheduledExecutorService executor = making;
-        if (executor == null || looking == null) {
+        ScheduledExecutorService executor = contextExecutor;
+        if (executor == null || fileChecks == null) {
             executor =
                     Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-contexts", true));
-            making = executor;
-            stapling =
-                    new Stapling(state == null ? null : state.resolve("ocsp"), executor, clockMillis, this::restaple);
-            looking = Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
+            contextExecutor = executor;
+            stapling = new Stapling(
+                    state == null ? null : state.resolve("ocsp"), executor, clockMillis, this::updateStaple);
+            fileChecks =
+                    Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("millrace-tls-files", true));
             schedule(config.checkNanos());
             ticketKeys.file(config.ticketKeysFile());
-            var unused = looking.scheduleWithFixedDelay(
+            var unused = fileChecks.scheduleWithFixedDelay(
                     this::rotateTicketKeys, TicketKeys.ROTATION_HOURS, TicketKeys.ROTATION_HOURS, TimeUnit.HOURS);
         }
         return executor;
@@ -186,17 +191,17 @@ public final class ServerTls implements AutoCloseable {
 
     private void schedule(long nanos) {
         try {
-            pause = Objects.requireNonNull(looking).schedule(this::lookAgain, nanos, TimeUnit.NANOSECONDS);
+            nextCheck = Objects.requireNonNull(fileChecks).schedule(this::checkAgain, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             log.debug("the server was closed while certificates were checked", e);
         }
     }
 
-    private void lookAgain() {
+    private void checkAgain() {
         long begun = System.nanoTime();
         try {
-            look();
-            automaticNames.look(acme);
+            checkFiles();
+            automaticNames.checkFiles(acme);
         } catch (RuntimeException e) {
             log.error("TLS: the check for changed certificates failed; the next check is in {} s", 10, e);
         }
@@ -224,7 +229,8 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * Sets session ticket keys that another process creates and rotates. Keys from a configured file have precedence.
+     * Sets the session ticket keys that the launcher process creates and rotates. Keys from a configured file
+     * have precedence.
      */
     public void giveTicketKeys(TicketKeys keys) {
         lock.lock();
@@ -253,10 +259,10 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    private void restaple(String sha256) {
+    private void updateStaple(String sha256) {
         Stapling known = stapling();
         if (known != null) {
-            stores().forEach(store -> store.restaple(sha256, known));
+            stores().forEach(store -> store.updateStaple(sha256, known));
         }
     }
 
@@ -270,14 +276,14 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /** Checks for changed files now. Blocks. */
-    void look() {
+    void checkFiles() {
         for (CertificateStore store : stores()) {
-            store.look();
+            store.checkFiles();
         }
         lock.lock();
         try {
-            ticketKeys.look();
-            contexts.forEach(ServerContexts::look);
+            ticketKeys.checkFiles();
+            contexts.forEach(ServerContexts::checkFiles);
         } finally {
             lock.unlock();
         }
@@ -293,7 +299,7 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Applies new settings. Unchanged certificates are not loaded again. Blocks. */
+    /** Applies a new configuration. Unchanged certificates are not loaded again. Blocks. */
     public void reload(ProxyConfig next) {
         CertificateStore store;
         lock.lock();
@@ -301,16 +307,16 @@ public final class ServerTls implements AutoCloseable {
             boolean sooner = next.tls().checkNanos() < config.checkNanos();
             boolean otherKeys = !Objects.equals(next.tls().ticketKeysFile(), config.ticketKeysFile());
             config = next.tls();
-            whole = next;
+            fullConfig = next;
             store = shared;
-            if (otherKeys && looking != null) {
+            if (otherKeys && fileChecks != null) {
                 ticketKeys.file(config.ticketKeysFile());
             }
             acme = next.acme();
             if (automatic != null) {
                 automatic.configure(acme);
             }
-            if (sooner && pause != null && pause.cancel(false)) {
+            if (sooner && nextCheck != null && nextCheck.cancel(false)) {
                 schedule(config.checkNanos());
             }
         } finally {
@@ -337,25 +343,33 @@ public final class ServerTls implements AutoCloseable {
         return automaticNames.all();
     }
 
-    /** Returns the settings in force for the names of a certificate of the report. */
+    /** Returns the effective settings for the names of a certificate of the report. */
     public List<TlsSettingsInForce.Setting> settings(TlsReport.Line line) {
         return TlsSettingsInForce.of(
-                whole, line.element(), line.isOwn() ? line.files().certificate() : null);
+                fullConfig, line.element(), line.isOwn() ? line.files().certificate() : null);
     }
 
-    /** Returns the staple status of a certificate; null if it needs no staple. */
+    /** Returns the OCSP staple status of a certificate. Returns null if no staple is requested for it. */
     public @Nullable StapleStatus staple(ServerCertificate.Facts facts) {
         Stapling known = stapling();
         return known == null ? null : known.status(facts.sha256());
     }
 
-    /** Returns how many certificates need a staple and either have one or have none, as {@code stapled} selects. */
+    /**
+     * Returns the number of certificates for which a staple is requested.
+     *
+     * @param stapled true to count those with a staple, false to count those without
+     */
     public long staples(boolean stapled) {
         Stapling known = stapling();
         return known == null ? 0 : known.count(stapled);
     }
 
-    /** Returns the number of OCSP answers since the start with this fault; null counts those accepted as staples. */
+    /**
+     * Returns the number of OCSP answers since the start.
+     *
+     * @param fault counts the answers with this fault; null counts the accepted answers
+     */
     public long ocspAnswers(OcspFault.@Nullable Kind fault) {
         Stapling known = stapling();
         if (known == null) {
@@ -364,7 +378,7 @@ public final class ServerTls implements AutoCloseable {
         return fault == null ? known.answers() : known.faults(fault);
     }
 
-    /** Returns the state of every certificate, as of the last check. */
+    /** Returns the state of all certificates, as of the last check. */
     public TlsReport report() {
         List<TlsReport.Line> lines = new ArrayList<>();
         Map<Path, String> directories = new HashMap<>();
@@ -383,43 +397,47 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * Reads and checks certificates as at the start, without using them. Blocks.
+     * Reads and checks certificate files, without using the certificates. Blocks.
      *
      * @param file PEM file or directory
-     * @param key PEM file; null for the one next to the file, else the file itself
+     * @param key PEM file with the key; null for the usual key file beside {@code file}, or {@code file} itself
+     * if there is none
      */
     public TlsReport check(Path file, @Nullable Path key) {
         boolean directory = Files.isDirectory(file);
-        Path beside = beside(file);
-        Path chosen = key != null || !Files.exists(beside) ? key : beside;
+        Path usualKeyFile = usualKeyFile(file);
+        Path chosen = key != null || !Files.exists(usualKeyFile) ? key : usualKeyFile;
         TlsConfig.Certificates source = directory
                 ? new TlsConfig.Certificates(null, null, file, List.of())
                 : new TlsConfig.Certificates(file, chosen, null, List.of());
-        TlsConfig only =
+        TlsConfig singleCertificate =
                 new TlsConfig(List.of(source), null, TlsConfig.UnknownName.DEFAULT, config.checkNanos(), null, null);
-        CertificateStore store = CertificateStore.forCheck(only, clockMillis);
-        store.look();
+        CertificateStore store = CertificateStore.forCheck(singleCertificate, clockMillis);
+        store.checkFiles();
         return store.report();
     }
 
-    /** Returns {@code NAME.key} for {@code NAME.pem}, and {@code privkey.pem} for {@code fullchain.pem}. */
-    private static Path beside(Path file) {
+    /**
+     * Returns the usual key file of a certificate file: {@code NAME.key} for {@code NAME.pem}, {@code privkey.pem} for
+     * {@code fullchain.pem}.
+     */
+    private static Path usualKeyFile(Path file) {
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
         return file.resolveSibling(
                 name.equals("fullchain.pem") ? "privkey.pem" : (dot < 0 ? name : name.substring(0, dot)) + ".key");
     }
 
-    /** Stops the threads and releases the contexts. Connections keep the contexts that they use. */
+    /** Stops the threads and releases the contexts. Existing connections keep their contexts. */
     @Override
     public void close() {
         lock.lock();
         try {
-            if (looking != null) {
-                looking.shutdownNow();
+            if (fileChecks != null) {
+                fileChecks.shutdownNow();
             }
-            if (making != null) {
-                making.shutdownNow();
+            if (contextExecutor != null) {
+                contextExecutor.shutdownNow();
             }
             contexts.forEach(ServerContexts::close);
         } finally {

@@ -10,8 +10,8 @@ final class SubjectText {
     private SubjectText() {}
 
     /**
-     * Returns a name in the form of RFC 4514. Every byte other than printable ASCII is escaped as {@code \HH}, because
-     * the subject of a certificate may contain line breaks.
+     * Returns a name in the form of RFC 4514. Escapes bytes outside printable ASCII as {@code \HH}, because a
+     * subject may contain line breaks.
      */
     static String of(X500Principal subject) {
         String name = subject.getName(X500Principal.RFC2253);

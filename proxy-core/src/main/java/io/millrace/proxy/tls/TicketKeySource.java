@@ -11,17 +11,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The source of the session ticket keys in use: the keys of a file, else the keys received from the launcher, else
- * generated ones.
+ * Selects the TLS session ticket keys. They come from a file, otherwise from the launcher process, otherwise from
+ * this process.
  *
- * <p>Confined to the lock of {@link ServerTls}. If the file cannot be used, the previous keys stay in use.
+ * <p>If the file cannot be used, the previous keys stay in use. Guarded by the lock of {@link ServerTls}.
  */
 final class TicketKeySource {
     private static final Logger log = LoggerFactory.getLogger(TicketKeySource.class);
     private static final int FILE_BYTES_MAX = 4096;
 
     private final SecureRandom random = new SecureRandom();
-    private final Consumer<TicketKeys> user;
+    private final Consumer<TicketKeys> listener;
     private @Nullable Path file;
     private @Nullable FileStamp stamp;
     private TicketKeys keys = TicketKeys.generate(random);
@@ -29,17 +29,17 @@ final class TicketKeySource {
     private boolean fromFile;
 
     /**
-     * @param user receives the keys after every change
+     * @param listener receives the keys after every change
      */
-    TicketKeySource(Consumer<TicketKeys> user) {
-        this.user = user;
+    TicketKeySource(Consumer<TicketKeys> listener) {
+        this.listener = listener;
     }
 
     TicketKeys keys() {
         return keys;
     }
 
-    /** Changes the file; null for none. Blocks. */
+    /** Sets the file with keys; null for none. Reads the file, so that the call blocks. */
     void file(@Nullable Path next) {
         if (next == null && fromFile) {
             fromFile = false;
@@ -47,10 +47,10 @@ final class TicketKeySource {
         }
         file = next;
         stamp = null;
-        look();
+        checkFiles();
     }
 
-    /** Sets the keys received from the launcher, which rotates them. */
+    /** Sets the keys received from the launcher process, which rotates them. */
     void give(TicketKeys fresh) {
         given = given == null ? fresh : fresh.before(given);
         if (!fromFile) {
@@ -66,7 +66,7 @@ final class TicketKeySource {
     }
 
     /** Reads the file if it has changed. Blocks. */
-    void look() {
+    void checkFiles() {
         Path path = file;
         if (path == null) {
             return;
@@ -94,6 +94,6 @@ final class TicketKeySource {
 
     private void use(TicketKeys next) {
         keys = next;
-        user.accept(next);
+        listener.accept(next);
     }
 }

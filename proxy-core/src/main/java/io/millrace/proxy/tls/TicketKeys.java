@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * The keys that encrypt TLS session tickets, newest first (RFC 5077 section 4). Immutable.
  *
- * <p>The first key encrypts new tickets; all keys decrypt. Each has {@value #KEY_BYTES} bytes, in the file format of
- * Traffic Server and nginx: name, HMAC key and AES key, 16 bytes each.
+ * <p>The first key encrypts new tickets; all keys decrypt tickets. A key has {@value #KEY_BYTES} bytes, in the
+ * file format of Traffic Server and nginx: name, HMAC key and AES key, 16 bytes each.
  */
 public final class TicketKeys {
     /** Length of one key in bytes. */
@@ -32,7 +32,7 @@ public final class TicketKeys {
         this.keys = List.copyOf(keys);
     }
 
-    /** Returns one new key. */
+    /** Returns keys that consist of one new random key. */
     public static TicketKeys generate(SecureRandom random) {
         return new TicketKeys(List.of(newKey(random)));
     }
@@ -40,7 +40,7 @@ public final class TicketKeys {
     /**
      * Parses concatenated keys.
      *
-     * @throws IllegalArgumentException if there are no keys, too many, or an incomplete one
+     * @throws IllegalArgumentException if there are no keys, too many keys, or an incomplete key
      */
     public static TicketKeys parse(byte[] bytes) {
         if (bytes.length == 0 || bytes.length % KEY_BYTES != 0 || bytes.length / KEY_BYTES > KEYS_MAX) {
@@ -54,12 +54,12 @@ public final class TicketKeys {
         return new TicketKeys(keys);
     }
 
-    /** Returns these keys with a new one in front, limited to the newest {@value #KEPT}. */
+    /** Returns these keys preceded by a new random key, limited to the newest {@value #KEPT}. */
     public TicketKeys rotated(SecureRandom random) {
         return generate(random).before(this);
     }
 
-    /** Returns these keys, followed by other keys of {@code older} while the total is below {@value #KEPT}. */
+    /** Returns these keys, followed by keys of {@code older} up to a total of {@value #KEPT}. */
     TicketKeys before(TicketKeys older) {
         List<byte[]> all = new ArrayList<>(keys);
         for (byte[] key : older.keys) {

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of all certificates at one time. Immutable.
+ * The state of all certificates at the time of a check. Immutable.
  *
- * @param directories unreadable directories with the reason
+ * @param directories unreadable directories, each with the reason
  * @param faults number of faults since the start, by kind
  * @param seenMillis time of the check, in epoch milliseconds
  */
@@ -25,16 +25,16 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
     /**
      * The state of one certificate.
      *
-     * @param names the names that it is used for
-     * @param settings the settings of these names, each in the syntax of the file
-     * @param element index in {@code tls.certificates}, past its end for an automatic one; negative for the certificate
-     *     of an address
-     * @param facts properties of the version in use; null if no version was ever usable
-     * @param loadedSeconds time when that version was read, in epoch seconds
+     * @param names the names for which the certificate is used
+     * @param settings the settings of these names, each as written in the configuration file
+     * @param element index in {@code tls.certificates}, beyond its end for an automatic certificate; negative for
+     * the certificate of one listening address
+     * @param facts properties of the version in use; null if no version has been usable
+     * @param loadedSeconds time when the version in use was read, in epoch seconds
      * @param fault the current fault of the files; null for none
      * @param problem file and reason of the fault
      * @param faultSinceSeconds start of the fault, in epoch seconds
-     * @param stapled whether the settings enable staples in handshakes; null if the certificate is not used
+     * @param stapled whether the settings enable OCSP staples; null if no address uses the certificate
      */
     public record Line(
             CertificateFiles files,
@@ -52,7 +52,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
             settings = List.copyOf(settings);
         }
 
-        /** Returns true if the certificate is configured for an address. */
+        /** Returns true if the certificate is configured for one listening address. */
         public boolean isOwn() {
             return element < 0;
         }

@@ -9,9 +9,9 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compresses the certificate message of one context with zlib (RFC 8879). Thread-safe.
+ * Compresses the certificate message of a TLS context with zlib (RFC 8879). Thread-safe.
  *
- * <p>Caches the last result, because most handshakes have the same message and compression takes longer than signing.
+ * <p>Caches the last result: most handshakes send the same message, and compression takes longer than signing.
  */
 final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
     /** The IANA number of zlib (RFC 8879 section 7.3). */
@@ -38,7 +38,8 @@ final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
         try {
             deflater.setInput(message);
             deflater.finish();
-            // Space for incompressible input: five bytes for each block of 16 KiB, and the frame.
+            // Enough space for incompressible input, which grows by five bytes per block of 16 KiB and the zlib
+            // frame.
             byte[] out = new byte[message.length + 64 + message.length / 1000];
             int length = deflater.deflate(out);
             return Arrays.copyOf(out, length);
@@ -47,7 +48,10 @@ final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
         }
     }
 
-    /** Client certificates cannot be compressed, because a small message could expand to a large one. */
+    /**
+     * Always fails, because this server does not offer compression of client certificates. A small message could
+     * expand to a large one.
+     */
     @Override
     public byte[] decompress(SSLEngine engine, int uncompressedLength, byte[] compressed) throws SSLException {
         throw new SSLException("a compressed client certificate was not offered");

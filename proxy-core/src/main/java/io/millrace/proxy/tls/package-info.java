@@ -1,4 +1,4 @@
-/** TLS with clients: certificates by name, the contexts created from them, and the selection at a handshake. */
+/** TLS with clients: certificates, TLS contexts, and the selection of a certificate in the handshake. */
 @NullMarked
 package io.millrace.proxy.tls;
 

@@ -6,19 +6,20 @@ import io.netty.channel.ChannelHandler;
 import java.util.function.Supplier;
 
 /**
- * A tunnel: two connections joined byte for byte (RFC 9110 s7.8, s9.3.6). Bytes from one side are written to the other;
- * reading stops while the other side is not writable. The end of one direction is forwarded, and leaves the other
- * direction open. A failure of one side closes the other.
+ * A tunnel between a client connection and an origin connection. It begins after CONNECT or an upgrade (RFC 9110 s7.8,
+ * s9.3.6). Bytes from one side are written to the other side. Reading from a side stops while the other side is not
+ * writable. The end of one direction is forwarded, and the other direction stays open. A failure of one side closes
+ * both.
  *
- * <p>The two handlers may be added to their pipelines one after the other: received bytes are kept until both are
- * added. Timeouts are checked in {@link #onTick}, so that a tunnel needs no timer.
+ * <p>The two handlers are added to their pipelines at different times. Bytes that arrive earlier are kept until
+ * both are added. {@link #onTick} checks the timeouts, so that a tunnel needs no timer.
  *
- * <p>Not thread-safe; confined to the event loop of both channels.
+ * <p>Confined to the event loop, which both channels share.
  */
 public final class Tunnel implements ClientTunnel {
     /** The reason for the end of a tunnel. */
     public enum End {
-        /** Both sides have ended their direction. */
+        /** Both directions have ended. */
         CLOSED("closed"),
         /** The client's connection was reset, or failed. */
         CLIENT_BROKEN("client-broken"),
@@ -83,7 +84,7 @@ public final class Tunnel implements ClientTunnel {
         client.endInput();
     }
 
-    /** The last handler of the origin's pipeline; added once. */
+    /** The handler of the origin's side. The caller adds it once, as the last handler of the origin's pipeline. */
     public ChannelHandler originSide() {
         return origin;
     }
@@ -140,7 +141,7 @@ public final class Tunnel implements ClientTunnel {
         return side == client ? origin : client;
     }
 
-    /** Called when a side has its channel. */
+    /** Called when the handler of a side was added to its pipeline. */
     void joined(TunnelSide side) {
         if (other(side).isJoined()) {
             client.start();
@@ -148,7 +149,7 @@ public final class Tunnel implements ClientTunnel {
         }
     }
 
-    /** Forwards received bytes. Takes ownership. */
+    /** Forwards received bytes to the other side. Takes ownership. */
     void received(TunnelSide from, ByteBuf bytes) {
         active = true;
         if (from == client) {
@@ -159,7 +160,7 @@ public final class Tunnel implements ClientTunnel {
         other(from).write(bytes);
     }
 
-    /** Called at the end of a read: flushes the bytes, and continues to read if the other side is writable. */
+    /** Called at the end of a read. Flushes the bytes, and continues to read if the other side is writable. */
     void receivedAll(TunnelSide from) {
         TunnelSide to = other(from);
         to.flush();
@@ -171,7 +172,7 @@ public final class Tunnel implements ClientTunnel {
         other(side).read(side.isWritable());
     }
 
-    /** Called when a side has sent its last byte. */
+    /** Called when a side has ended its input. */
     void inputEnded(TunnelSide side) {
         active = true;
         other(side).shutdownOutput();

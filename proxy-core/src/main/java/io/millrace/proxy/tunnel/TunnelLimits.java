@@ -3,7 +3,7 @@ package io.millrace.proxy.tunnel;
 /**
  * The time limits of a tunnel. Immutable.
  *
- * @param idleNanos time without a byte in either direction
- * @param maxNanos lifetime; 0 for no limit
+ * @param idleNanos limit of the time without a byte in either direction
+ * @param maxNanos limit of the lifetime; 0 for no limit
  */
 public record TunnelLimits(long idleNanos, long maxNanos) {}

@@ -17,23 +17,24 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the two connections of a tunnel: the last handler of its channel's pipeline.
+ * The channel handler of one side of a tunnel, at the end of its pipeline.
  *
- * <p>TLS has no half-closed state: after its close_notify a side receives nothing either, and bytes for it are dropped.
+ * <p>A TLS side that has sent close_notify accepts no more bytes, because TLS implementations do not support
+ * half-closed connections. Further bytes for such a side are dropped.
  *
- * <p>Not thread-safe; confined to the channel's event loop.
+ * <p>Confined to the channel's event loop.
  */
 final class TunnelSide extends ChannelInboundHandlerAdapter {
     private final Tunnel tunnel;
     private final Tunnel.End whenBroken;
-    /** Bytes from the other side that were read before this side had its channel. */
+    /** Bytes from the other side that were read before this handler was added to its pipeline. */
     private final ArrayDeque<ByteBuf> early = new ArrayDeque<>(1);
 
     private @Nullable ChannelHandlerContext ctx;
     private boolean inputEnded;
     private boolean outputEnding;
     private boolean outputShut;
-    private boolean deaf;
+    private boolean discardsWrites;
     private boolean reset;
 
     TunnelSide(Tunnel tunnel, Tunnel.End whenBroken) {
@@ -51,7 +52,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
             close();
             return;
         }
-        // Without half-closure, a FIN would close both directions. AUTO_CLOSE makes a failed write close the channel.
+        // ALLOW_HALF_CLOSURE: a FIN ends only one direction. AUTO_CLOSE: a failed write closes the channel.
         context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         context.channel().config().setOption(ChannelOption.AUTO_CLOSE, true);
         tunnel.joined(this);
@@ -83,7 +84,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof SslCloseCompletionEvent) {
-            deaf = true;
+            discardsWrites = true;
             endInput();
         } else if (event instanceof ChannelInputShutdownEvent) {
             endInput();
@@ -92,7 +93,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Ends this side's input, after forwarding its last bytes. */
+    /** Ends the input of this side: forwards its last bytes, then the end. */
     void endInput() {
         if (!inputEnded && !tunnel.isEnded()) {
             inputEnded = true;
@@ -109,7 +110,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         // Writes to a TLS side after its close_notify fail; that is expected.
-        if (!deaf) {
+        if (!discardsWrites) {
             tunnel.broken(this, whenBroken);
         }
     }
@@ -120,7 +121,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         return ctx != null;
     }
 
-    /** Starts the transfer, when both sides have their channels. */
+    /** Starts the transfer. Called when both handlers were added to their pipelines. */
     void start() {
         while (!early.isEmpty()) {
             write(early.remove());
@@ -135,7 +136,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     /** Writes bytes of the other side. Takes ownership. */
     void write(ByteBuf bytes) {
         ChannelHandlerContext context = ctx;
-        if (deaf) {
+        if (discardsWrites) {
             bytes.release();
         } else if (context == null) {
             early.add(bytes);
@@ -151,7 +152,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
     }
 
     boolean isWritable() {
-        return ctx != null && (deaf || ctx.channel().isWritable());
+        return ctx != null && (discardsWrites || ctx.channel().isWritable());
     }
 
     void read(boolean on) {
@@ -165,7 +166,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         return ctx == null ? 0 : SendWatch.unsent(ctx.channel());
     }
 
-    /** Ends this side's output, after all bytes of the other side. */
+    /** Ends the output of this side, after all bytes of the other side were written. */
     void shutdownOutput() {
         if (!outputEnding) {
             outputEnding = true;
@@ -182,7 +183,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
         context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
             SslHandler tls = context.pipeline().get(SslHandler.class);
-            if (tls == null || deaf) {
+            if (tls == null || discardsWrites) {
                 shut(context);
             } else {
                 tls.closeOutbound().addListener(notified -> shut(context));
@@ -205,7 +206,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         return outputShut;
     }
 
-    /** Makes {@link #close} send a reset, so that truncated data does not look complete. */
+    /** Makes {@link #close} send a TCP reset, so that truncated data does not look complete. */
     void resetAtEnd() {
         reset = true;
     }

@@ -9,8 +9,9 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks whether an origin has accepted a WebSocket handshake (RFC 6455 s4.2.2). Some origins let a client choose the
- * response status. Without this check, a client could use a 101 from them to open a tunnel past every rule.
+ * Checks whether an origin has really accepted a WebSocket handshake (RFC 6455 s4.2.2). Some origins let a client
+ * choose the status of the response. With a chosen 101 and without this check, a client could open a tunnel to the
+ * origin and bypass all rules of this proxy.
  *
  * <p>Stateless.
  */

@@ -1,4 +1,4 @@
-/** Tunnels: a client connection and an origin connection joined byte for byte, after CONNECT or a protocol switch. */
+/** Tunnels between a client connection and an origin connection, after CONNECT or a protocol upgrade. */
 @NullMarked
 package io.millrace.proxy.tunnel;
 

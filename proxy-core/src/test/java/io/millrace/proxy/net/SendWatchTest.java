@@ -37,7 +37,7 @@ class SendWatchTest {
 
     private boolean lookAfter(long seconds) {
         now += seconds * SECOND;
-        return watch.look(channel, now);
+        return watch.sample(channel, now);
     }
 
     @Test

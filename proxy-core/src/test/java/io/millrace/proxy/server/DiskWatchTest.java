@@ -32,19 +32,19 @@ class DiskWatchTest {
                 Path.of(path), "default", 1, state, 0, 0, 0, 0, 0, 0, 0, error, StoreStatistics.Ring.NONE);
     }
 
-    private void look(State first, State second, @Nullable String error) {
+    private void check(State first, State second, @Nullable String error) {
         volumes = List.of(volume("/a", first, null), volume("/b", second, error));
-        watch.look();
+        watch.check();
     }
 
     @Test
     void changesAreReportedOnce() {
-        look(State.ONLINE, State.OPENING, null);
-        look(State.ONLINE, State.ONLINE, null);
-        look(State.ONLINE, State.OFFLINE, "I/O error");
-        look(State.ONLINE, State.OFFLINE, "I/O error");
-        look(State.ONLINE, State.OPENING, "I/O error");
-        look(State.ONLINE, State.ONLINE, null);
+        check(State.ONLINE, State.OPENING, null);
+        check(State.ONLINE, State.ONLINE, null);
+        check(State.ONLINE, State.OFFLINE, "I/O error");
+        check(State.ONLINE, State.OFFLINE, "I/O error");
+        check(State.ONLINE, State.OPENING, "I/O error");
+        check(State.ONLINE, State.ONLINE, null);
         assertEquals(
                 List.of(
                         new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: I/O error"),
@@ -54,7 +54,7 @@ class DiskWatchTest {
 
     @Test
     void pathThatIsOfflineAtTheStartIsReportedAndAReleasedOneIsNot() {
-        look(State.SUSPENDED, State.OFFLINE, null);
+        check(State.SUSPENDED, State.OFFLINE, null);
         assertEquals(
                 List.of(new Event(7, EventKind.DISK_OFFLINE, "/b", "out of use: taken offline by an operator")),
                 events);

@@ -73,7 +73,7 @@ class CertificateStoreTest {
 
     private CertificateStore store(TlsConfig config) {
         CertificateStore store = new CertificateStore(config, now::get);
-        store.look();
+        store.checkFiles();
         return store;
     }
 
@@ -155,27 +155,27 @@ class CertificateStoreTest {
 
         Path link = Files.createSymbolicLink(live.resolve(".new"), archive.resolve("1.pem"));
         Files.move(link, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        store.look();
+        store.checkFiles();
         assertEquals(serial(versions[1]), serials(store, "www.example.com"), "another target of the link");
         assertEquals(1, contexts.size(), "the context of the version before is given up, others are kept");
 
         Files.copy(archive.resolve("2.pem"), archive.resolve("1.pem"), StandardCopyOption.REPLACE_EXISTING);
-        store.look();
+        store.checkFiles();
         assertEquals(serial(versions[2]), serials(store, "www.example.com"), "another content behind the link");
 
         Files.move(archive.resolve("3.pem"), file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        store.look();
+        store.checkFiles();
         assertEquals(serial(versions[3]), serials(store, "www.example.com"), "renamed over it");
 
         FileTime time = Files.getLastModifiedTime(file);
         Files.writeString(file, versions[4].chainPem() + versions[4].keyPem());
         Files.setLastModifiedTime(file, time);
-        store.look();
+        store.checkFiles();
         assertEquals(serial(versions[4]), serials(store, "www.example.com"), "written in place, with the old time");
 
         assertSame(before, store.index().find("still.example"));
         CertificateIndex same = store.index();
-        store.look();
+        store.checkFiles();
         assertSame(same, store.index(), "nothing changed");
         store.configure(config("still.example", UnknownName.DEFAULT, List.of(in(live))));
         assertNotSame(same, store.index());
@@ -185,7 +185,7 @@ class CertificateStoreTest {
         Files.delete(file);
         Made added = AUTHORITY.issue("added.example");
         added.write(live, "added");
-        store.look();
+        store.checkFiles();
         assertEquals(serial(added), serials(store, "added.example"));
         assertEquals(serial(still), serials(store, "www.example.com"), "a deleted file of a directory is gone");
     }
@@ -202,11 +202,11 @@ class CertificateStoreTest {
                 Files.delete(file);
             }
         }
-        store.look();
+        store.checkFiles();
         assertEquals(serial(made), serials(store, "kept.example"));
         Made other = AUTHORITY.issue("other.example");
         other.write(live, "other");
-        store.look();
+        store.checkFiles();
         assertEquals(serial(other), serials(store, "kept.example"), "the directory is in use again");
     }
 
@@ -244,17 +244,17 @@ class CertificateStoreTest {
         long faults = 1;
         for (Bad bad : all) {
             Files.writeString(files.certificate(), bad.chain);
-            store.look();
+            store.checkFiles();
             assertEquals(serial(good), serials(store, "good.example"), bad::chain);
             assertEquals(bad.kind, store.report().lines().get(1).fault());
             faults++;
         }
         expired.write(directory, "good");
-        store.look();
+        store.checkFiles();
         assertEquals(serial(good), serials(store, "good.example"), "an expired version does not replace a valid one");
         assertEquals(Kind.EXPIRED, store.report().lines().get(1).fault());
         Files.delete(files.certificate());
-        store.look();
+        store.checkFiles();
         assertEquals(serial(good), serials(store, "good.example"), "a missing file");
         assertEquals(Kind.UNREADABLE, store.report().lines().get(1).fault());
         assertEquals(
@@ -265,7 +265,7 @@ class CertificateStoreTest {
 
         Made renewed = AUTHORITY.issue("good.example");
         renewed.write(directory, "good");
-        store.look();
+        store.checkFiles();
         assertEquals(serial(renewed), serials(store, "good.example"));
         assertNull(store.report().lines().get(1).fault());
     }
@@ -278,10 +278,10 @@ class CertificateStoreTest {
         Made renewed = AUTHORITY.issue("good.example");
         Files.writeString(files.certificate(), renewed.chainPem());
         now.set(System.currentTimeMillis());
-        store.look();
+        store.checkFiles();
         assertNull(store.report().lines().get(0).fault(), "the key follows");
         Files.writeString(files.key(), renewed.keyPem());
-        store.look();
+        store.checkFiles();
         assertEquals(serial(renewed), serials(store, "good.example"));
     }
 
@@ -294,14 +294,14 @@ class CertificateStoreTest {
         first.write(directories, "a");
         CertificateStore store = store(in(directories));
         second.write(directories, "b");
-        store.look();
+        store.checkFiles();
         assertEquals(serial(first), serials(store, "www.example.com"));
         now.addAndGet(Duration.ofDays(21).toMillis());
-        store.look();
+        store.checkFiles();
         assertEquals(serial(second), serials(store, "www.example.com"));
         assertEquals(Kind.EXPIRED, store.report().lines().get(0).fault());
         Files.delete(directories.resolve("b.crt"));
-        store.look();
+        store.checkFiles();
         assertEquals(serial(first), serials(store, "www.example.com"), "better expired than none");
     }
 
@@ -312,11 +312,11 @@ class CertificateStoreTest {
         made.write(one, "www");
         CertificateStore store = store(in(one));
         Files.move(one, directory.resolve("away"));
-        store.look();
+        store.checkFiles();
         assertEquals(serial(made), serials(store, "www.example.com"));
         assertNotNull(store.report().directories().get(one));
         Files.move(directory.resolve("away"), one);
-        store.look();
+        store.checkFiles();
         assertNull(store.report().lines().get(0).fault());
         assertEquals(0, store.report().directories().size());
     }
@@ -345,11 +345,11 @@ class CertificateStoreTest {
         Warnings warnings = new Warnings();
         CertificateStore store = new CertificateStore(
                 config(null, UnknownName.DEFAULT, List.of(in(directory))), now::get, warnings.logger());
-        store.look();
+        store.checkFiles();
         assertEquals(List.of(), warnings.lines);
         now.addAndGet(Duration.ofHours(25).toMillis());
-        store.look();
-        store.look();
+        store.checkFiles();
+        store.checkFiles();
         assertEquals(1, warnings.lines.size(), warnings.lines::toString);
         String line = warnings.lines.get(0);
         assertEquals(
@@ -357,7 +357,7 @@ class CertificateStoreTest {
                         + Instant.ofEpochSecond(end.getEpochSecond()) + "; renew it",
                 line);
         now.addAndGet(Duration.ofDays(1).toMillis());
-        store.look();
+        store.checkFiles();
         assertEquals(2, warnings.lines.size(), warnings.lines::toString);
     }
 
@@ -366,7 +366,7 @@ class CertificateStoreTest {
         CertificateStore store = new CertificateStore(config, now::get);
         store.copies(new CertificateCopies(
                 storage.resolve("certificates"), storage.resolve("records"), directory.resolve("copies")));
-        store.look();
+        store.checkFiles();
         return store;
     }
 
@@ -405,7 +405,7 @@ class CertificateStoreTest {
         assertNull(line.fault());
 
         Files.createDirectories(storage.resolve("certificates"));
-        store.look();
+        store.checkFiles();
         assertEquals(serial(www), serials(store, "www.example.com"), "empty, as a directory without its file system");
         Files.createDirectories(storage.resolve("records"));
         AcmeRecord ordered = AcmeRecord.of("www.example.com");
@@ -413,12 +413,12 @@ class CertificateStoreTest {
         Made other = AUTHORITY.issue("other.example.com");
         Files.writeString(
                 storage.resolve("certificates").resolve("other.example.com.pem"), other.chainPem() + other.keyPem());
-        store.look();
+        store.checkFiles();
         assertEquals(serial(www), serials(store, "www.example.com"), "while the first certificate is ordered");
 
         Files.move(storage, directory.resolve("wrong"));
         Files.move(away, storage);
-        store.look();
+        store.checkFiles();
         assertEquals(serial(www), serials(store, "www.example.com"));
         assertNull(store.report().lines().get(0).problem());
         assertEquals(
@@ -435,7 +435,7 @@ class CertificateStoreTest {
         Path storage = storageWith(www, shop);
         CertificateStore store = storeWithCopies(storage);
         Files.delete(storage.resolve("certificates").resolve("www.example.com.pem"));
-        store.look();
+        store.checkFiles();
         assertEquals(serial(shop), serials(store, "www.example.com"), "the default");
         assertEquals(false, Files.exists(directory.resolve("copies").resolve("www.example.com.pem")));
     }
@@ -447,7 +447,7 @@ class CertificateStoreTest {
         CertificateStore store = storeWithCopies(storage);
         Made next = AUTHORITY.issue("www.example.com");
         storageWith(next);
-        store.look();
+        store.checkFiles();
         Files.move(storage, directory.resolve("away"));
         assertEquals(serial(next), serials(storeWithCopies(storage), "www.example.com"));
     }

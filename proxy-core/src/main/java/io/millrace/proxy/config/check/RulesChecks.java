@@ -46,7 +46,7 @@ public final class RulesChecks {
                         general);
             }
         }
-        new SharedKeyChecks(problems, whole).check(values);
+        new SharedKeyChecks(problems, wholeFile).check(values);
     }
 
     /** Returns the fields of conditions whose values the cache keys of a remap rule may omit. */

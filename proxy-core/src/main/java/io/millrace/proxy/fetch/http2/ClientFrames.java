@@ -211,7 +211,7 @@ final class ClientFrames implements FrameReader.Receiver {
     @Override
     public void onPing(long opaque) throws Http2Exception {
         controlFrame();
-        Frames.pingAck(connection.output().room(Frames.HEADER_BYTES + 8), opaque);
+        Frames.pingAck(connection.output().reserve(Frames.HEADER_BYTES + 8), opaque);
     }
 
     @Override

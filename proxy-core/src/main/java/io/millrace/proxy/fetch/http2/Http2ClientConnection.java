@@ -87,7 +87,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
         output = new FrameOutput(context, this::endIteration);
-        ByteBuf out = output.room(PREFACE.length + 64);
+        ByteBuf out = output.reserve(PREFACE.length + 64);
         out.writeBytes(PREFACE);
         Frames.header(out, 18, Frames.SETTINGS, 0, 0);
         Frames.setting(out, Frames.SETTING_ENABLE_PUSH, 0);
@@ -131,7 +131,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         tableUpdateDue = false;
         boolean endStream = !request.hasContent();
         int frameHeaders = Frames.HEADER_BYTES * (2 + encoder.length() / Frames.PAYLOAD_BYTES_MAX);
-        ByteBuf out = output.room(encoder.length() + frameHeaders);
+        ByteBuf out = output.reserve(encoder.length() + frameHeaders);
         Frames.headers(out, id, encoder.block(), encoder.length(), endStream);
         stream.headSent(endStream);
         if (nextId > STREAM_ID_MAX) {
@@ -169,7 +169,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     /** Sends a reset and removes the stream. */
     void reset(Http2ClientStream stream, ErrorCode code) {
         if (!closed && streams.get(stream.id()) == stream) {
-            Frames.rstStream(output.room(Frames.HEADER_BYTES + 4), stream.id(), code);
+            Frames.rstStream(output.reserve(Frames.HEADER_BYTES + 4), stream.id(), code);
         }
         remove(stream);
     }
@@ -249,14 +249,14 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     void windowUpdate(int streamId, int increment) {
         if (!closed) {
-            Frames.windowUpdate(output.room(Frames.HEADER_BYTES + 4), streamId, increment);
+            Frames.windowUpdate(output.reserve(Frames.HEADER_BYTES + 4), streamId, increment);
         }
     }
 
     /** Sends a PING to check the origin. {@link ConnectionListener#onActivity} is called when the reply arrives. */
     public void ping() {
         if (!closed) {
-            ByteBuf out = output.room(Frames.HEADER_BYTES + 8);
+            ByteBuf out = output.reserve(Frames.HEADER_BYTES + 8);
             Frames.header(out, 8, Frames.PING, 0, 0);
             out.writeLong(nextId);
         }
@@ -292,7 +292,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
                 streamsMax = Integer.MAX_VALUE;
             }
         }
-        Frames.settingsAck(output.room(Frames.HEADER_BYTES));
+        Frames.settingsAck(output.reserve(Frames.HEADER_BYTES));
         listener.onCapacity();
     }
 
@@ -430,7 +430,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     /** Ends the connection because the origin violated the protocol. */
     private void violated(Http2Exception e) {
         if (!closed) {
-            Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, e.code());
+            Frames.goAway(output.reserve(Frames.HEADER_BYTES + 8), 0, e.code());
             output.flushNow();
         }
         failConnection(Kind.BAD_RESPONSE, "HTTP/2: " + e.getMessage());
@@ -439,7 +439,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     /** Closes the connection. Call when it has no streams in use. */
     public void close() {
         if (!closed) {
-            Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, ErrorCode.NO_ERROR);
+            Frames.goAway(output.reserve(Frames.HEADER_BYTES + 8), 0, ErrorCode.NO_ERROR);
             output.flushNow();
             failConnection(Kind.RESET, "the connection was closed");
         }

@@ -6,8 +6,8 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames to be sent to one peer, gathered over one event loop iteration. Small frames are copied one after the
- * other into one buffer.
+ * Collects the frames for one peer until the end of the event loop iteration. Small frames are copied into one
+ * buffer, to save channel writes.
  *
  * <p>Confined to the channel's event loop. Owns the buffer until it is written to the channel.
  */
@@ -16,52 +16,57 @@ public final class FrameOutput {
     private static final int JOINED_BYTES_MAX = 4096;
 
     private static final int BUFFER_BYTES = 2048;
-    /** A buffer of this size is written to the channel without waiting for the end of the iteration. */
-    private static final int GATHERED_BYTES_MAX = 64 * 1024;
+    /** Buffer size in bytes at which frames are written to the channel before the end of the iteration. */
+    private static final int COLLECTED_BYTES_MAX = 64 * 1024;
 
     private final ChannelHandlerContext ctx;
-    private final Runnable turn;
-    private final Runnable queuedTurn = this::endTurn;
+    private final Runnable onIterationEnd;
+    private final Runnable queuedEnd = this::endIteration;
     private final SendWatch watch = new SendWatch();
-    private @Nullable ByteBuf gathered;
+    private @Nullable ByteBuf collected;
     private boolean inRead;
-    private boolean turnQueued;
+    private boolean endQueued;
     private boolean unflushed;
-    private long written;
+    private long bytesWritten;
 
-    /** @param turn runs at the end of an event loop iteration in which frames were written; calls {@link #flushNow} */
-    public FrameOutput(ChannelHandlerContext ctx, Runnable turn) {
+    /**
+     * @param onIterationEnd runs at the end of an event loop iteration in which frames were written; calls {@link
+     *     #flushNow}
+     */
+    public FrameOutput(ChannelHandlerContext ctx, Runnable onIterationEnd) {
         this.ctx = ctx;
-        this.turn = turn;
+        this.onIterationEnd = onIterationEnd;
     }
 
     /**
-     * Returns the buffer for complete frames, with space for this many bytes. Borrowed until the next call of any
-     * method here.
+     * Returns the output buffer, with space for {@code bytes} more. The caller appends complete frames. Borrowed
+     * until the next call of a method of this class.
      */
-    public ByteBuf room(int bytes) {
-        ByteBuf buffer = gathered;
-        if (buffer != null && buffer.readableBytes() + bytes > GATHERED_BYTES_MAX && buffer.isReadable()) {
-            hand();
+    public ByteBuf reserve(int bytes) {
+        ByteBuf buffer = collected;
+        if (buffer != null && buffer.readableBytes() + bytes > COLLECTED_BYTES_MAX && buffer.isReadable()) {
+            writeCollected();
             buffer = null;
         }
         if (buffer == null) {
             buffer = ctx.alloc().directBuffer(Math.max(BUFFER_BYTES, bytes));
-            gathered = buffer;
+            collected = buffer;
         }
         buffer.ensureWritable(bytes);
         flush();
         return buffer;
     }
 
-    /** The number of bytes passed to the channel. While it does not change, {@link #room} returns the same buffer. */
-    public long handed() {
-        return written;
+    /**
+     * The number of bytes passed to the channel. While it does not change, {@link #reserve} returns the same buffer.
+     */
+    public long bytesWritten() {
+        return bytesWritten;
     }
 
-    /** Returns the position after the last byte in the buffer that {@link #room} returned last. */
+    /** Returns the position after the last byte in the buffer that {@link #reserve} returned last. */
     public int position() {
-        ByteBuf buffer = gathered;
+        ByteBuf buffer = collected;
         return buffer == null ? 0 : buffer.writerIndex();
     }
 
@@ -69,12 +74,12 @@ public final class FrameOutput {
      * Sets flags of a frame that was appended earlier.
      *
      * @param position start of the frame header; negative for no frame
-     * @param handedThen value of {@link #handed} when the frame was appended
+     * @param bytesWrittenThen value of {@link #bytesWritten} when the frame was appended
      * @return false if the frame has been passed to the channel since
      */
-    public boolean addFlags(int position, long handedThen, int flags) {
-        ByteBuf buffer = gathered;
-        if (buffer == null || position < 0 || written != handedThen) {
+    public boolean addFlags(int position, long bytesWrittenThen, int flags) {
+        ByteBuf buffer = collected;
+        if (buffer == null || position < 0 || bytesWritten != bytesWrittenThen) {
             return false;
         }
         int at = position + Frames.FLAGS_OFFSET;
@@ -86,26 +91,26 @@ public final class FrameOutput {
     public void data(int streamId, ByteBuf content, boolean endStream) {
         int length = content.readableBytes();
         boolean joined = length <= JOINED_BYTES_MAX;
-        ByteBuf buffer = room(Frames.HEADER_BYTES + (joined ? length : 0));
+        ByteBuf buffer = reserve(Frames.HEADER_BYTES + (joined ? length : 0));
         Frames.header(buffer, length, Frames.DATA, endStream ? Frames.END_STREAM : 0, streamId);
         if (joined) {
             buffer.writeBytes(content);
             content.release();
         } else {
-            hand();
-            written += length;
+            writeCollected();
+            bytesWritten += length;
             watch.wrote(length);
             ctx.write(content, ctx.voidPromise());
         }
     }
 
-    /** Writes the buffer to the channel. */
-    private void hand() {
-        ByteBuf buffer = gathered;
+    /** Writes the collected frames to the channel, without a flush. */
+    private void writeCollected() {
+        ByteBuf buffer = collected;
         if (buffer != null) {
-            gathered = null;
+            collected = null;
             if (buffer.isReadable()) {
-                written += buffer.readableBytes();
+                bytesWritten += buffer.readableBytes();
                 watch.wrote(buffer.readableBytes());
                 ctx.write(buffer, ctx.voidPromise());
             } else {
@@ -123,57 +128,58 @@ public final class FrameOutput {
     public void endRead() {
         inRead = false;
         if (unflushed) {
-            turn.run();
+            onIterationEnd.run();
         }
     }
 
     /** Flushes written frames at the end of the event loop iteration. */
     public void flush() {
         unflushed = true;
-        if (!inRead && !turnQueued) {
-            turnQueued = true;
-            ctx.executor().execute(queuedTurn);
+        if (!inRead && !endQueued) {
+            endQueued = true;
+            ctx.executor().execute(queuedEnd);
         }
     }
 
-    private void endTurn() {
-        turnQueued = false;
+    private void endIteration() {
+        endQueued = false;
         if (unflushed && !ctx.isRemoved()) {
-            turn.run();
+            onIterationEnd.run();
         }
     }
 
     /** Flushes immediately. */
     public void flushNow() {
-        hand();
+        writeCollected();
         unflushed = false;
         ctx.flush();
     }
 
     /** Returns true if the channel accepts more content now. */
     public boolean isWritable() {
-        ByteBuf buffer = gathered;
-        return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < GATHERED_BYTES_MAX);
+        ByteBuf buffer = collected;
+        return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < COLLECTED_BYTES_MAX);
     }
 
-    /** The number of bytes that the kernel has not accepted. */
+    /** The number of bytes in the channel that the kernel has not accepted. */
     public long unsent() {
         return SendWatch.unsent(ctx.channel());
     }
 
-    /** Returns true if bytes are not sent yet. */
+    /** Returns true if collected frames or bytes in the channel are not sent yet. */
     public boolean isSending() {
         return unflushed || SendWatch.unsent(ctx.channel()) > 0;
     }
 
     /**
-     * Samples whether bytes wait for the peer. Call once per tick, before the other queries.
+     * Measures whether bytes wait for the peer, and returns true if they do. Call once per tick, before queries
+     * of {@link #watch}.
      *
      * @param queued number of bytes that wait in streams
      */
-    public boolean look(long queued, long nowNanos) {
+    public boolean sample(long queued, long nowNanos) {
         watch.holding(queued);
-        return watch.look(ctx.channel(), nowNanos);
+        return watch.sample(ctx.channel(), nowNanos);
     }
 
     /** Returns the measurement of how fast the peer receives bytes. */
@@ -184,8 +190,8 @@ public final class FrameOutput {
     /** Discards the waiting bytes: the channel is closed. */
     public void drop() {
         unflushed = false;
-        ByteBuf buffer = gathered;
-        gathered = null;
+        ByteBuf buffer = collected;
+        collected = null;
         if (buffer != null) {
             buffer.release();
         }

@@ -5,69 +5,69 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits the bytes of a peer into frames and checks everything that one frame alone can show (RFC 9113 s4, s6).
+ * Splits the bytes of a peer into frames, and checks each frame (RFC 9113 s4, s6).
  *
- * <p>The payload of DATA frames is passed on as it arrives, all other frames when they are complete.
+ * <p>Passes on the payload of DATA frames as it arrives. Passes on all other frames when they are complete.
  *
  * <p>Confined to one event loop.
  */
 public final class FrameReader {
-    /** Limit of frames in one field block that are not of full size. */
+    /** Limit of CONTINUATION frames in one field block that are shorter than the largest frame size. */
     private static final int SMALL_FRAMES_MAX = 16;
 
     private static final byte[] NOTHING = {};
 
     /** Receives the frames. Buffer positions refer to the buffer being read. */
     public interface Receiver {
-        /** Begins a DATA frame. {@code length} counts for flow control. */
+        /** Begins a DATA frame. {@code length} includes padding and counts for flow control. */
         void onData(int streamId, int length, boolean endStream) throws Http2Exception;
 
-        /** Passes content of the current DATA frame. The buffer is borrowed. */
+        /** Receives content of the current DATA frame. The buffer is borrowed. */
         void onContent(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
         /** Ends the current DATA frame. */
         void onDataEnd(int streamId, boolean endStream) throws Http2Exception;
 
         /**
-         * Passes a complete field block. The block is borrowed.
+         * Receives a complete field block. The block is borrowed.
          *
          * @param error an error of the stream that was already found; null for none
          */
         void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error)
                 throws Http2Exception;
 
-        /** Passes a RST_STREAM frame. */
+        /** Receives a RST_STREAM frame. */
         void onReset(int streamId, long code) throws Http2Exception;
 
-        /** Passes one setting. {@link #onSettingsEnd} follows the last setting of a frame. */
+        /** Receives one setting of a SETTINGS frame. {@link #onSettingsEnd} follows the last setting of a frame. */
         void onSetting(int identifier, long value) throws Http2Exception;
 
         /** Ends a SETTINGS frame, which must be acknowledged. */
         void onSettingsEnd() throws Http2Exception;
 
-        /** The peer has applied the settings of this side. */
+        /** Receives the acknowledgement of SETTINGS: the peer has applied the settings of this side. */
         void onSettingsAcknowledged() throws Http2Exception;
 
-        /** Passes a PING frame, which must be answered. */
+        /** Receives a PING frame, which must be answered. */
         void onPing(long opaque) throws Http2Exception;
 
-        /** Passes a WINDOW_UPDATE frame for a stream, or for the connection if {@code streamId} is 0. */
+        /** Receives a WINDOW_UPDATE frame for a stream, or for the connection if {@code streamId} is 0. */
         void onWindowUpdate(int streamId, int increment) throws Http2Exception;
 
         /**
-         * Passes a GOAWAY frame: the peer accepts no new streams but continues existing ones.
+         * Receives a GOAWAY frame: the peer accepts no new streams but continues existing ones.
          *
          * @param lastStreamId the last stream of this side that the peer has processed or may process
          */
         void onGoAway(int lastStreamId, long code) throws Http2Exception;
 
-        /** Passes a PRIORITY_UPDATE frame (RFC 9218 s7.1). */
+        /** Receives a PRIORITY_UPDATE frame (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
-        /** Passes a frame that needs no action: an unknown type, PRIORITY, or the acknowledgement of a PING. */
+        /** Receives a frame that needs no action: an unknown type, PRIORITY, or the acknowledgement of a PING. */
         void onIdleFrame() throws Http2Exception;
 
-        /** Reports an error of one stream. */
+        /** Receives an error of one stream, which the reader found. */
         void onStreamError(Http2Exception error) throws Http2Exception;
     }
 
@@ -75,7 +75,7 @@ public final class FrameReader {
     private final BlockBuffer block;
 
     private boolean anyFrame;
-    /** The current DATA frame, with the bytes of content and padding that are still to be read. */
+    /** True within a DATA frame, which the next fields describe. */
     private boolean inData;
 
     private boolean dataDropped;
@@ -93,7 +93,7 @@ public final class FrameReader {
     private int smallFrames;
     private @Nullable Http2Exception blockError;
 
-    /** The buffer of field blocks that fit in one frame. One instance per event loop. */
+    /** A buffer for a field block that fits in one frame. One instance per event loop. */
     public static final class BlockBuffer {
         private final byte[] bytes = new byte[Frames.PAYLOAD_BYTES_MAX];
     }

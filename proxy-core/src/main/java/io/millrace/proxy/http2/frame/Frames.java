@@ -3,7 +3,7 @@ package io.millrace.proxy.http2.frame;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The layout of frames, with methods that write them (RFC 9113 s4.1, s6):
+ * The layout of HTTP/2 frames, with methods that write them (RFC 9113 s4.1, s6).
  *
  * <pre>
  * +---------------+----------+-----------+---------------------+
@@ -63,7 +63,8 @@ public final class Frames {
     }
 
     /**
-     * Appends a complete field block: one HEADERS frame, then CONTINUATION frames if the block is longer than a frame.
+     * Appends a complete field block. Writes a HEADERS frame, then CONTINUATION frames if the block is longer
+     * than a frame.
      */
     public static void headers(ByteBuf out, int streamId, byte[] block, int length, boolean endStream) {
         int first = Math.min(length, PAYLOAD_BYTES_MAX);

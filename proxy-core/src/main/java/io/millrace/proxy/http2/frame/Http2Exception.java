@@ -1,8 +1,8 @@
 package io.millrace.proxy.http2.frame;
 
 /**
- * A violation of the protocol, with the narrowest scope that RFC 9113 allows: a stream or the connection. Has no stack
- * trace.
+ * A protocol violation by the peer, which ends one stream or the connection. Has no stack trace, because peers
+ * can cause any number of them.
  *
  * <p>Immutable.
  */

@@ -1,6 +1,6 @@
 package io.millrace.proxy.http2.frame;
 
-/** A kind of violation or excess by a client. Each kind has a counter. */
+/** A kind of HTTP/2 error that a client causes. Each kind has a counter in the metrics. */
 public enum Http2Fault {
     /** A frame or request that RFC 9113 does not allow. */
     PROTOCOL,
@@ -20,7 +20,7 @@ public enum Http2Fault {
     STREAM_FAULTS,
     /** A field block in too many frames, or far above the limit of the header list. */
     CONTINUATION,
-    /** Too many SETTINGS, PING, PRIORITY, empty DATA and other frames without request or content. */
+    /** Too many frames without a request or content, for example SETTINGS, PING, PRIORITY and empty DATA. */
     CONTROL_FRAMES,
     /** A client that does not enlarge the flow-control window of a response. */
     STALLED,

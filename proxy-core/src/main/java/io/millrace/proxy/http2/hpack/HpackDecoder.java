@@ -6,8 +6,8 @@ import io.millrace.proxy.http2.frame.Http2Fault;
 import java.util.Arrays;
 
 /**
- * Decodes the field blocks of one connection (RFC 7541). Updates the dynamic table even if the receiver discards the
- * fields.
+ * The HPACK decoder of one connection, with its dynamic table (RFC 7541). Each received block must be decoded,
+ * even if its fields are discarded, because blocks change the dynamic table.
  *
  * <p>Confined to one event loop.
  */
@@ -32,8 +32,8 @@ public final class HpackDecoder {
     }
 
     /**
-     * The entries of the dynamic table in a ring, each with its name followed by its value. Empty until the first
-     * entry.
+     * The dynamic table as a ring buffer. Each entry contains the name, followed by the value. The array is empty
+     * until the first entry, to save memory.
      */
     private byte[][] entries = NO_ENTRIES;
 
@@ -52,7 +52,8 @@ public final class HpackDecoder {
      *
      * @param block borrowed
      * @param out receives all fields, in order
-     * @throws Http2Exception for the connection: the dynamic tables of both sides no longer agree
+     * @throws Http2Exception always an error of the connection, because the dynamic tables of both sides no
+     * longer agree
      */
     public void decode(byte[] block, int from, int to, Receiver out) throws Http2Exception {
         in = block;
@@ -125,8 +126,8 @@ public final class HpackDecoder {
     /**
      * Reads a string and moves the position past it.
      *
-     * @return the end of the decoded text in {@code text}; for a string without Huffman code, the complement of its
-     *     start in the block
+     * @return for a Huffman-coded string, the end of the decoded text in {@code text}; for a plain string, the
+     * bitwise complement ({@code ~}) of its start in the block
      */
     private int string(byte[] text, int at) throws Http2Exception {
         if (position >= end) {
@@ -149,7 +150,7 @@ public final class HpackDecoder {
         return decodedEnd;
     }
 
-    /** Reads an integer with a prefix of this many bits (RFC 7541 s5.1). */
+    /** Reads an integer with a prefix of {@code prefix} bits (RFC 7541 s5.1). */
     private int integer(int prefix) throws Http2Exception {
         int max = (1 << prefix) - 1;
         int value = in[position++] & max;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.http2.hpack;
 
 /**
- * The Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical, so that the code lengths define it
- * completely.
+ * Encodes and decodes the Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical: the lengths
+ * of the codes determine the codes.
  *
  * <p>Thread-safe: no state changes after class initialization.
  */
@@ -34,12 +34,13 @@ public final class HuffmanCode {
     private static final int FAILS = 1 << 17;
 
     /**
-     * The transition for each state and each four bits: the next state in the low byte, the decoded byte above it, and
-     * the two flags. Four bits complete at most one symbol, because the shortest code has five.
+     * The decoder's transition for each state and each group of four input bits. Bits 0 to 7 are the next state,
+     * bits 8 to 15 the decoded byte, if {@link #EMITS} is set. Four bits complete at most one symbol, because the
+     * shortest code has five bits.
      */
     private static final int[] STEPS = new int[STATES * 16];
 
-    /** The states in which text may end: the bits since the last symbol must be at most seven ones. */
+    /** The states in which text may end. The bits after the last symbol are padding: at most seven bits, all ones. */
     private static final boolean[] ENDS = new boolean[STATES];
 
     static {
@@ -59,7 +60,10 @@ public final class HuffmanCode {
 
     /** The binary tree of the code. Its inner nodes are the states of the decoder. */
     private static final class Tree {
-        /** The children of node n are at 2n and 2n+1. A child is another node, or the complement of a symbol. */
+        /**
+         * The children of node n are at 2n and 2n+1. A child is the number of another node, or the bitwise complement
+         * of a symbol.
+         */
         private final int[] children = new int[2 * STATES];
 
         private int nodes = 1;
@@ -141,7 +145,7 @@ public final class HuffmanCode {
         return ENDS[state] ? end : MALFORMED;
     }
 
-    /** Returns the upper bound of the decoded size for this many encoded bytes. */
+    /** Returns the largest possible decoded size of {@code length} encoded bytes. */
     public static int decodedMax(int length) {
         return length * 8 / 5 + 1;
     }
@@ -156,7 +160,8 @@ public final class HuffmanCode {
     }
 
     /**
-     * Encodes a range. Returns the position after it in {@code out}, which must have {@link #encodedLength} bytes free.
+     * Encodes a range of bytes. Returns the position after the encoded bytes in {@code out}, which needs
+     * {@link #encodedLength} free bytes.
      */
     public static int encode(byte[] in, int from, int to, byte[] out, int at) {
         long bits = 0;

@@ -11,10 +11,10 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.util.function.LongSupplier;
 
 /**
- * Waits for the end of the TLS handshake, then starts the protocol that was negotiated by ALPN (RFC 7301).
+ * A channel handler that starts HTTP/1.1 or HTTP/2 after the TLS handshake. ALPN (RFC 7301) determines the protocol.
  *
- * <p>Placed behind the TLS handler. Removes itself from the pipeline after the choice. Confined to the channel's event
- * loop.
+ * <p>Placed behind the TLS handler. Removes itself from the pipeline after it has started the protocol. Confined to the
+ * channel's event loop.
  */
 public final class AlpnChoice extends ChannelInboundHandlerAdapter {
     /** The protocol identifier of HTTP/2 over TLS (RFC 9113 s3.2). */
@@ -27,8 +27,9 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
 
     /**
      * @param connections contains this connection until its protocol is known
-     * @param timeoutNanos from the connection's start to the end of the handshake; read at every tick
-     * @param http1 also serves clients without ALPN
+     * @param timeoutNanos limit of the time from the connection's start to the end of the handshake; read at
+     * every tick
+     * @param http1 the protocol for clients that do not negotiate h2, including clients without ALPN
      */
     public AlpnChoice(
             ConnectionSet connections,
@@ -76,7 +77,7 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // A failed handshake is counted in the TLS component.
+        // The handler before this one, of package tls, counts failed handshakes.
         context.close();
     }
 }

@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The client connection preface of HTTP/2 (RFC 9113 s3.4).
+ * The fixed bytes that each HTTP/2 client sends first (RFC 9113 s3.4).
  *
  * <p>Thread-safe: no state.
  */
@@ -18,7 +18,9 @@ public final class Http2Preface {
         return BYTES.length;
     }
 
-    /** Returns true if the readable bytes are a prefix of the preface or begin with it. Borrows the buffer. */
+    /**
+     * Returns true if the readable bytes begin with the preface, or may still become the preface. Borrows the buffer.
+     */
     public static boolean isBegun(ByteBuf in) {
         int length = Math.min(in.readableBytes(), BYTES.length);
         for (int i = 0; i < length; i++) {

@@ -7,13 +7,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection whose protocol or PROXY header is not known yet: a member of the set of connections with one deadline.
+ * A new client connection with one deadline, until its protocol or PROXY header is known.
  *
- * <p>It ends when its protocol takes over ({@link #leave}) or when it is closed. Confined to the channel's event loop.
+ * <p>A member of the {@link ConnectionSet} until the protocol takes over ({@link #leave}) or the connection is
+ * closed. Confined to the channel's event loop.
  */
 final class PendingConnection implements ConnectionSet.Member {
     private final ConnectionSet connections;
-    private final @Nullable ClientConnection facts; // null before the PROXY header names the client
+    private final @Nullable ClientConnection facts; // null before the PROXY header is read
     private final LongSupplier timeoutNanos;
     private final Runnable onTimeout;
     private final long startNanos = System.nanoTime();
@@ -35,10 +36,10 @@ final class PendingConnection implements ConnectionSet.Member {
     /**
      * Creates a connection whose client is unknown before its PROXY header is read.
      *
-     * @param connections counts this connection until it leaves or is closed
-     * @param timeoutNanos from the connection's start until it leaves; read at every tick, so that changes apply at
-     *     once
-     * @param onTimeout runs once or more after the deadline; it closes the connection
+     * @param connections contains this connection until it leaves or is closed
+     * @param timeoutNanos limit of the time from the connection's start to {@link #leave}; read at every tick, so
+     * that changes apply immediately
+     * @param onTimeout closes the connection; may run more than once after the deadline
      */
     PendingConnection(ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
         this.connections = connections;
@@ -58,7 +59,7 @@ final class PendingConnection implements ConnectionSet.Member {
         }
     }
 
-    /** True when the protocol has taken over or the connection was closed. */
+    /** Returns true if the protocol has taken over or the connection was closed. */
     boolean isOver() {
         return over;
     }
@@ -78,7 +79,7 @@ final class PendingConnection implements ConnectionSet.Member {
         }
     }
 
-    /** A drain keeps the connection: a request may be on its way, and the deadline bounds the wait. */
+    /** Keeps the connection during a drain. A request may be on its way, and the deadline limits the wait. */
     @Override
     public void onDrain(boolean idleToo) {}
 

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Distinguishes HTTP/2 with prior knowledge from HTTP/1.1 by the first bytes of a connection (RFC 9113 s3.3), then
- * removes itself from the pipeline.
+ * A channel handler that chooses HTTP/1.1 or HTTP/2 by the first bytes, without TLS. HTTP/2 clients
+ * with prior knowledge send the preface first (RFC 9113 s3.3). Then the handler removes itself from the pipeline.
  *
  * <p>Confined to the channel's event loop.
  */
 public final class PrefaceChoice extends ByteToMessageDecoder {
-    /** The bytes before the last digit of a request line. */
+    /** The version in a request line, without the last digit. */
     private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
 
     private final ClientConnection facts;
@@ -30,7 +30,8 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
 
     /**
      * @param connections contains this connection until its protocol is known
-     * @param timeoutNanos from the connection's start to its first bytes; read at every tick
+     * @param timeoutNanos limit of the time from the connection's start until its protocol is known; read at
+     * every tick
      */
     public PrefaceChoice(
             ConnectionSet connections,
@@ -60,7 +61,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
         if (pending.isOver()) {
             in.skipBytes(in.readableBytes());
         } else if (!Http2Preface.isBegun(in)) {
-            if (isOfNeither(in)) {
+            if (isUnknownProtocol(in)) {
                 pending.onClose();
             } else {
                 select(http1);
@@ -71,10 +72,10 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
     }
 
     /**
-     * Returns true if the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
-     * (RFC 9113 s3.4).
+     * Returns true if the first line is complete but is not an HTTP/1 request line. Then the connection is closed
+     * without a response, as for an invalid preface (RFC 9113 s3.4).
      */
-    private static boolean isOfNeither(ByteBuf in) {
+    private static boolean isUnknownProtocol(ByteBuf in) {
         int lineEnd = in.indexOf(in.readerIndex(), in.writerIndex(), (byte) '\n');
         int version =
                 lineEnd - VERSION.length - (lineEnd > in.readerIndex() && in.getByte(lineEnd - 1) == '\r' ? 2 : 1);

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PROXY protocol header of a connection, version 1 or 2, as specified in HAProxy's proxy-protocol.txt of 2020.
- * Immutable.
+ * The result of parsing a PROXY protocol header, version 1 or 2. A load balancer sends this header before the
+ * client's bytes, to pass on the client's address. Specified in HAProxy's proxy-protocol.txt of 2020. Immutable.
  *
  * <pre>
  *   1   PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n       at most 107 bytes
@@ -20,15 +20,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind the result of parsing
  * @param length length of the header in bytes
- * @param client source address in the header; null when it has none, and the connection's own addresses apply
- * @param secure whether its SSL TLV states that the client connected to the sender over TLS
+ * @param client the client's address in the header; null if the header has none, so that the address of the
+ * connection's peer applies
+ * @param secure whether the header states, in its SSL TLV, that the client connected to the load balancer over TLS
  */
 record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, boolean secure) {
     /** The result of parsing. */
     enum Kind {
         /** The bytes are a prefix of a possible header. */
         INCOMPLETE,
-        /** The bytes are no header: the connection begins with something else. */
+        /** The bytes are not a header: the connection begins with another protocol. */
         NONE,
         /** The bytes begin like a header but violate its syntax, or are too long. */
         MALFORMED,
@@ -39,10 +40,12 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     private static final byte[] SIGNATURE_1 = "PROXY ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
 
-    /** Including the line end. */
+    /** Limit of a version 1 header in bytes, including the line end. */
     private static final int LENGTH_MAX_1 = 107;
 
+    /** Length of the fixed part of a version 2 header, before the addresses. */
     private static final int FIXED_2 = 16;
+
     private static final int ADDRESSES_V4 = 12;
     private static final int ADDRESSES_V6 = 36;
 
@@ -74,7 +77,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     }
 
     /**
-     * Returns true if the bytes begin with a complete signature. If so, they are a header or an error, but no request.
+     * Returns true if the bytes begin with a complete signature. Then they are a header or an error, but not a
+     * request.
      */
     static boolean isBegun(ByteBuf in) {
         return begins(in, SIGNATURE_1) == Kind.COMPLETE || begins(in, SIGNATURE_2) == Kind.COMPLETE;
@@ -126,10 +130,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
                 : of(source, port, length, false);
     }
 
-    /**
-     * Parses an address in the usual form of its family: without leading zeros in IPv4, without brackets and zone in
-     * IPv6.
-     */
+    /** Parses an IP address in canonical form: IPv4 without leading zeros, IPv6 without brackets and zone. */
     private static byte @Nullable [] address(String text, int length) {
         if (text.indexOf('[') >= 0 || text.indexOf('%') >= 0 || (length == 16) != (text.indexOf(':') >= 0)) {
             return null;
@@ -166,8 +167,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         if (in.readableBytes() < length) {
             return INCOMPLETE;
         }
-        // LOCAL is a connection of the proxy itself, such as a health check. A connection of an unknown kind or over a
-        // Unix socket has no address.
+        // LOCAL means a connection of the load balancer itself, such as a health check. Connections of an unknown
+        // family or over a Unix socket have no IP address.
         if (local || family == 0x00 || family == 0x31) {
             return new ProxyHeader(Kind.COMPLETE, length, null, false);
         }
@@ -183,8 +184,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     }
 
     /**
-     * Returns true if a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). False if
-     * the TLVs exceed the header.
+     * Returns true if a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification).
+     * Returns false if the TLVs exceed the header.
      */
     private static boolean isTls(ByteBuf in, int from, int end) {
         boolean secure = false;

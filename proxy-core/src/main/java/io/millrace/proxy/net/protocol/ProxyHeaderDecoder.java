@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the PROXY header at the start of a connection, before TLS and HTTP. Then removes itself from the pipeline;
- * bytes after the header go to the handlers added behind it. A connection is counted from its start, before its header.
+ * A channel handler that reads the PROXY header at the start of a connection. It then removes itself from the pipeline,
+ * and passes further bytes to the handlers behind it. The connection counts towards the limits from its start.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -39,22 +39,23 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
      * @param trusted addresses whose headers are accepted
      * @param required whether a header is required
      * @param headerBytesMax limit of a version 2 header in bytes
-     * @param timeoutNanos from the connection's start to the header's end
+     * @param timeoutNanos limit of the time from the connection's start to the end of the header
      */
     public record Settings(
             Predicate<@Nullable IpAddress> trusted, boolean required, int headerBytesMax, long timeoutNanos) {}
 
-    /** Receives the result. */
+    /** Receives the result of reading the header. */
     public interface Events {
         /**
-         * The header has been read, or there is none. The receiver adds the next handlers behind this one.
+         * Called when the header was read, or is absent and not required. The receiver adds the next handlers
+         * behind this one.
          *
          * @param client client address in the header; null for the remote address of the channel
-         * @param secure whether the client used TLS to the sender of the header, according to the header
+         * @param secure whether the header states that the client used TLS to the load balancer
          */
         void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure);
 
-        /** The connection is closed. Called once. */
+        /** Called once if the connection is closed because of its header. */
         void onRefused(Refusal why, @Nullable InetSocketAddress peer);
     }
 
@@ -146,7 +147,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
         super.channelInactive(context);
     }
 
-    /** Closes the connection when the peer has shut down its output, since no header can arrive. */
+    /** Closes the connection if the peer has shut down its output: no header can arrive any more. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent) {

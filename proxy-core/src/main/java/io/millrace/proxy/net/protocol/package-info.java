@@ -1,6 +1,6 @@
 /**
- * Start of a client connection: the PROXY header, then the choice between HTTP/1.1 and HTTP/2 by ALPN or by the first
- * bytes.
+ * The start of a client connection. First the PROXY header is read, then ALPN or the first bytes decide between
+ * HTTP/1.1 and HTTP/2.
  */
 @NullMarked
 package io.millrace.proxy.net.protocol;

@@ -3,13 +3,14 @@ package io.millrace.proxy.observe.event;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Something that happened at a point in time and may explain a change of the figures. Immutable.
+ * A notable event of operation, such as a reload or a failed disk, for operators. Immutable.
  *
  * @param atMillis time of day, epoch milliseconds
- * @param kind its kind, which has a severity
- * @param subject what it concerns, such as a host, a path or a process; at most {@value #SUBJECT_LENGTH_MAX} characters
+ * @param kind the kind of event, which determines the severity
+ * @param subject the object of the event, such as a host, a path or a process; at most {@value
+ * #SUBJECT_LENGTH_MAX} characters
  * @param text one sentence for operators; at most {@value #TEXT_LENGTH_MAX} characters
- * @param more number of earlier events of the same kind that were not passed on, because there were too many
+ * @param more number of earlier events of the same kind that were suppressed, because there were too many
  */
 public record Event(long atMillis, EventKind kind, String subject, String text, long more) {
     /** Limit of a subject in characters; the rest is cut. */
@@ -24,12 +25,12 @@ public record Event(long atMillis, EventKind kind, String subject, String text, 
         text = plain(text, TEXT_LENGTH_MAX);
     }
 
-    /** Creates an event without suppressed predecessors. */
+    /** Creates an event before which no event of its kind was suppressed. */
     public Event(long atMillis, EventKind kind, String subject, String text) {
         this(atMillis, kind, subject, text, 0);
     }
 
-    /** Returns a copy with a number of suppressed predecessors. */
+    /** Returns a copy with the number of suppressed events of this kind. */
     Event withMore(long suppressed) {
         return new Event(atMillis, kind, subject, text, suppressed);
     }

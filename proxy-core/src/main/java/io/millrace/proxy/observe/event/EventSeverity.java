@@ -6,9 +6,9 @@ import java.util.Locale;
 public enum EventSeverity {
     /** Normal operation; no action needed. */
     INFO,
-    /** Something works with less capacity or safety than intended. */
+    /** A component works with less capacity or safety than intended. */
     WARNING,
-    /** Something does not work. */
+    /** A component does not work. */
     ERROR;
 
     /** Returns the stable name in the admin API. */

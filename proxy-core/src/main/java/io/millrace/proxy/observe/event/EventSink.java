@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.event;
 
-/** Receives events. Implementations are thread-safe and do not block, because event loops call them. */
+/** Receives operational events. Implementations are thread-safe and do not block, because event loops call them. */
 @FunctionalInterface
 public interface EventSink {
     /** Drops every event. */

@@ -1,4 +1,4 @@
-/** Events for operators, such as a roll or an origin that is down: kinds, severities and receivers. */
+/** Events for operators, such as a change of workers or an origin that is down. */
 @NullMarked
 package io.millrace.proxy.observe.event;
 

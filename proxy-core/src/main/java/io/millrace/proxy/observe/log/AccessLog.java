@@ -9,16 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The access log. Event loops write records into their own rings; one thread formats them and appends complete lines to
- * a file or standard output. A full disk or a missing directory loses log lines, which are counted, but never affects a
- * request.
+ * The access log. Each event loop writes records into its own ring buffer. One thread formats the records, and
+ * appends complete lines to a file or standard output. With a full disk or a missing directory, log lines are lost
+ * and counted, but requests are not affected.
  *
  * <p>Thread-safe.
  */
 public final class AccessLog implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(AccessLog.class);
 
-    /** Time limit for a file that blocks, such as a pipe without a reader. */
+    /** Time limit of {@link #close}. The output may block, for example a pipe without a reader. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final AccessLogWriter writer;
@@ -31,7 +31,8 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Starts the log. A file that cannot be opened now is reported and retried; this method does not fail.
+     * Starts the log. Does not fail: if the file cannot be opened, the fault is reported and opening is retried
+     * later.
      *
      * @param faults receives failures
      */
@@ -51,14 +52,14 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Closes the file and opens it again by name, after the records offered before this call are written. Does not
-     * block.
+     * Requests that the file is closed and opened again by its name, for external log rotation. Records offered
+     * before this call are written first. Does not block.
      */
     public void reopen() {
         writer.requestReopen();
     }
 
-    /** The number of records offered by all loops: written, dropped, or waiting. */
+    /** The number of records from all loops, whether written, dropped or waiting. */
     public long recordsOffered() {
         return writer.offered();
     }
@@ -68,7 +69,7 @@ public final class AccessLog implements AutoCloseable {
         return writer.written();
     }
 
-    /** The number of records lost because a ring was full or the file was not writable until the end. */
+    /** The number of records lost, because a ring was full or the file could not be written. */
     public long recordsDropped() {
         return writer.dropped();
     }
@@ -80,8 +81,8 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Writes the records in the rings and stops the writer. Call after the event loops have stopped. Blocks until the
-     * lines are written or a failing file was abandoned. Records offered later stay in their rings.
+     * Writes the records in the rings and stops the writer. Call after the event loops have stopped. Blocks until
+     * the lines are written, but at most 10 s. Records offered later are not written.
      */
     @Override
     public void close() {

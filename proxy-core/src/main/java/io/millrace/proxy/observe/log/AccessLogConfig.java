@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param file the file to append to, or null for standard output
  * @param format the line format
  * @param rotateBytes the file size in bytes that causes a rotation; 0 for never
- * @param rotateInterval interval between rotations, at multiples counted from 1970 in UTC; zero for never
+ * @param rotateInterval interval between rotations, at multiples since 1970 in UTC; zero for never
  * @param rotateKeep number of rotated files to keep; 0 keeps all
  * @param ringBytes size in bytes of each event loop's ring; rounded up to a power of two
  */
@@ -21,10 +21,10 @@ public record AccessLogConfig(
         Duration rotateInterval,
         int rotateKeep,
         int ringBytes) {
-    /** Space for about three thousand ordinary records: a tenth of a second of one loop's requests at full speed. */
+    /** Default ring size. Holds about 3,000 ordinary records, the requests of one loop in 0.1 s at full speed. */
     public static final int DEFAULT_RING_BYTES = 1 << 20;
 
-    /** Checks the limits. */
+    /** Checks the limits of rotation and ring size. */
     public AccessLogConfig {
         if (rotateBytes < 0 || rotateInterval.isNegative() || rotateKeep < 0) {
             throw new IllegalArgumentException(
@@ -36,12 +36,12 @@ public record AccessLogConfig(
         }
     }
 
-    /** Appends to a file without rotation by this process. */
+    /** Returns a configuration that appends to a file, without rotation by this process. */
     public static AccessLogConfig toFile(Path file, AccessLogFormat format) {
         return new AccessLogConfig(file, format, 0, Duration.ZERO, 0, DEFAULT_RING_BYTES);
     }
 
-    /** Writes to standard output. */
+    /** Returns a configuration that writes to standard output. */
     public static AccessLogConfig toStandardOutput(AccessLogFormat format) {
         return new AccessLogConfig(null, format, 0, Duration.ZERO, 0, DEFAULT_RING_BYTES);
     }

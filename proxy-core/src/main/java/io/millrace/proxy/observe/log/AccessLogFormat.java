@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line format of the access log: one of the named formats, or a template of {@code %<code>} fields in Traffic
- * Server's syntax. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; equal if the text
- * is equal.
+ * A line format of the access log, named or as template in Traffic Server's syntax. A template contains
+ * {@code %<code>} fields. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; formats
+ * are equal if their texts are equal.
  */
 public final class AccessLogFormat {
     /** The format of Squid and Traffic Server: result codes such as TCP_HIT, sizes including the head. */
@@ -41,9 +41,10 @@ public final class AccessLogFormat {
     }
 
     /**
-     * Returns the format with that name, or the template.
+     * Returns the format with the given name, or parses the text as a template.
      *
-     * @throws LogTemplateException if the text is neither; the message gives the position of the error
+     * @throws LogTemplateException if the text is neither a name nor a valid template; the message gives the
+     * position of the error
      */
     public static AccessLogFormat of(String text) throws LogTemplateException {
         for (AccessLogFormat named : NAMED) {
@@ -62,13 +63,13 @@ public final class AccessLogFormat {
         return new AccessLogFormat(text, LogTemplate.parse(text));
     }
 
-    /** The header fields that the event loop must put into each record for this format. */
+    /** The header fields that the event loop must copy into each record for this format. */
     List<LogCapture> captures() {
         return template == null ? List.of() : template.captures();
     }
 
     /**
-     * Assigns fields of the record to the header fields of several formats.
+     * Assigns a field of the record to each header field that several formats name.
      *
      * @throws LogTemplateException if the formats together name more header fields than a record has
      */
@@ -92,18 +93,18 @@ public final class AccessLogFormat {
         return List.copyOf(all);
     }
 
-    /** Returns true if records must contain the texts about the client's TLS connection. */
+    /** Returns true if the format shows properties of the client's TLS connection. */
     public boolean showsTls() {
         return template == null ? equals(JSON) : template.showsTls();
     }
 
-    /** Returns the formatter of the lines; one per writer. */
+    /** Creates a formatter of lines. Each writer needs its own. */
     LineFormat lines() {
         return lines(List.of());
     }
 
     /**
-     * Returns the formatter of the lines of one of several logs; one per log.
+     * Creates a formatter of lines for one of several logs. Each log needs its own.
      *
      * @param assigned the result of {@link #capturesOf} for the formats of all logs
      */

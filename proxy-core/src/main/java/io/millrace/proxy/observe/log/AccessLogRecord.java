@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access log record of one request, written in place into an {@link AccessLogRing}. Values that are not set are
- * absent and logged as {@code -}. No method allocates or formats.
+ * The access log record of one request, written directly into an {@link AccessLogRing}. A value that is not set
+ * is logged as {@code -}. No method allocates or formats.
  *
  * <pre>
  *    0        4        8                 16
@@ -46,7 +46,10 @@ public final class AccessLogRecord {
     static final int CLIENT_OFFSET = 48;
     static final int CLIENT_LENGTH_MAX = 16;
     static final int TEXTS_LENGTH_OFFSET = 64;
-    /** Low half: the origin's status. High half: the generation of the ring's header fields. */
+    /**
+     * Offset of two values. Low half: the origin's status. High half: the generation of the ring's header fields, low
+     * 16 bits.
+     */
     static final int ORIGIN_STATUS_OFFSET = 68;
 
     static final int ORIGIN_STATUS_MASK = 0xffff;
@@ -63,7 +66,7 @@ public final class AccessLogRecord {
     static final int FLAG_NOT_MODIFIED = 1 << 2;
     static final int FLAG_SECURE = 1 << 3;
 
-    /** Four bits for the HTTP version of the origin's response. The encoding is that of the request's version below. */
+    /** Shift of the four bits for the HTTP version of the origin's response, encoded like {@link #VERSION_SHIFT}. */
     static final int ORIGIN_VERSION_SHIFT = 4;
 
     static final int VERSION_MASK = 0xf;
@@ -73,7 +76,10 @@ public final class AccessLogRecord {
     static final int HIERARCHY_SHIFT = 24;
     static final int HIERARCHY_MASK = 0xf;
 
-    /** Four bits: major version times two plus minor version; 0 if unknown. */
+    /**
+     * Shift of the four bits for the HTTP version of the request. Their value is major version times two plus
+     * minor version; 0 if unknown.
+     */
     static final int VERSION_SHIFT = 28;
 
     /** Length of the longest record, in which all texts have their maximum length. */
@@ -99,7 +105,12 @@ public final class AccessLogRecord {
         return (length + unit - 1) & -unit;
     }
 
-    /** @param ofGeneration number of the set of header fields; its low 16 bits are kept */
+    /**
+     * Begins the next record.
+     *
+     * @param ofGeneration number of the set of header fields that {@link AccessLogRing} uses now; only 16 bits
+     * are kept
+     */
     void begin(int index, int ofGeneration) {
         generation = ofGeneration;
         start = index;
@@ -170,13 +181,13 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Sets the version of the request: 1 and 0, 1 and 1, 2 and 0, or 3 and 0. */
+    /** Sets the HTTP version of the request: 1.0, 1.1, 2.0 or 3.0. */
     public AccessLogRecord version(int major, int minor) {
         flags |= (major * 2 + minor) << VERSION_SHIFT;
         return this;
     }
 
-    /** Sets the version of the origin's response, like {@link #version}. Not called without a response. */
+    /** Sets the HTTP version of the origin's response. Not called if there was no response. */
     public AccessLogRecord originVersion(int major, int minor) {
         flags |= (major * 2 + minor) << ORIGIN_VERSION_SHIFT;
         return this;
@@ -195,7 +206,7 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Records that the response was read from another request's fill. */
+    /** Records that the request was collapsed: its response comes from the fetch of another request. */
     public AccessLogRecord collapsed() {
         flags |= FLAG_COLLAPSED;
         return this;
@@ -244,7 +255,8 @@ public final class AccessLogRecord {
     }
 
     /**
-     * Begins a text that {@code append} calls fill, and ends the previous one. Each field may be set once per record.
+     * Begins a text and ends the previous one. {@code append} then adds to the text. Each field may be set once
+     * per record.
      */
     public AccessLogRecord open(LogField field) {
         closeText();

@@ -7,8 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access log queue of one event loop: a ring of bytes that the loop fills and the log writer drains, without locks
- * or allocation. If the ring has no space for a record of maximum length, the record is dropped and counted.
+ * The access log queue of one event loop: a ring buffer without locks and allocation. The event loop adds
+ * records, and one log thread removes them. If the ring has no space for a record of maximum length, the record is
+ * dropped and counted.
  *
  * <pre>
  *   claim() -> record -> publish()          drain(reader)
@@ -19,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A record is contiguous: if the space before the end is shorter than the longest record, it becomes padding.
- * {@link #claim} and {@link #publish} belong to one event loop, {@link #drain} to one writer thread. The counts may be
- * read by any thread. The fields of both sides share cache lines. The writer drains the ring only about fifty times a
- * second, so that padding had no measurable effect.
+ * Only the event loop may call {@link #claim} and {@link #publish}, and only one log thread {@link #drain}. Any
+ * thread may read the counts. Fields of both threads share cache lines: padding between them had no measurable
+ * effect, because the log thread drains the ring only about fifty times a second.
  */
 public final class AccessLogRing {
     static final int MIN_BYTES = 4 * AccessLogRecord.MAX_LENGTH;
@@ -33,7 +34,7 @@ public final class AccessLogRing {
     private static final VarHandle OFFERED;
     private static final VarHandle DROPPED;
 
-    /** Replaces the length of a record: skip to the start of the ring. */
+    /** A mark in place of a record length: the next record is at the start of the ring. */
     private static final int PADDING = -1;
 
     static {
@@ -51,14 +52,17 @@ public final class AccessLogRing {
     /** Receives the records from {@link #drain}. */
     @FunctionalInterface
     public interface Reader {
-        /** Reads one record, which is valid only during the call. Returns false to stop after this record. */
+        /**
+         * Reads one record, which is valid only during the call. Returns false to end {@link #drain} after this
+         * record.
+         */
         boolean read(LoggedRecord logged);
     }
 
     /**
-     * The texts that records contain besides the fixed ones.
+     * The optional texts of records: the header fields of templates, and the properties of TLS.
      *
-     * @param generation number of the set, written into each record
+     * @param generation number that changes with each set of texts; written into each record
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Contents(int generation, LogCapture[] captures, boolean showsTls) {}
@@ -69,7 +73,7 @@ public final class AccessLogRing {
     /** Set by the thread that changes the logs. */
     private volatile Contents contents;
 
-    // Fields of the event loop.
+    // These fields are used by the event loop.
     private Contents claimed;
     private final AccessLogRecord writing;
     private long claimedPosition;
@@ -78,19 +82,20 @@ public final class AccessLogRing {
     private long offered;
     private long dropped;
 
-    // Fields of the writer.
+    // These fields are used by the log thread.
     private final LoggedRecord reading;
     private long readPosition;
 
-    /** Creates a ring of at least {@code capacity} bytes for records without header fields of a template. */
+    /** Creates a ring of at least {@code capacity} bytes for records without optional texts. */
     AccessLogRing(int capacity) {
         this(capacity, List.of(), false);
     }
 
     /**
-     * Creates a ring of at least {@code capacity} bytes for records with these header fields.
+     * Creates a ring of at least {@code capacity} bytes.
      *
-     * @param showsTls whether records contain the texts about the client's TLS connection
+     * @param captures the header fields that records contain for templates
+     * @param showsTls whether records contain the properties of the client's TLS connection
      */
     public AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
         contents = new Contents(0, captures.toArray(new LogCapture[0]), showsTls);
@@ -103,17 +108,18 @@ public final class AccessLogRing {
     }
 
     /**
-     * Changes the texts of records that are claimed from now on. Records that were claimed before lose the header
-     * fields of templates when they are read. Called by one thread at a time, not by the event loop.
+     * Changes the optional texts of records that are claimed from now on. Records in the ring lose their header
+     * fields when they are read, because these belong to the old templates. Called by one thread at a time, not by
+     * the event loop.
      */
-    public void contain(List<LogCapture> captures, boolean showsTls) {
+    public void setOptionalTexts(List<LogCapture> captures, boolean showsTls) {
         Contents before = contents;
         contents = new Contents(before.generation() + 1, captures.toArray(new LogCapture[0]), showsTls);
     }
 
     /**
-     * Returns an empty record to fill. Returns null if the ring is full; the drop is then already counted. The next
-     * claim discards a record that was not published. All calls return the same object.
+     * Returns an empty record to fill. Returns null, and counts a dropped record, if the ring is full. A record
+     * that is not published is discarded by the next claim. All calls return the same object.
      */
     public @Nullable AccessLogRecord claim() {
         long position = publishedPosition;
@@ -145,24 +151,24 @@ public final class AccessLogRing {
         return position + wanted - knownReadPosition <= bytes.length;
     }
 
-    /** The header fields that the claimed record must contain; borrowed, and must not be changed. */
+    /** The header fields that the claimed record must contain. The array is borrowed and must not be changed. */
     public LogCapture[] captures() {
         return claimed.captures();
     }
 
-    /** Returns true if the claimed record must contain the texts about the client's TLS connection. */
+    /** Returns true if the claimed record must contain the properties of the client's TLS connection. */
     public boolean showsTls() {
         return claimed.showsTls();
     }
 
-    /** Makes the claimed record visible to the writer. */
+    /** Makes the claimed record visible to the log thread. */
     public void publish() {
         int length = writing.end();
         OFFERED.setOpaque(this, offered + 1);
         PUBLISHED_POSITION.setRelease(this, claimedPosition + length);
     }
 
-    /** The number of records offered: published or dropped. */
+    /** The number of records that were published or dropped. */
     public long offered() {
         return (long) OFFERED.getOpaque(this);
     }
@@ -187,7 +193,7 @@ public final class AccessLogRing {
             }
             reading.wrap(index);
             if (reading.generation() != (contents.generation() & AccessLogRecord.ORIGIN_STATUS_MASK)) {
-                reading.forgetHeaderFields();
+                reading.clearHeaderFields();
             }
             wantsMore = reader.read(reading);
             position += length;
@@ -197,7 +203,7 @@ public final class AccessLogRing {
         return count;
     }
 
-    /** Returns true if the writer has read all published records. */
+    /** Returns true if the log thread has read all published records. */
     boolean isEmpty() {
         return (long) READ_POSITION.getOpaque(this) == (long) PUBLISHED_POSITION.getAcquire(this);
     }

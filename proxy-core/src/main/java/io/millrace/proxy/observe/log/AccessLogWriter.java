@@ -12,24 +12,27 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The only thread of the access log: takes records from the rings in batches, formats them, and writes each batch with
- * one call.
+ * The thread of one access log. It reads records from the rings in batches, formats them, and writes each batch
+ * with one call.
  *
- * <p>If a batch cannot be written, it is kept and retried each second. Meanwhile the rings fill up and drop records, so
- * that a failing disk costs a limited amount of memory. Each offered record is either written or dropped, exactly once.
+ * <p>If a batch cannot be written, the writer keeps it and tries again each second. Meanwhile the rings fill up
+ * and drop records, which limits the memory. Each record counts exactly once, as written or dropped.
  *
- * <p>The public methods are thread-safe; {@link #turn} and {@link #finish} belong to one thread.
+ * <p>Only the thread itself calls {@link #writeOnce} and {@link #finish}; all other methods are thread-safe.
  */
 final class AccessLogWriter implements Runnable {
     /**
-     * Size of a batch. It is large enough to make the cost of the system call negligible, and fits into the processor's
-     * cache.
+     * Size of a batch in bytes. Large enough that the system call costs little per line, and small enough for the
+     * processor's cache.
      */
     static final int BATCH_BYTES = 1 << 18;
 
     static final long RETRY_MILLIS = 1000;
 
-    /** Event loops never wake the writer, because a system call per record would cost more than the record. */
+    /**
+     * Interval at which an idle writer polls the rings. Event loops do not wake the writer: one system call per record
+     * would cost more than writing the record.
+     */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LineFormat format;
@@ -113,7 +116,7 @@ final class AccessLogWriter implements Runnable {
     public void run() {
         thread = Thread.currentThread();
         while (!closeRequested) {
-            if (!turn()) {
+            if (!writeOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
@@ -121,7 +124,7 @@ final class AccessLogWriter implements Runnable {
     }
 
     /** Writes at most one batch. Returns false if there was nothing to write or writing is not possible now. */
-    boolean turn() {
+    boolean writeOnce() {
         long now = epochMillis.getAsLong();
         reopenIfRequested();
         if (isFailing && Math.abs(now - failedAtMillis) < RETRY_MILLIS) {

@@ -13,15 +13,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log file that is rotated by size and by time. Rotations by other processes are detected, so that a worker and its
- * successor may share the log: each second the file of that name is compared with the open one.
+ * A log file that is rotated by size and by time. A worker and its successor may write to the same log: each
+ * compares the file of this name with its open file every second, to detect a rotation by another process.
  *
  * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, with {@code -1} or {@code -2} appended for more
- * rotations in one second. It keeps this name. A target that is not a regular file is written but never rotated.
- * Confined to the writer thread.
+ * rotations in one second. Later rotations do not rename it again. A target that is not a regular file, such as a pipe,
+ * is never rotated. Confined to the writer thread.
  */
 public final class FileTarget implements LogTarget {
-    /** One second is short enough to detect rotations by others, and long enough to cost nothing measurable. */
+    /** Interval at which rotations by other processes are detected. The check has no measurable cost. */
     static final long CHECK_INTERVAL_MILLIS = 1000;
 
     /** After a failed rename, the file is not rotated for this time. */
@@ -63,7 +63,7 @@ public final class FileTarget implements LogTarget {
 
     @Override
     public void maintain(long nowMillis) throws IOException {
-        // Absolute difference, because the clock may be set back.
+        // The absolute difference also works if the clock was set back.
         if (channel != null && Math.abs(nowMillis - checkedAtMillis) >= CHECK_INTERVAL_MILLIS) {
             followRotation(nowMillis);
         }

@@ -3,8 +3,8 @@ package io.millrace.proxy.observe.log;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The {@code json} format: one JSON object per line (RFC 8259). Absent values have no member. Texts are bytes;
- * non-ASCII bytes are written as the characters U+0080 to U+00FF.
+ * The {@code json} format: one JSON object per line (RFC 8259). Absent values have no member. Non-ASCII bytes are
+ * written as the characters U+0080 to U+00FF.
  *
  * <pre>
  *   {"time":"2023-11-14T22:13:20.123Z","duration_ms":4,"client":"192.0.2.7","result":"TCP_MEM_HIT",...}

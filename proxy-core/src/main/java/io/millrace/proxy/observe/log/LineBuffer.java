@@ -5,19 +5,19 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The buffer for the log lines of one batch. Data from clients is escaped here, so that no field can end its line, its
- * quotes or its column. Each line has exactly one line feed. Confined to the writer thread.
+ * A buffer for the log lines of one batch. Its methods escape data from clients, so that a client cannot forge a
+ * line, a column or a quote. Each line has exactly one line feed. Confined to the writer thread.
  */
 public final class LineBuffer {
     /**
-     * Limit of a line. Each byte of a record takes at most six bytes in a line (in JSON); the rest is for text of the
-     * proxy.
+     * Limit of a line in bytes. A byte of a record becomes at most six bytes, in JSON. The remaining 512 bytes
+     * are for fixed text.
      */
     static final int MAX_LINE_BYTES = 6 * AccessLogRecord.MAX_LENGTH + 512;
 
     private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
-    /** Bytes that are not escaped in a word. */
+    /** Bytes that {@link #putWord} does not escape. */
     private static final boolean[] IN_WORD = new boolean[256];
 
     static {
@@ -40,7 +40,7 @@ public final class LineBuffer {
         this(batchBytes, MAX_LINE_BYTES);
     }
 
-    /** Creates a buffer that begins no line after {@code batchBytes}. No line may exceed {@code maxLineBytes}. */
+    /** Creates a buffer for {@code batchBytes} plus one line. No line may exceed {@code maxLineBytes}. */
     public LineBuffer(int batchBytes, int maxLineBytes) {
         this.maxLineBytes = maxLineBytes;
         bytes = new byte[batchBytes + maxLineBytes];
@@ -80,7 +80,7 @@ public final class LineBuffer {
         return lines;
     }
 
-    /** Returns the bytes still to be written. The target advances the position. */
+    /** Returns a view of the bytes that are not written yet. The log target moves its position. */
     public ByteBuffer unwritten() {
         view.limit(length);
         return view;
@@ -97,7 +97,7 @@ public final class LineBuffer {
         return count;
     }
 
-    /** Moves the position back to the start of a partly written line. */
+    /** Moves the position of {@link #unwritten} back to the start of a partly written line. */
     public void rewindToLineStart() {
         int position = view.position();
         while (position > 0 && bytes[position - 1] != '\n') {
@@ -128,7 +128,7 @@ public final class LineBuffer {
         }
     }
 
-    /** Appends a number; 0 for a negative one. */
+    /** Appends a decimal number. A negative number is written as 0. */
     public void putDecimal(long value) {
         long positive = Math.max(value, 0);
         if (positive <= Integer.MAX_VALUE) {
@@ -156,7 +156,7 @@ public final class LineBuffer {
         length += digits;
     }
 
-    /** Appends the lowest digits of a number, with leading zeros. */
+    /** Appends the lowest {@code digits} digits of a number, with leading zeros. */
     public void putDecimal(long value, int digits) {
         long rest = Math.max(value, 0);
         for (int i = length + digits - 1; i >= length; i--) {
@@ -171,7 +171,7 @@ public final class LineBuffer {
         bytes[length++] = HEX_DIGITS[octet & 0xf];
     }
 
-    /** Appends bytes in lower-case hexadecimal; {@code -} for none. */
+    /** Appends bytes in lower-case hexadecimal; {@code -} if there are none. */
     void putHex(byte[] source, int start, int count) {
         if (count <= 0) {
             put('-');
@@ -182,7 +182,7 @@ public final class LineBuffer {
         }
     }
 
-    /** Appends a number in lower-case hexadecimal; 0 for a negative one. */
+    /** Appends a number in lower-case hexadecimal. A negative number is written as 0. */
     void putHex(long value) {
         long positive = Math.max(value, 0);
         int shift = 60;
@@ -194,7 +194,7 @@ public final class LineBuffer {
         }
     }
 
-    /** Appends bytes for the inside of a JSON string (RFC 8259 s7), each as one character. */
+    /** Appends bytes within a JSON string (RFC 8259 s7), each byte as one character. */
     void putJson(byte[] source, int start, int count) {
         for (int i = start; i < start + count; i++) {
             int c = source[i] & 0xff;
@@ -257,7 +257,7 @@ public final class LineBuffer {
         putTruncation(logged, field);
     }
 
-    /** Appends bytes as one word, with the same escapes. */
+    /** Appends bytes as one word, with the escapes of {@link #putWord(LoggedRecord, LogField)}. */
     void putWord(byte[] source, int start, int count) {
         int end = start + count;
         int plain = start;
@@ -278,8 +278,8 @@ public final class LineBuffer {
     }
 
     /**
-     * Appends a text for the inside of quotes. Quotes and backslashes get a backslash; other special bytes become
-     * {@code \xHH}.
+     * Appends a text within double quotes. Escapes quotes and backslashes by a backslash, and other special bytes
+     * as {@code \xHH}.
      */
     void putQuoted(LoggedRecord logged, LogField field) {
         int textLength = logged.textLength(field);
@@ -291,7 +291,7 @@ public final class LineBuffer {
         putTruncation(logged, field);
     }
 
-    /** Appends bytes for the inside of quotes, with the same escapes. */
+    /** Appends bytes within double quotes, with the escapes of {@link #putQuoted(LoggedRecord, LogField)}. */
     void putQuoted(byte[] source, int start, int count) {
         for (int i = start; i < start + count; i++) {
             int c = source[i] & 0xff;
@@ -308,7 +308,7 @@ public final class LineBuffer {
         }
     }
 
-    /** Appends the mark of a truncated text. */
+    /** Appends {@code ...} if the text was truncated. */
     void putTruncation(LoggedRecord logged, LogField field) {
         if (logged.isTruncated(field)) {
             put(TRUNCATED);

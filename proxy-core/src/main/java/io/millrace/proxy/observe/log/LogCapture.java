@@ -3,19 +3,19 @@ package io.millrace.proxy.observe.log;
 import io.millrace.proxy.http.FieldName;
 
 /**
- * A header field that a template shows and records contain. Immutable.
+ * A header field that a template shows, and that records therefore contain. Immutable.
  *
- * @param source the message with the field
- * @param name the name of the field
- * @param slot the field of the record
+ * @param source the message that contains the header field
+ * @param name the name of the header field
+ * @param slot the text of the record into which the event loop copies the value
  */
 public record LogCapture(Source source, FieldName name, LogField slot) {
-    /** Returns true if both name the same header field of the same message. */
+    /** Returns true if the other capture has the same header field of the same message. */
     boolean isSameField(LogCapture other) {
         return source == other.source && name.equals(other.name);
     }
 
-    /** The message with the header field. The codes are taken from Traffic Server. */
+    /** The message that contains the header field, with its code in Traffic Server's templates. */
     public enum Source {
         /** The client's request. */
         CLIENT_REQUEST("cqh"),
@@ -32,7 +32,7 @@ public record LogCapture(Source source, FieldName name, LogField slot) {
             this.code = code;
         }
 
-        /** The code after the name in braces. */
+        /** The code after the name in braces, such as {@code cqh} in {@code %<{Accept}cqh>}. */
         String code() {
             return code;
         }

@@ -10,17 +10,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The field codes of templates, with the names and meanings of Traffic Server. Several Traffic Server names may denote
- * the same field here, such as the URL before and after a rule's own escaping; all are supported.
+ * The field codes of log templates, with the names and meanings of Traffic Server. Several codes of Traffic
+ * Server may have the same meaning here, such as the URL with and without escapes.
  */
 final class LogCodes {
-    /** Limit of the bytes of a number, a time or a word of the proxy. */
+    /** Limit in bytes of a number, a time or a fixed word. */
     private static final int SHORT_BYTES = 64;
 
-    /** Codes of fields that are not texts of the request. */
+    /** Codes of values that need no escapes, such as numbers and times. */
     private static final Map<String, Supplier<Piece>> PLAIN = new TreeMap<>();
 
-    /** Codes of texts of the request, which are escaped when written. */
+    /** Codes of texts that may come from the client, which are escaped when written. */
     private static final Map<String, LogField> TEXTS = new TreeMap<>();
 
     static {
@@ -82,7 +82,7 @@ final class LogCodes {
         return List.copyOf(all.keySet());
     }
 
-    /** Returns the writer of a code for one thread; null for an unknown code. */
+    /** Returns an object that writes the field of a code; null for an unknown code. Use it in one thread only. */
     static @Nullable Piece piece(String code, boolean quoted) {
         LogField field = TEXTS.get(code);
         if (field != null) {
@@ -96,7 +96,7 @@ final class LogCodes {
         return plain == null ? null : plain.get();
     }
 
-    /** Returns true if the code shows a text about the client's TLS connection. */
+    /** Returns true if the code shows a property of the client's TLS connection. */
     static boolean isOfTls(String code) {
         LogField field = TEXTS.get(code);
         return field == LogField.TLS_VERSION
@@ -105,7 +105,7 @@ final class LogCodes {
                 || field == LogField.TLS_CLIENT_SUBJECT;
     }
 
-    /** Returns the limit of the bytes that {@link #piece} writes. */
+    /** Returns the largest number of bytes that the piece of a code writes. */
     static int maxBytes(String code) {
         if (UrlPart.of(code) != null) {
             return 4 * LogField.URL.maxBytes() + SHORT_BYTES;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log;
 
-/** The texts of an access log record, each with its maximum length in bytes. Longer texts are truncated and marked. */
+/** The texts of an access log record, each with a maximum length. Longer texts are truncated and marked. */
 public enum LogField {
     /** The request's method. */
     METHOD(32),
@@ -14,7 +14,7 @@ public enum LogField {
     REFERER(2048),
     /** The request's User-Agent. */
     USER_AGENT(512),
-    /** The authenticated user. */
+    /** The user name of the request's credentials, if it has any. */
     USER(128),
     /** The reason for the outcome, as in the {@code detail} parameter of Cache-Status. */
     DETAIL(255),
@@ -26,7 +26,7 @@ public enum LogField {
     TLS_SERVER_NAME(255),
     /** The subject of the client's certificate. */
     TLS_CLIENT_SUBJECT(512),
-    /** Header fields used by a template, in the order of the template. */
+    /** The next constants: header fields that templates show. {@link LogCapture} assigns them. */
     FIELD_1(512),
     FIELD_2(512),
     FIELD_3(512),

@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log;
 
-/** The source of a fetched response: the hierarchy code of the {@code squid} format. */
+/** The server from which a response was fetched: the hierarchy code of the {@code squid} format. */
 public enum LogHierarchy {
     /** Not fetched: the cache or the proxy itself supplied the response. */
     NONE,

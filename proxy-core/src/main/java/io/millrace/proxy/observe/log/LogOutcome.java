@@ -1,8 +1,8 @@
 package io.millrace.proxy.observe.log;
 
-/** The outcome of a request for the access log. The {@code squid} format has separate result codes for failures. */
+/** The outcomes of requests in access logs, with their result codes in the {@code squid} format. */
 public enum LogOutcome {
-    /** The request was answered; the cache result has the details. */
+    /** The request was answered; {@link CacheResult} says how. */
     OK(""),
     /** The request was denied by a rule. */
     DENIED("TCP_DENIED"),
@@ -41,7 +41,10 @@ public enum LogOutcome {
         this.squidCode = squidCode;
     }
 
-    /** The result code of the {@code squid} format; empty for {@link #OK}, for which the cache result decides. */
+    /**
+     * The result code of the {@code squid} format. Empty for {@link #OK}, whose code depends on the
+     * {@link CacheResult}.
+     */
     public String squidCode() {
         return squidCode;
     }

@@ -8,13 +8,19 @@ public interface LogTarget {
     /** Returns the name of the target for messages. */
     String description();
 
-    /** Opens the target if it is closed, detects rotations by others, and rotates when due. */
+    /**
+     * Prepares the target for writing. Opens it if it is closed, detects rotations by other processes, and rotates
+     * when due. Called before each batch.
+     */
     void maintain(long nowMillis) throws IOException;
 
-    /** Returns true if the target is empty. A line that was written in part before a failure is then written again. */
+    /**
+     * Returns true if the target is empty. Then the caller writes a line again of which only a part was written before
+     * a failure.
+     */
     boolean isAtStart();
 
-    /** Appends bytes and moves the buffer's position past the written ones. */
+    /** Appends bytes, and moves the buffer's position past the written bytes. */
     void write(ByteBuffer lines) throws IOException;
 
     /** Closes the target. The next {@link #maintain} opens it again by name. */

@@ -8,19 +8,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line format in Traffic Server's syntax: text with fields {@code %<code>} and {@code %<{Name}code>}, compiled once
- * into pieces that write the line. A field within double quotes is escaped for quotes; any other field is one word
- * without blanks.
+ * A line format in Traffic Server's syntax: text with fields {@code %<code>} and {@code %<{Name}code>}. A
+ * template is compiled to pieces, each of which writes a part of the line. A field within double quotes has quotes
+ * escaped. Any other field is written as one word without blanks.
  *
  * <p>Immutable.
  */
 final class LogTemplate {
-    /** Writes one part of a line. The pieces of one {@link #lines} are confined to the writer's thread. */
+    /** Writes one part of a line. Confined to the writer thread. */
     interface Piece {
         void append(LoggedRecord logged, LineBuffer out);
     }
 
-    /** Limit of the template's length. Its literal text must fit in a line together with the longest fields. */
+    /**
+     * Limit of the template's length in characters. The literal text must fit in a line together with the longest
+     * fields.
+     */
     private static final int LENGTH_MAX = 4096;
 
     static final LogField[] SLOTS = {
@@ -69,16 +72,16 @@ final class LogTemplate {
         return captures;
     }
 
-    /** Returns true if lines contain texts about the client's TLS connection. */
+    /** Returns true if lines contain properties of the client's TLS connection. */
     boolean showsTls() {
         return showsTls;
     }
 
     /**
-     * Returns the format of the lines for one writer thread.
+     * Creates a formatter of lines for one writer thread.
      *
-     * @param assigned fields of the record for header fields, which include those of this template; empty if the
-     *     records are written for this template alone
+     * @param assigned the header fields in the records, for all templates together; empty if the records are
+     * written for this template only
      */
     LineFormat lines(List<LogCapture> assigned) {
         Compiler compiler = new Compiler(text, new ArrayList<>(assigned));
@@ -153,7 +156,8 @@ final class LogTemplate {
             if (field == null) {
                 throw problem("'%<" + code + ">' at character " + column + " does not begin with {Field-Name}");
             }
-            // The escaped codes of Traffic Server are equal to the plain ones, because this log always escapes.
+            // Traffic Server has escaped codes, such as ecqh. They mean the same as the plain codes, because this
+            // log always escapes.
             String kind = code.substring(brace + 1);
             boolean escaped = kind.startsWith("e");
             for (Source source : Source.values()) {
@@ -172,7 +176,7 @@ final class LogTemplate {
             return FieldName.of(bytes, 0, bytes.length);
         }
 
-        /** Returns the field of the record for a header field. Referer and User-Agent have fixed ones. */
+        /** Returns the text of the record for a header field. Referer and User-Agent of requests have fixed texts. */
         private LogField slot(Source source, FieldName name, int column) throws LogTemplateException {
             if (source == Source.CLIENT_REQUEST && name.equals(FieldName.REFERER)) {
                 return LogField.REFERER;
@@ -200,7 +204,7 @@ final class LogTemplate {
         }
     }
 
-    /** The compiled template. */
+    /** The formatter of a compiled template. */
     static final class TemplateLines implements LineFormat {
         private final Piece[] pieces;
         private final int maxLineBytes;

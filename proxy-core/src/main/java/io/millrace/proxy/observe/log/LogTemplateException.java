@@ -2,7 +2,7 @@ package io.millrace.proxy.observe.log;
 
 import java.util.List;
 
-/** Reports a text that is not a format of the access log. */
+/** Thrown for a text that is not a valid format of the access log. */
 public final class LogTemplateException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -15,12 +15,12 @@ public final class LogTemplateException extends Exception {
         this.known = known;
     }
 
-    /** The wrong word; empty if the problem is not one word. */
+    /** The unknown word in the text; empty for any other problem. */
     public String wrong() {
         return wrong;
     }
 
-    /** The valid words for its position. */
+    /** The valid words in place of the unknown one, for suggestions. */
     public List<String> known() {
         return known;
     }

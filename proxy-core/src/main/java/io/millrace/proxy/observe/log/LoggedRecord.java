@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published access log record, read in place by the writer. Valid until the reader's callback returns. Confined to
- * the writer thread.
+ * A read-only view of a published record in an {@link AccessLogRing}. Valid until {@link AccessLogRing.Reader#read}
+ * returns. Confined to the log thread that drains the ring.
  */
 public final class LoggedRecord {
     private static final CacheResult[] CACHE_RESULTS = CacheResult.values();
@@ -51,24 +51,27 @@ public final class LoggedRecord {
         return bytes;
     }
 
-    /** Number of the set of header fields that the event loop had when it wrote the record; 16 bits. */
+    /**
+     * The generation of header fields when the event loop wrote the record; the low 16 bits. See
+     * {@link AccessLogRing#setOptionalTexts}.
+     */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
     }
 
-    /** Makes the header fields of templates absent, because they belong to another set of templates. */
-    void forgetHeaderFields() {
+    /** Makes the header fields of templates absent, because they belong to previous templates. */
+    void clearHeaderFields() {
         for (LogField slot : LogTemplate.SLOTS) {
             textLengths[slot.index()] = -1;
         }
     }
 
-    /** Sets the number of records that this record stands for in a sampled log. Kept until it is set again. */
+    /** Sets the sample rate N of a sampled log, which has one of N records. The value stays until the next call. */
     public void sampleRate(int rate) {
         sampleRate = rate;
     }
 
-    /** The number of records that this record stands for; 1 if the log is not sampled. */
+    /** The sample rate N: the log has one of N records; 1 if the log is not sampled. */
     int sampleRate() {
         return sampleRate;
     }
@@ -84,7 +87,10 @@ public final class LoggedRecord {
         return length <= 0 ? null : new String(bytes, textStarts[field.index()], length, StandardCharsets.ISO_8859_1);
     }
 
-    /** Returns the client's address as RFC 5952 writes it, a mapped IPv4 address as IPv4; null if unknown. */
+    /**
+     * Returns the client's address in the form of RFC 5952; null if unknown. An IPv4-mapped address is written as
+     * IPv4.
+     */
     public @Nullable String clientText() {
         int length = clientLength();
         if (length == 0) {
@@ -96,12 +102,12 @@ public final class LoggedRecord {
                 : NetUtil.bytesToIpAddress(bytes, clientStart(), length);
     }
 
-    /** Returns a hash of the client's address, equal for equal addresses in every process. */
+    /** Returns a hash of the client's address, which is the same in every process. */
     public int clientHash() {
         return hash(clientStart(), clientLength());
     }
 
-    /** Returns a hash of the URL, equal for equal URLs in every process. */
+    /** Returns a hash of the URL, which is the same in every process. */
     public int urlHash() {
         return hash(textStarts[LogField.URL.index()], textLengths[LogField.URL.index()]);
     }

@@ -16,9 +16,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rotated files of a log, in its directory: named by time, with the oldest deleted above the configured number.
- * Files compressed later ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) are included; files with any other name
- * are not touched. Confined to one thread.
+ * The rotated files of a log, in the directory of the log. Names contain the time of rotation. If there are more files
+ * than configured, the oldest are deleted. Compressed files ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2})
+ * count too; files with any other name are not touched. Confined to one thread.
  */
 public final class RotatedFiles {
     private static final DateTimeFormatter STAMP =
@@ -26,7 +26,7 @@ public final class RotatedFiles {
     private static final int STAMP_LENGTH = "20261120T110000Z".length();
     private static final List<String> COMPRESSED = List.of("", ".gz", ".zst", ".xz", ".bz2");
 
-    /** Limit of rotations within a second, which no reasonable size setting reaches. */
+    /** Limit of rotations within one second. No reasonable rotation size reaches it. */
     private static final int MAX_IN_ONE_SECOND = 1000;
 
     private final Path file;
@@ -60,11 +60,12 @@ public final class RotatedFiles {
         this.keep = keep;
     }
 
-    /** Renames the log to an unused name, which sorts after the earlier files. */
+    /** Renames the log file to an unused name, which sorts after the names of earlier files. */
     public void add(long nowMillis) throws IOException {
         String stamp = STAMP.format(Instant.ofEpochMilli(nowMillis));
         String stamped = prefix + stamp;
-        // The first numbers of this second may be unused again, because their files were deleted.
+        // Begins after the highest number of this second. Lower numbers may be unused, because their files were
+        // deleted.
         for (int number = nextNumber(stamp); number < MAX_IN_ONE_SECOND; number++) {
             Path target = directory.resolve(number == 0 ? stamped : stamped + "-" + number);
             if (!Files.exists(target)) {
@@ -83,7 +84,7 @@ public final class RotatedFiles {
         return next;
     }
 
-    /** Deletes the oldest files above the configured number. */
+    /** Deletes the oldest files if there are more than configured. */
     public void prune() throws IOException {
         if (keep == 0) {
             return;
@@ -99,7 +100,7 @@ public final class RotatedFiles {
         return rotated().stream().map(Rotated::path).toList();
     }
 
-    /** Returns whether a rotated file was compressed later. */
+    /** Returns true if the name of a rotated file has the ending of a compressed file. */
     public static boolean isCompressed(Path file) {
         String name = String.valueOf(file.getFileName());
         return COMPRESSED.stream().anyMatch(ending -> !ending.isEmpty() && name.endsWith(ending));

@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The {@code squid} format as in Traffic Server.
+ * The {@code squid} line format, as in Traffic Server.
  *
  * <pre>
  *   epoch.millis  duration-ms client code/status bytes method URL user hierarchy/host type
@@ -57,7 +57,7 @@ final class SquidLines implements LineFormat {
         }
     }
 
-    /** Returns the result code: the code of a failure, else one derived from the cache result and its flags. */
+    /** Returns the result code, such as {@code TCP_HIT}. It depends on the outcome, the cache result and its flags. */
     static String code(LoggedRecord logged) {
         if (logged.outcome() != LogOutcome.OK) {
             return logged.outcome().squidCode();

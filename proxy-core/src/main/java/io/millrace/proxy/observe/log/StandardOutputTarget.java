@@ -6,7 +6,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A target that writes to standard output, for containers and journald. Never rotated. Confined to the writer thread.
+ * A log target that writes to standard output, for containers and journald. Never rotated. Confined to the writer
+ * thread.
  */
 public final class StandardOutputTarget implements LogTarget {
     private final FileOutputStream output = new FileOutputStream(FileDescriptor.out);
@@ -18,7 +19,7 @@ public final class StandardOutputTarget implements LogTarget {
 
     @Override
     public void maintain(long nowMillis) {
-        // standard output is open from the start of the process; rotation is up to its reader
+        // Standard output is always open. The process that reads the output rotates its files.
     }
 
     @Override

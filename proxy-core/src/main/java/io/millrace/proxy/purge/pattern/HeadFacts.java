@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of expression fields for a stored head at the time of a purge. They equal those of the inventory, where it
- * has them.
+ * The values of a stored response, at the time of a purge, for purge expressions. They agree with the
+ * values in the inventory, so that a sweep decides like a lookup.
  *
  * @param url the URL of the cache key
  * @param head the head of a response
@@ -31,7 +31,7 @@ record HeadFacts(StoredUrl url, StoredHead head, long bodyBytes, long seconds) i
         return StoredSummary.typeOf(head);
     }
 
-    /** In whole seconds, the unit of the inventory. */
+    /** Returns whole seconds, which is the unit of the inventory. */
     @Override
     public long ageNanos() {
         return TimeUnit.SECONDS.toNanos(Math.max(0, seconds - head.responseTimeMillis() / 1000));
@@ -53,7 +53,7 @@ record HeadFacts(StoredUrl url, StoredHead head, long bodyBytes, long seconds) i
         return values;
     }
 
-    /** Returns nothing: purges have no such field. */
+    /** Returns an empty text: purge expressions have no such field. */
     @Override
     public String tier() {
         return "";

@@ -7,10 +7,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Compares stored responses with purges by pattern, and measures the time of one comparison in 16. Thread-safe. */
+/** Compares stored responses with purges by pattern, and measures the time of every 16th comparison. Thread-safe. */
 public final class PatternCost {
+    /** One of this number of comparisons, chosen at random, is measured. */
     private static final int MEASURED = 16;
-    /** Weight of a measurement in the moving average: one part in this number. */
+    /** The moving average gives a new measurement the weight 1 / {@value}. */
     private static final int WEIGHT = 8;
 
     private final LongAdder compared = new LongAdder();

@@ -11,8 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
 /**
- * A purge by pattern: it covers every stored response whose fetch began under a lower stamp, and for which an expression
- * holds at the time of the purge.
+ * A purge of all stored responses for which an expression is true. Covers only responses whose fetch began before
+ * the purge, that is, under a lower stamp. A stamp is a number that increases with each purge. The age of a
+ * response is its age at the time of the purge.
  *
  * <p>Immutable.
  */
@@ -20,10 +21,10 @@ public final class PurgedPattern {
     /** Limit of the expression in bytes (UTF-8), so that it fits into a journal entry. */
     public static final int TEXT_BYTES_MAX = 4000;
 
-    /** Fields without a value in the inventory, or with only some of the values. */
+    /** Expression fields whose values the inventory does not have, or does not have completely. */
     private static final Set<String> NOT_LISTED = Set.of("tag", "header");
 
-    private static final Set<String> OF_URL = Set.of("url", "scheme", "host", "target", "path", "query");
+    private static final Set<String> URL_FIELDS = Set.of("url", "scheme", "host", "target", "path", "query");
     private final Expression<StoredFacts> expression;
     private final String text;
     private final boolean soft;
@@ -39,7 +40,7 @@ public final class PurgedPattern {
     }
 
     /**
-     * Creates a purge from an expression, with a stamp above all others and the time 0.
+     * Creates a purge from an expression. {@link #at} must set its stamp and time.
      *
      * @throws ExpressionException if the text is not an expression over stored responses
      */
@@ -56,7 +57,7 @@ public final class PurgedPattern {
         return new PurgedPattern(expression, text, soft, newStamp, newMillis);
     }
 
-    /** Returns whether the expression is too long for the journal. */
+    /** Returns true if the expression is too long for the journal. */
     public boolean isTooLong() {
         return text.getBytes(StandardCharsets.UTF_8).length > TEXT_BYTES_MAX;
     }
@@ -66,12 +67,12 @@ public final class PurgedPattern {
         return text;
     }
 
-    /** Whether covered responses are validated instead of removed. */
+    /** Returns true for a soft purge, which makes covered responses stale instead of removing them. */
     public boolean isSoft() {
         return soft;
     }
 
-    /** Responses whose fetch began under a lower stamp can be covered. */
+    /** The stamp. Only responses whose fetch began under a lower stamp are covered. */
     public long stamp() {
         return stamp;
     }
@@ -82,7 +83,7 @@ public final class PurgedPattern {
     }
 
     /**
-     * Returns whether the purge covers a stored response.
+     * Returns true if the purge covers a stored response.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      */
@@ -92,19 +93,23 @@ public final class PurgedPattern {
                 && expression.test(new HeadFacts(url, head, bodyBytes, millis / 1000));
     }
 
-    /** Returns whether the expression could hold for a response of a host, given with its port if not the default. */
+    /**
+     * Returns true if the expression could be true for a response of a host.
+     *
+     * @param host the host, with its port if that is not the default
+     */
     public boolean couldCoverHost(String host) {
         return expression.couldHold(new UrlFacts(StoredUrl.of("http://" + host + "/")), field -> !field.name()
                 .equals("host"));
     }
 
-    /** Returns whether the expression could hold for a response with this URL. */
+    /** Returns true if the expression could be true for a response with this URL. */
     public boolean couldCover(StoredUrl url) {
-        return expression.couldHold(new UrlFacts(url), field -> !OF_URL.contains(field.name()));
+        return expression.couldHold(new UrlFacts(url), field -> !URL_FIELDS.contains(field.name()));
     }
 
     /**
-     * Returns whether the expression could hold for a response, according to its entry in the inventory.
+     * Returns true if the expression could be true for a response, according to its entry in the inventory.
      *
      * @param facts the entry; ages are those at the time of the purge
      */
@@ -113,7 +118,7 @@ public final class PurgedPattern {
     }
 
     /**
-     * Returns whether the expression could fail for a response, according to its entry in the inventory.
+     * Returns true if the expression could be false for a response, according to its entry in the inventory.
      *
      * @param facts the entry; ages are those at the time of the purge
      */

@@ -10,11 +10,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of purges by pattern. A purge is <em>live</em> until a sweep has removed or marked every stored response that
- * it covers, then <em>retired</em>. The latest retired purges still apply to responses that are being received since
- * before the purge. The highest stamp of the dropped ones applies to every such response.
+ * The purges by pattern, with which lookups compare stored responses. A purge is <em>live</em> until a sweep has
+ * removed or marked every covered response, then <em>retired</em>. The latest retired purges are kept for fetches
+ * that began before the purge and still run. Dropped retired purges leave their highest stamp, the floor: it
+ * outdates all fetches that began under a lower stamp.
  *
- * <p>Immutable: each change creates a list with the next epoch.
+ * <p>Immutable: each change creates a new list with the next epoch number.
  */
 public final class PurgedPatterns {
     /** Limit of live purges. */
@@ -38,22 +39,22 @@ public final class PurgedPatterns {
         this.floor = floor;
     }
 
-    /** Returns the live purges, in the order of their entry. */
+    /** Returns the live purges, oldest first. */
     public List<PurgedPattern> live() {
         return live;
     }
 
-    /** Returns whether no purge is live. */
+    /** Returns true if no purge is live. */
     public boolean isEmpty() {
         return live.isEmpty();
     }
 
-    /** Returns whether the limit of live purges is reached. */
+    /** Returns true if the limit of live purges is reached. */
     public boolean isFull() {
         return live.size() >= MAX;
     }
 
-    /** Returns whether the purge with a stamp is live. */
+    /** Returns true if the purge with the stamp is live. */
     public boolean isLive(long stamp) {
         return find(live, stamp) != null;
     }
@@ -98,7 +99,7 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Returns a list without the live purges that wider purges cover.
+     * Returns a list without the live purges that purges of everything cover.
      *
      * @param hard stamp of the last hard purge of everything
      * @param soft stamp of the last soft purge of everything
@@ -123,8 +124,8 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Finds a live purge that covers a stored response, preferably a hard one. If there is none, the head stores this,
-     * so that the next call with the same list is one comparison.
+     * Finds a live purge that covers a stored response, preferably a hard purge. If there is none, the epoch is
+     * noted in the head, so that the next call with this list costs only one comparison.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      */
@@ -149,7 +150,7 @@ public final class PurgedPatterns {
         return found;
     }
 
-    /** Finds a live or retired purge that may cover a response whose fetch began under a stamp. */
+    /** Finds a live or retired purge that may cover the response of a fetch, which began under {@code stamp}. */
     public @Nullable Outdated findForFetch(TargetUri url, long stamp) {
         if (stamp < floor) {
             return Outdated.BY_PATTERN;
@@ -178,10 +179,10 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Returns the stamp of the newest live purge of one kind that covers a stored response; 0 for none.
+     * Returns the stamp of the newest live purge of the given kind that covers a stored response. Returns 0 for none.
      *
      * @param bodyBytes length of the content; -1 if it is not known
-     * @param softly whether to look for soft purges, else for hard ones
+     * @param softly true for soft purges, false for hard purges
      */
     public long newestStamp(TargetUri url, StoredHead head, long bodyBytes, boolean softly) {
         long newest = 0;
@@ -195,8 +196,8 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Returns the time of the earliest live soft purge that covers a stored response, in epoch milliseconds;
-     * {@link Long#MAX_VALUE} for none.
+     * Returns the time of the earliest live soft purge that covers a stored response, in epoch milliseconds.
+     * Returns {@link Long#MAX_VALUE} for none.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      */

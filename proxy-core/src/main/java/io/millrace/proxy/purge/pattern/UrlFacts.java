@@ -5,7 +5,7 @@ import io.millrace.proxy.expression.stored.StoredUrl;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The values of expression fields for a response of which only the URL is known. */
+/** The values for purge expressions of a response whose URL alone is known. */
 record UrlFacts(StoredUrl url) implements StoredFacts {
     @Override
     public int status() {

@@ -1,4 +1,4 @@
-/** Purges of stored responses by pattern: the list that lookups compare. No I/O. */
+/** Purges by pattern, with which lookups compare stored responses. No I/O. */
 @NullMarked
 package io.millrace.proxy.purge.pattern;
 

@@ -3,11 +3,11 @@ package io.millrace.proxy.purge.record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client that requested a purge. Immutable.
+ * The client that requested a purge, for the audit record. Immutable.
  *
- * @param via {@code admin}, {@code request} or {@code unknown}
- * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
- * @param token name of the token; null without one
+ * @param via the interface: {@code admin} for the admin API, {@code request} for PURGE and BAN, or {@code unknown}
+ * @param uid numeric user of the process that is connected by Unix domain socket; -1 if unknown
+ * @param token name of the admin token; null for none
  * @param address client address; null on a Unix domain socket
  */
 public record PurgeClient(

@@ -25,17 +25,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records of the latest purges, kept across restarts. Each record is a line of JSON in the audit log, to which every
- * worker that shares the directory appends. With a directory, no record is kept in memory. Waiting lines share one
- * force to disk.
+ * The audit records of the latest purges, kept across restarts. Each record is a line of JSON in a log file, to
+ * which all workers of the directory append. No record is kept in memory, unless there is no directory. A writer
+ * thread appends waiting records in batches, with one force to disk per batch.
  *
- * <p>Thread-safe. Adding never blocks; reading does.
+ * <p>Thread-safe. Adding a record never blocks. Reading blocks.
  */
 public final class PurgeHistory implements AutoCloseable {
     /** Limit of records that wait to be written; further records are lost and counted. */
     public static final int WAITING_MAX = 1 << 16;
 
-    /** Default limit of records. */
+    /** Default number of records that are kept. */
     public static final int ENTRIES_MAX_DEFAULT = 10_000;
 
     private static final int BATCH_MAX = 1024;
@@ -55,10 +55,10 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
     private volatile EventSink events = EventSink.NONE;
-    /** Whether the last lines could not be written. Only the first of consecutive failures is logged. */
+    /** True if the last write failed. Only the first of consecutive failures is logged. */
     private final AtomicBoolean failing = new AtomicBoolean();
 
-    /** Whether lines were lost since the queue was last empty; the first of them is logged. */
+    /** True if a record was lost since the queue was last empty. Only the first lost record is logged. */
     private final AtomicBoolean overflowing = new AtomicBoolean();
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -82,9 +82,9 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     /**
-     * Creates records in a directory, or in memory without one.
+     * Creates a history in a directory, or in memory if the directory is null.
      *
-     * @param entriesMax number of records that are kept at least
+     * @param entriesMax returns the minimum number of records that are kept
      */
     public static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis) {
         return in(directory, entriesMax, clockMillis, LoggerFactory.getLogger(PurgeHistory.class));
@@ -103,7 +103,7 @@ public final class PurgeHistory implements AutoCloseable {
                         log);
     }
 
-    /** Creates records in memory. */
+    /** Creates a history in memory. */
     public static PurgeHistory inMemory(LongSupplier clockMillis) {
         return in(null, () -> ENTRIES_MAX_DEFAULT, clockMillis);
     }
@@ -139,17 +139,17 @@ public final class PurgeHistory implements AutoCloseable {
         return clockMillis.getAsLong();
     }
 
-    /** Number of records lost because the file could not be written or too many waited. */
+    /** Number of records lost, because the file could not be written or too many records waited. */
     public long lost() {
         return lost.get();
     }
 
-    /** Sets the receiver of purges that are in force. */
+    /** Sets the receiver of an event for each purge that is in force. */
     public void events(EventSink sink) {
         events = sink;
     }
 
-    /** Adds a purge; {@code reply} runs when its record is durable or lost. */
+    /** Adds the record of a purge. {@code reply} runs when the record is durable or lost. */
     public void add(PurgeRecord record, Executor replyOn, Runnable reply) {
         report(record);
         append(PurgeLine.purge(record), replyOn, reply);
@@ -168,17 +168,17 @@ public final class PurgeHistory implements AutoCloseable {
         sink.record(new Event(record.atMillis(), EventKind.PURGE, record.target(), text));
     }
 
-    /** Adds the undo of a purge. */
+    /** Adds the record that a purge was undone. */
     public void undone(String id, PurgeClient client, Executor replyOn, Runnable reply) {
         append(PurgeLine.undo(id, nowMillis(), client), replyOn, reply);
     }
 
-    /** Adds the cancellation of a purge. */
+    /** Adds the record that a purge was cancelled. */
     public void cancelled(String id, PurgeClient client, Executor replyOn, Runnable reply) {
         append(PurgeLine.cancellation(id, nowMillis(), client), replyOn, reply);
     }
 
-    /** Adds the count of a purge's objects. */
+    /** Adds the record of the number and bytes of objects that a purge covers. */
     public void counted(String id, long objects, long bytes) {
         append(PurgeLine.count(id, nowMillis(), objects, bytes), Runnable::run, () -> {});
     }
@@ -208,7 +208,7 @@ public final class PurgeHistory implements AutoCloseable {
         try {
             thread.execute(this::writeWaiting);
         } catch (RejectedExecutionException e) {
-            // The writer thread has ended with the process.
+            // The history is closed, so this thread writes the record.
             writeWaiting();
         }
     }
@@ -253,14 +253,14 @@ public final class PurgeHistory implements AutoCloseable {
         try {
             one.replyOn().execute(one.reply());
         } catch (RejectedExecutionException e) {
-            log.debug("the client of a purge is gone before its record was written");
+            log.debug("the client of a purge disconnected before the record of the purge was written");
         }
     }
 
     /**
      * Returns the latest purges, newest first. Blocks.
      *
-     * @param before only purges older than the one with this identifier; null for all
+     * @param before returns only purges older than the purge with this identifier; null for all purges
      * @param count limit of the result
      * @return null if no purge has that identifier
      * @throws IOException if the log cannot be read
@@ -273,7 +273,7 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     /**
-     * Returns the purge with an identifier; null if there is no record. Blocks.
+     * Returns the record of the purge with an identifier; null if there is none. Blocks.
      *
      * @throws IOException if the log cannot be read
      */
@@ -294,7 +294,7 @@ public final class PurgeHistory implements AutoCloseable {
         return lines.toString();
     }
 
-    /** Writes the waiting records. Blocks. */
+    /** Writes the waiting records. Blocks for at most 5 s. */
     @Override
     public void close() {
         ThreadPoolExecutor thread = writer;

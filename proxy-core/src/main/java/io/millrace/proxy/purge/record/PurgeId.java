@@ -5,12 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Creates identifiers of purges: a letter and a number in base 36. The upper bits of the number are the time of day, so
- * that the identifiers of a process rise. The lower bits have a random start, so that two workers of a roll create
- * different identifiers.
- *
- * <pre>
- *   s…  invalidations; the number is their stamp
+ * Creates…  purges with a stamp; the number is the stamp
  *   u…  removals of one URL
  *   d…  dry runs
  * </pre>
@@ -18,7 +13,7 @@ import java.util.function.LongSupplier;
  * Thread-safe.
  */
 public final class PurgeId {
-    /** Number of low bits for the purges of one millisecond; the bits above are the time of day. */
+    /** Number of low bits that distinguish purges of one millisecond. The upper bits are epoch milliseconds. */
     public static final int TIME_SHIFT = 20;
 
     private static final char STAMPED = 's';
@@ -28,7 +23,7 @@ public final class PurgeId {
     private final long offset = randomOffset();
     private final AtomicLong last = new AtomicLong();
 
-    /** Creates identifiers with a letter. */
+    /** Creates a generator of identifiers that begin with {@code letter}. */
     public PurgeId(char letter, LongSupplier clockMillis) {
         this.letter = letter;
         this.clockMillis = clockMillis;
@@ -45,12 +40,12 @@ public final class PurgeId {
         return letter + Long.toString(last.updateAndGet(before -> Math.max(before + 1, now)), Character.MAX_RADIX);
     }
 
-    /** Returns the identifier of an invalidation. */
+    /** Returns the identifier of a purge with a stamp. */
     public static String ofStamp(long stamp) {
         return STAMPED + Long.toString(stamp, Character.MAX_RADIX);
     }
 
-    /** Returns the stamp in the identifier of an invalidation; 0 for other identifiers. */
+    /** Returns the stamp in the identifier of a purge; 0 for identifiers without a stamp. */
     public static long stamp(String id) {
         if (id.length() < 2 || id.charAt(0) != STAMPED) {
             return 0;

@@ -16,8 +16,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Writes and reads lines of the audit log, one JSON object each. A purge has a line with the action {@code purge}; its
- * undo and its count have lines of their own with the same identifier.
+ * Writes and reads the lines of the audit log, each a JSON object. A purge is a line with the action {@code purge}. Its
+ * undo, cancellation and count are further lines with the same identifier.
  *
  * <p>Thread-safe: no state.
  */
@@ -113,10 +113,11 @@ final class PurgeLine {
     }
 
     /**
-     * Reads a line into the records found so far. An invalid line is skipped, and so is a line about an unknown purge.
+     * Reads a line, and adds it to the records or changes a record. Skips invalid lines, and lines about unknown
+     * purges.
      *
      * @param records records by identifier
-     * @return the identifier; null if the line is invalid
+     * @return the identifier in the line; null if the line is invalid
      */
     static @Nullable String read(String line, Map<String, PurgeRecord> records) {
         Map<String, String> members = members(line);
@@ -173,7 +174,10 @@ final class PurgeLine {
         }
     }
 
-    /** Returns the members with strings or integers; none if the line is not an object. */
+    /**
+     * Returns the members of the JSON object that are strings or integers. Returns no members if the line is not an
+     * object.
+     */
     private static Map<String, String> members(String line) {
         Map<String, String> members = new HashMap<>();
         try (JsonParser parser =

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** An append-only log of lines; {@code toString()} names its file. Thread-safe; may block. */
+/**
+ * An append-only log of text lines. {@code toString()} returns the name of its file. Thread-safe; methods may block.
+ */
 interface PurgeLog {
     /**
      * Appends lines durably.

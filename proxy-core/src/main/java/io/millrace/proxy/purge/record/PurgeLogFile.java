@@ -22,23 +22,27 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log in files of a directory that the workers of a launcher share. New lines are appended to {@code purges.jsonl}.
- * When it has reached the limit of lines it is renamed like an access log, and {@value #ROTATED_KEPT} renamed files are
- * kept. Compressed files are ignored. A file lock admits one writer or reader at a time; the kernel releases it when
- * its process ends.
+ * A log in files of a directory that several workers share. New lines are appended to {@code purges.jsonl}. When
+ * this file has reached the limit of lines, it is renamed as {@link RotatedFiles} describes. {@value #ROTATED_KEPT}
+ * renamed files are kept. Compressed files are ignored. A file lock admits one writer or reader at a time. The
+ * kernel releases the lock when its process ends.
  *
- * <p>Thread-safe; blocks.
+ * <p>Thread-safe. All methods block.
  */
 final class PurgeLogFile implements PurgeLog {
     private static final String FILE = "purges.jsonl";
     private static final String LOCK = "lock";
-    /** Number of renamed files that are kept: enough for the limit of purges, each with an undo and a count. */
+    /**
+     * Number of renamed files that are kept. Three suffice for the limit of purges, if each has an undo and a count.
+     */
     private static final int ROTATED_KEPT = 3;
 
-    /** Lower bound of lines in a renamed file, so that the names of one second suffice. */
+    /**
+     * Minimum of lines before a file is renamed. Limits the number of renames per second, which need different names.
+     */
     private static final int ROTATED_LINES_MIN = 100;
 
-    /** A file lock belongs to a process; this lock excludes threads of this process. */
+    /** Excludes other threads of this process, because a file lock excludes only other processes. */
     private static final ReentrantLock IN_PROCESS = new ReentrantLock();
 
     private final Path directory;
@@ -47,7 +51,7 @@ final class PurgeLogFile implements PurgeLog {
     private final LongSupplier clockMillis;
     private final RotatedFiles rotated;
 
-    /** Identity of the file at the last access of this process. Guarded by the lock. */
+    /** Identity of the file when this process last accessed it. This field and the next two are guarded by the lock. */
     private @Nullable Object fileKey;
 
     private long size;
@@ -156,7 +160,7 @@ final class PurgeLogFile implements PurgeLog {
         }
     }
 
-    /** Returns whether the file ends within a line, as after a power failure. */
+    /** Returns true if the file ends within a line, which a power failure may cause. */
     private boolean hasTornEnd() throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             ByteBuffer last = ByteBuffer.allocate(1);
@@ -191,7 +195,8 @@ final class PurgeLogFile implements PurgeLog {
     }
 
     private static void read(Path one, Consumer<String> visitor) throws IOException {
-        // This decoder replaces malformed input, because a torn end may have half a character.
+        // InputStreamReader replaces malformed bytes: a file that was cut by a power failure may end within a
+        // character.
         try (BufferedReader in =
                 new BufferedReader(new InputStreamReader(Files.newInputStream(one), StandardCharsets.UTF_8))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {

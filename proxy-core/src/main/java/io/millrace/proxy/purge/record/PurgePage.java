@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one page of records from the lines of a log, oldest first. It keeps no more records than the page has, so
- * that the size of the log does not matter.
+ * Collects one page of purge records from the lines of a log, oldest first. Holds at most one page of
+ * records, so that the memory does not depend on the size of the log.
  *
  * <p>Confined to one thread.
  */
@@ -18,7 +18,7 @@ final class PurgePage implements Consumer<String> {
     private final @Nullable String before;
     private final int limit;
     private final Map<String, PurgeRecord> records = new LinkedHashMap<>();
-    /** Number of purges in the lines so far. */
+    /** Number of purges in the lines that were visited. */
     private long purges;
     /** Value of {@link #purges} at the newest purge of the page. */
     private long newest;
@@ -28,7 +28,7 @@ final class PurgePage implements Consumer<String> {
     /**
      * Creates a page.
      *
-     * @param before identifier of the first purge after the page; null for the latest purges
+     * @param before identifier of the purge that follows the page in time; null for the latest purges
      * @param limit limit of records
      */
     PurgePage(@Nullable String before, int limit) {
@@ -58,7 +58,7 @@ final class PurgePage implements Consumer<String> {
     /**
      * Returns the records, newest first.
      *
-     * @param historyMax number of latest purges that have records; older records are ignored
+     * @param historyMax limit of the history: only this number of latest purges is returned, over all pages
      * @return null if no purge has the identifier {@code before}
      */
     @Nullable

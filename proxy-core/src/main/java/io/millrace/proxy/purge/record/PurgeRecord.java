@@ -4,18 +4,18 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of a purge. Immutable.
+ * The audit record of a purge. Immutable.
  *
  * @param id unique identifier
  * @param atMillis time of day, epoch milliseconds
- * @param client the client that requested it
+ * @param client the client that requested the purge
  * @param scope kind of the scope, such as {@code url}, {@code host} or {@code tag}
  * @param target the host, URL, group or tags; at most {@value #TARGET_LENGTH_MAX} characters are kept
- * @param site the site of tags, else null
- * @param soft whether stored responses are validated instead of removed
- * @param state present state
- * @param objects objects covered, -1 when not counted
- * @param bytes body bytes of these objects, -1 when not counted
+ * @param site the site to which the tags belong; null for every site and for other scopes
+ * @param soft whether the purge makes stored responses stale instead of removing them
+ * @param state current state
+ * @param objects number of stored objects that the purge covers; -1 if not counted
+ * @param bytes body bytes of these objects; -1 if not counted
  */
 public record PurgeRecord(
         String id,
@@ -28,7 +28,7 @@ public record PurgeRecord(
         PurgeState state,
         long objects,
         long bytes) {
-    /** The scope of a purge in force without a record. */
+    /** The scope of a purge that is in force but whose record was lost. */
     public static final String UNKNOWN = "unknown";
 
     /** Limit of a target in characters. */
@@ -41,13 +41,13 @@ public record PurgeRecord(
         site = site == null ? null : encodable(site);
     }
 
-    /** Replaces surrogates without their partner, which a request or the shortening may leave, by question marks. */
+    /** Replaces unpaired surrogates by question marks. A request may contain them, and shortening may leave one. */
     private static String encodable(String text) {
         boolean hasSurrogates = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
         return hasSurrogates ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
     }
 
-    /** Creates the record of a purge that is in force and durable, without a count. */
+    /** Creates the record of a purge that is in force and durable, but whose objects are not counted. */
     public static PurgeRecord done(
             String id,
             long atMillis,

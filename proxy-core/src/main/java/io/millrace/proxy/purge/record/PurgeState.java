@@ -4,13 +4,13 @@ import java.util.Locale;
 
 /** The state of a purge. */
 public enum PurgeState {
-    /** In force and durable; the count is in progress. */
+    /** The purge is in force and durable. Its objects are being counted. */
     COUNTING,
-    /** In force and durable. */
+    /** The purge is in force and durable. */
     DONE,
-    /** In force in the process that made it, but not durable. */
+    /** The purge is in force in its process, but could not be made durable. */
     FAILED,
-    /** The purge was undone. Responses that were not validated meanwhile have their previous state. */
+    /** The purge was undone. Responses are fresh again as before, unless they were validated meanwhile. */
     UNDONE,
     /** A purge by pattern that was cancelled, or a dry run whose count was cancelled or ended early. */
     CANCELLED;

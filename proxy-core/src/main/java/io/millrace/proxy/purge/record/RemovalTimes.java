@@ -15,12 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The times of the latest removals of single URLs, in a table of fixed size. The removal of a URL leaves nothing in the
- * store, so an import of older responses needs these times. Keys with the same slot share the latest time: a response
- * is then refused without need, but a removed one is never accepted.
+ * A hash table of fixed size with the times of the latest removals of URLs. An import must not bring back
+ * older responses of a removed URL, and the store does not keep removals. Keys with the same slot share the latest
+ * time. So an import may refuse a response without need, but never accepts a removed one.
  *
- * <p>With a directory the table is a mapped file, which survives the end of a process and which workers share. A power
- * failure can lose the removals of the last seconds. Thread-safe; nothing blocks, apart from page faults.
+ * <p>With a directory, the table is a mapped file, which several workers share and which is kept across restarts.
+ * A power failure can lose the removals of the last seconds. Thread-safe; methods do not block, except for page
+ * faults.
  */
 public final class RemovalTimes {
     static final String FILE_NAME = "removals";
@@ -35,8 +36,8 @@ public final class RemovalTimes {
     private static final long FNV_PRIME = 0x100000001b3L;
 
     /**
-     * The mapped file; null if the times are in memory. First the time of the latest purge by pattern that was swept,
-     * then one time for each slot.
+     * The mapped file; null if the times are in memory. Element 0 is the time of the latest swept purge by
+     * pattern. One element for each slot follows.
      */
     private final @Nullable ByteBuffer file;
 
@@ -49,7 +50,9 @@ public final class RemovalTimes {
         this.clockMillis = clockMillis;
     }
 
-    /** Opens the table in a directory; in memory without a directory, or if the file cannot be used. */
+    /**
+     * Opens the table in a directory. Creates a table in memory if the directory is null or the file cannot be used.
+     */
     static RemovalTimes in(@Nullable Path directory, LongSupplier clockMillis) {
         int bytes = Long.BYTES * (1 + SLOTS);
         if (directory != null) {
@@ -70,7 +73,7 @@ public final class RemovalTimes {
     }
 
     /**
-     * Notes the removal of a key at this moment.
+     * Records that a key is removed now.
      *
      * @param key the bytes of a primary key; borrowed
      */
@@ -78,17 +81,17 @@ public final class RemovalTimes {
         raise(place(key), clockMillis.getAsLong());
     }
 
-    /** Notes that a purge by pattern is complete, so that lookups do not compare with it any more. */
+    /** Records that a purge by pattern is completely swept. Lookups do not compare responses with it any more. */
     public void swept(long millisOfPurge) {
         raise(0, millisOfPurge);
     }
 
-    /** Returns a time not before the latest removal of a key, in epoch milliseconds; 0 for never. */
+    /** Returns the time of the latest removal of a key, or a later time, in epoch milliseconds. Returns 0 for none. */
     public long latest(byte[] key) {
         return at(place(key));
     }
 
-    /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds; 0 for none. */
+    /** Returns the time of the latest purge by pattern that was swept, in epoch milliseconds. Returns 0 for none. */
     public long latestSwept() {
         return at(0);
     }

@@ -1,4 +1,4 @@
-/** Records of purges: identifiers, clients, and a log that survives restarts. Independent of invalidation. */
+/** Audit records of purges, with identifiers and clients, kept across restarts. Does not carry out purges. */
 @NullMarked
 package io.millrace.proxy.purge.record;
 

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The objects of one page of the inventory that purges by pattern could cover.
+ * Collects the objects of one page of the inventory that purges by pattern could cover.
  *
  * <p>Confined to the inventory's thread until the page is complete.
  */
@@ -59,7 +59,7 @@ final class CandidatePage implements ListVisitor {
     private boolean couldCover(ListedObject object, StoredSummary summary) {
         StoredUrl url = StoredUrl.ofKey(object.key());
         for (PurgedPattern pattern : patterns) {
-            // In whole seconds, the unit of times in the inventory.
+            // Rounded to whole seconds, because times in the inventory have this unit.
             long millis = TimeUnit.SECONDS.toMillis(pattern.millis() / 1000);
             if (summary.stamp() < pattern.stamp()
                     && pattern.couldCover(new ListedFacts(url, summary, object, millis, () -> false))) {

@@ -19,12 +19,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One sweep over all stored objects. It removes or marks the objects that a list of purges by pattern covers.
+ * One pass over all stored objects, which carries out purges by pattern. It removes covered objects, or marks
+ * them as stale.
  *
- * <p>An object passes from its writer to the pending changes, to RAM and to the volumes. The sweep visits these places
- * in the same order: it fails writers that began before the purges, visits the memory, waits until all changes are on
- * disk, visits the inventory, and visits the memory again, because lookups have promoted objects meanwhile. A writer
- * that begins later sees the purges itself.
+ * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits
+ * these places in the same order, so that no object escapes. First, writers that began before the purges fail. Then
+ * the sweep visits the memory, and waits until all changes are on disk. It visits the inventory, and then the
+ * memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin later check the
+ * purges themselves.
  *
  * <p>Confined to the sweeper's thread.
  */
@@ -32,10 +34,10 @@ final class PatternSweep {
     /** Duration of work after which the thread pauses. */
     private static final long WORK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Pause for each nanosecond of work, so that the thread uses less than 30 % of a core. */
+    /** Duration of a pause per duration of work. The thread therefore uses less than 30 % of a core. */
     private static final double PAUSE_PER_WORK = 2.5;
 
-    /** Limit of one pause. A longer time was a wait for the disk, or for the inventory while it is opened. */
+    /** Limit of one pause. If the work took long, the thread mostly waited for the disk or the inventory. */
     private static final long PAUSE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(250);
 
     private static final long ANSWER_SECONDS = 60;
@@ -53,7 +55,7 @@ final class PatternSweep {
     /**
      * Creates a sweep.
      *
-     * @param recent those of the purges for which no sweep has failed the writers yet
+     * @param recent the purges for which no sweep has failed the earlier writers yet
      * @param removed counts removed objects
      * @param marked counts objects that were marked as stale
      */
@@ -72,18 +74,18 @@ final class PatternSweep {
         this.marked = marked;
     }
 
-    /** The reason why the sweep is not complete; null for none. */
+    /** The reason why the sweep is incomplete; null for none. */
     @Nullable
     String obstacle() {
         return obstacle;
     }
 
-    /** Returns whether the writers that began before the recent purges have failed. */
+    /** Returns true if the writers that began before the recent purges were made to fail. */
     boolean hasFailedWriters() {
         return failedWriters;
     }
 
-    /** Sweeps. Returns whether no covered object is stored any more, durably. */
+    /** Runs the sweep. Returns true if it is complete: no covered object is stored any more, also after a restart. */
     boolean run() throws IOException, InterruptedException {
         if (!volumesAreOnline()) {
             return false;
@@ -100,7 +102,7 @@ final class PatternSweep {
         return obstacle == null && volumesAreOnline();
     }
 
-    /** Returns whether all volumes are online. An offline storage path can return with its objects. */
+    /** Returns true if all volumes are online. An offline volume may contain covered objects when it returns. */
     private boolean volumesAreOnline() {
         for (StoreStatistics.Volume volume : store.statistics().volumes()) {
             if (volume.state() != StoreStatistics.State.ONLINE) {
@@ -114,7 +116,7 @@ final class PatternSweep {
     /**
      * Visits the objects in memory.
      *
-     * @param failing the purges for which writers fail
+     * @param failing the purges for which earlier writers must fail
      */
     private void sweepMemory(List<PurgedPattern> failing) {
         store.visitMemory((bytes, filling) -> {
@@ -168,7 +170,7 @@ final class PatternSweep {
         } while (after != null && obstacle == null && isAnyLive());
     }
 
-    /** Returns whether a purge of this sweep is live; otherwise the rest of the sweep has no effect. */
+    /** Returns true if a purge of this sweep is still live. Otherwise the sweep can end. */
     private boolean isAnyLive() {
         return patterns.stream().anyMatch(pattern -> invalidator.isLive(pattern.stamp()));
     }
@@ -186,10 +188,10 @@ final class PatternSweep {
         }
     }
 
-    /** The result of an opening; null if there is no object. */
+    /** The answer of the store; a null object if the key has none. */
     private record Opened(@Nullable StoredObject<StoredHead> object) {}
 
-    /** Removes or marks an object that a live purge covers. Takes over the reference. */
+    /** Removes or marks an object if a live purge covers it. Takes ownership of the reference. */
     private void handle(StoreKey key, StoredObject<StoredHead> object) {
         try {
             StoredHead head = object.head();
@@ -223,7 +225,7 @@ final class PatternSweep {
         }
     }
 
-    /** Returns the pause after a time of work; 0 for none yet. */
+    /** Returns the pause after a duration of work, in nanoseconds. Returns 0 if no pause is due yet. */
     static long pauseNanos(long workedNanos) {
         return workedNanos <= WORK_NANOS ? 0 : Math.min(PAUSE_NANOS_MAX, (long) (workedNanos * PAUSE_PER_WORK));
     }

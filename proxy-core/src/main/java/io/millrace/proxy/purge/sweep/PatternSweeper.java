@@ -19,9 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes or marks the stored responses that purges by pattern cover, then retires these purges. It has one thread of
- * the lowest priority, which exists while there is work. An incomplete sweep is repeated after a pause; its purges stay
- * live. A soft purge is swept when it cannot be undone any more.
+ * Carries out purges by pattern in the background. Removes or marks covered responses, then retires the purges.
+ * Uses one thread of the lowest priority, which exists only while there is work. Repeats an incomplete sweep after
+ * a pause; its purges stay live, so that lookups still respect them. Sweeps a soft purge only when it cannot be
+ * undone any more.
  *
  * <p>Thread-safe.
  */
@@ -43,18 +44,18 @@ public final class PatternSweeper implements AutoCloseable {
     private final LongAdder marked = new LongAdder();
     private final LongAdder incomplete = new LongAdder();
     private final ReentrantLock lock = new ReentrantLock();
-    /** The next run, and its time; null while none is scheduled. Guarded by the lock. */
+    /** The next scheduled run; null for none. This field and its time are guarded by the lock. */
     private @Nullable Future<?> next;
 
     private long nextNanos;
 
-    /** Confined to the thread. */
+    /** Pause before an incomplete sweep is repeated, in ms. Confined to the sweeper thread. */
     private long retryMillis = RETRY_MILLIS_MIN;
 
-    /** Stamps of live purges for which the writers in flight were failed. Confined to the thread. */
+    /** Stamps of live purges for which earlier writers were made to fail. Confined to the sweeper thread. */
     private final Set<Long> writersFailed = new HashSet<>();
 
-    /** Creates the sweeper of a store; it does nothing before {@link #start}. */
+    /** Creates the sweeper of a store. {@link #start} begins its work. */
     public PatternSweeper(CacheStore<StoredHead> store, Invalidator invalidator, RemovalTimes times) {
         this.times = times;
         this.store = store;
@@ -79,7 +80,7 @@ public final class PatternSweeper implements AutoCloseable {
         invalidator.onPattern(() -> schedule(0));
     }
 
-    /** Schedules a run, unless an earlier one is scheduled. */
+    /** Schedules a run, unless a run is already scheduled for an earlier time. */
     private void schedule(long delayMillis) {
         lock.lock();
         try {
@@ -97,7 +98,10 @@ public final class PatternSweeper implements AutoCloseable {
         }
     }
 
-    /** Lets a later purge schedule another run; called before the list is read. */
+    /**
+     * Clears the scheduled run. Called before a run reads the list of purges, so that a later purge schedules another
+     * run.
+     */
     private void forgetSchedule() {
         lock.lock();
         try {
@@ -146,7 +150,7 @@ public final class PatternSweeper implements AutoCloseable {
             return false;
         }
         for (PurgedPattern pattern : patterns) {
-            // Before the retirement: from then on only the time keeps older responses away.
+            // Set before the retirement: after that, only this time prevents imports of older responses.
             times.swept(pattern.millis());
             invalidator.retire(pattern);
         }
@@ -165,12 +169,12 @@ public final class PatternSweeper implements AutoCloseable {
         return marked.sum();
     }
 
-    /** Number of sweeps that were not complete and are repeated. */
+    /** Number of sweeps that were incomplete and had to be repeated. */
     public long incomplete() {
         return incomplete.sum();
     }
 
-    /** Ends the thread. The next start of the proxy continues an interrupted sweep. */
+    /** Ends the thread. The next start of the proxy repeats an interrupted sweep. */
     @Override
     public void close() {
         executor.shutdownNow();

@@ -1,4 +1,4 @@
-/** The sweeper of purges by pattern, with a thread of its own. */
+/** The background sweeper, which carries out purges by pattern on all stored responses. */
 @NullMarked
 package io.millrace.proxy.purge.sweep;
 

@@ -11,16 +11,16 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Objects;
 
-/** Writes files that only their owner may read, each completely or not at all. Thread-safe: no state. */
+/** Writes files atomically, with permissions for the owner only. Thread-safe: no state. */
 public final class PrivateFile {
     private PrivateFile() {}
 
     /**
-     * Replaces a file by a rename. The file's mode is 0600; a directory created for it has 0700. Until the rename the
-     * content is in a file of the same directory, whose name begins with a dot and ends with {@code .new}. Blocks until
-     * the content is on disk.
+     * Replaces a file: writes a temporary file in the same directory, then renames it. The temporary name begins
+     * with a dot and ends with {@code .new}. The file has mode 0600, and a directory that this method creates has
+     * mode 0700. Blocks until the content is on disk.
      *
-     * @param file path of a file within a directory, not a root
+     * @param file path of the file; must have a parent directory
      * @throws IOException if the content cannot be written; the old file is then unchanged
      */
     public static void replace(Path file, byte[] content) throws IOException {

@@ -1,4 +1,4 @@
-/** The private files that the worker keeps in its state directory for TLS. */
+/** Writing of private files in the worker's state directory, such as copies of certificates. */
 @NullMarked
 package io.millrace.proxy.tls.file;
 

@@ -3,10 +3,10 @@ package io.millrace.proxy.tls.ocsp;
 import java.util.Arrays;
 
 /**
- * Reads the elements of one constructed value in DER (X.690), one after the other. Confined to one thread.
+ * Reads the elements of a DER-encoded constructed value, one after the other (X.690). Confined to one thread.
  *
- * <p>Supports definite lengths and tags of one byte, which are enough for all structures of OCSP. Damaged input causes
- * an {@link IllegalArgumentException} and no other exception.
+ * <p>Supports only tags of one byte, which suffice for OCSP. Damaged input always causes an
+ * {@link IllegalArgumentException}.
  */
 final class DerReader {
     static final int BOOLEAN = 0x01;
@@ -28,12 +28,12 @@ final class DerReader {
         this.end = end;
     }
 
-    /** Creates a reader of the whole array, which is not copied. */
+    /** Creates a reader of the complete array. The array is not copied. */
     static DerReader of(byte[] bytes) {
         return new DerReader(bytes, 0, bytes.length);
     }
 
-    /** Returns the tag of a context-specific constructed element. */
+    /** Returns the tag of a context-specific constructed element with the given number. */
     static int explicit(int number) {
         return 0xa0 | number;
     }
@@ -47,7 +47,7 @@ final class DerReader {
         return at < end ? bytes[at] & 0xff : -1;
     }
 
-    /** Reads the next element, which must have this tag, and returns a reader of its content. */
+    /** Reads the next element, which must have the given tag. Returns a reader of its content. */
     DerReader enter(int tag) {
         if (tag() != tag) {
             throw new IllegalArgumentException("tag " + tag() + " where " + tag + " is expected");
@@ -71,7 +71,7 @@ final class DerReader {
         return new DerReader(bytes, start, at);
     }
 
-    /** Skips the next element if it has this tag. Returns whether it had. */
+    /** Skips the next element if it has the given tag. Returns true if it was skipped. */
     boolean skipIf(int tag) {
         if (tag() != tag) {
             return false;
@@ -80,14 +80,14 @@ final class DerReader {
         return true;
     }
 
-    /** Reads the next element, which must have this tag, and returns it including tag and length. */
+    /** Reads the next element, which must have the given tag. Returns its bytes, including tag and length. */
     byte[] whole(int tag) {
         int start = at;
         enter(tag);
         return Arrays.copyOfRange(bytes, start, at);
     }
 
-    /** Reads the next element, which must have this tag, and returns its content. */
+    /** Reads the next element, which must have the given tag. Returns its content. */
     byte[] content(int tag) {
         return enter(tag).rest();
     }
@@ -97,7 +97,7 @@ final class DerReader {
         return Arrays.copyOfRange(bytes, at, end);
     }
 
-    /** Reads an object identifier and returns it in dotted form. */
+    /** Reads an object identifier. Returns its dotted form, for example {@code 1.3.14.3.2.26}. */
     String identifier() {
         byte[] content = content(OBJECT_IDENTIFIER);
         StringBuilder text = new StringBuilder();

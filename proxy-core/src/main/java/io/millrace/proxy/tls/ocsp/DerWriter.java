@@ -2,11 +2,11 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.io.ByteArrayOutputStream;
 
-/** Writes elements in DER (X.690). Thread-safe: no state. */
+/** Encodes elements in DER (X.690). Thread-safe: no state. */
 final class DerWriter {
     private DerWriter() {}
 
-    /** Returns one element with the concatenated parts as its content. */
+    /** Returns an element whose content is the concatenation of the parts. */
     static byte[] element(int tag, byte[]... parts) {
         int length = 0;
         for (byte[] part : parts) {

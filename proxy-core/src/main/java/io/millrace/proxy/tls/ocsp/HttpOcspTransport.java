@@ -19,24 +19,27 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport that sends POST requests over HTTP/1.1 (RFC 6960 appendix A). Redirects are not followed. The client's
- * threads start with the first request.
+ * Sends OCSP requests by POST over HTTP/1.1 (RFC 6960 appendix A). Does not follow redirects. The threads of the
+ * JDK's HTTP client start with the first request.
  */
 final class HttpOcspTransport implements OcspTransport {
-    /** Limit of an answer. Usual answers have one or two KiB, or a little more with a certificate chain. */
+    /** Limit of an answer in bytes. Usual answers have 1 to 4 KiB. */
     static final int ANSWER_BYTES_MAX = 64 * 1024;
 
     private final long timeoutMillis;
     private volatile @Nullable HttpClient client;
 
     /**
-     * @param timeoutMillis limit of a whole request, including the response body
+     * @param timeoutMillis time limit of a request, including the response body
      */
     HttpOcspTransport(long timeoutMillis) {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Two threads may create one client each. The second one is dropped unused. */
+    /**
+     * Returns the HTTP client, created at the first call. Two threads may both create a client at the same time, of
+     * which one is dropped.
+     */
     private HttpClient client() {
         HttpClient known = client;
         if (known == null) {
@@ -64,8 +67,8 @@ final class HttpOcspTransport implements OcspTransport {
                     new OcspFault(Kind.UNREACHABLE, "the responder's URL in the certificate is not valid"));
         }
         CompletableFuture<HttpResponse<byte[]>> exchange = client().sendAsync(post, head -> new LimitedBody());
-        // The client's timeout covers only the head, and a slow body must not keep the exchange open. The timeout is
-        // set on a copy, because a completed exchange cannot be cancelled.
+        // The timeouts of the JDK's client do not cover the body, so the future has a timeout. It is set on a copy
+        // of the future: a timeout completes its future, and a completed future cannot cancel the exchange.
         return exchange.copy().orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).handle((response, failure) -> {
             if (failure != null) {
                 exchange.cancel(true);
@@ -98,7 +101,7 @@ final class HttpOcspTransport implements OcspTransport {
                 "no connection: " + (text == null ? last.getClass().getSimpleName() : text));
     }
 
-    /** Collects a body. A body above the limit ends the exchange. */
+    /** Collects a response body. Cancels the exchange if the body exceeds the limit. */
     private static final class LimitedBody implements BodySubscriber<byte[]> {
         private final CompletableFuture<byte[]> body = new CompletableFuture<>();
         private byte[] bytes = new byte[2048];

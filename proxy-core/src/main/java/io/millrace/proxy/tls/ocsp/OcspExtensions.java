@@ -22,7 +22,7 @@ public record OcspExtensions(@Nullable String responder, boolean mustStaple) {
 
     private static final int URI_NAME = 0x86;
 
-    /** Reads the extensions of a certificate. Damaged extensions count as absent. */
+    /** Reads the extensions of a certificate. Treats damaged extensions as absent. */
     public static OcspExtensions of(X509Certificate certificate) {
         return new OcspExtensions(responder(certificate), mustStaple(certificate));
     }

@@ -2,7 +2,7 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.util.Locale;
 
-/** Reports the reason why an OCSP responder's answer is not used as a staple. */
+/** Thrown if an OCSP request fails, or its answer cannot be a staple. */
 public final class OcspFault extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -14,7 +14,7 @@ public final class OcspFault extends Exception {
         MALFORMED,
         /** The responder refuses to answer, for example with tryLater. */
         REFUSED,
-        /** The signature was made neither by the issuer nor by a responder authorized by the issuer. */
+        /** The answer was not signed by the issuer, or by a responder that the issuer has authorized. */
         UNTRUSTED,
         /** The answer is about other certificates. */
         MISMATCH,
@@ -34,7 +34,7 @@ public final class OcspFault extends Exception {
     private final Kind kind;
 
     OcspFault(Kind kind, String reason) {
-        // Reasons are for operators, so that a stack trace is not needed.
+        // No stack trace: the cause is the responder, and the reason is for operators.
         super(reason, null, false, false);
         this.kind = kind;
     }

@@ -8,8 +8,9 @@ import java.util.Arrays;
 /**
  * An OCSP request about one certificate (RFC 6960 section 4.1). Immutable.
  *
- * <p>The hashes are SHA-1, the only algorithm that all responders support (RFC 5019 section 2.1.1). They only identify
- * the certificate and have no security function. There is no nonce, because responders sign in advance.
+ * <p>Uses SHA-1 hashes, which all responders support (RFC 5019 section 2.1.1). The hashes only identify the
+ * certificate, so that the weakness of SHA-1 does not matter. Sends no nonce, because responders sign their answers
+ * in advance.
  */
 final class OcspRequest {
     private static final String SHA_1 = "1.3.14.3.2.26";
@@ -29,7 +30,10 @@ final class OcspRequest {
         serial = certificate.getSerialNumber().toByteArray();
     }
 
-    /** Returns the SHA-1 hash of the public key's bits, without tag, length and count of unused bits. */
+    /**
+     * Returns the SHA-1 hash of the bits of a certificate's public key. Tag, length and the number of unused bits are
+     * not hashed.
+     */
     static byte[] keyHash(X509Certificate certificate) throws GeneralSecurityException {
         try {
             DerReader key =
@@ -55,7 +59,10 @@ final class OcspRequest {
         return DerWriter.element(DerReader.SEQUENCE, DerWriter.element(DerReader.SEQUENCE, list));
     }
 
-    /** Returns true if a CertID identifies the certificate of this request. Parameters of its algorithm are ignored. */
+    /**
+     * Returns true if a CertID identifies the certificate of this request. Ignores the parameters of its hash
+     * algorithm.
+     */
     boolean isAbout(DerReader certId) {
         return certId.enter(DerReader.SEQUENCE).identifier().equals(SHA_1)
                 && Arrays.equals(certId.content(DerReader.OCTET_STRING), nameHash)

@@ -17,7 +17,7 @@ import java.util.Date;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Verifies an OCSPResponse (RFC 6960 sections 3.2 and 4.2). Confined to one thread. */
+/** Parses and verifies an OCSP response (RFC 6960 sections 3.2 and 4.2). Confined to one thread. */
 final class OcspResponseVerifier {
     private static final String BASIC = "1.3.6.1.5.5.7.48.1.1";
     private static final String OCSP_SIGNING = "1.3.6.1.5.5.7.3.9";
@@ -26,14 +26,13 @@ final class OcspResponseVerifier {
     private static final int GOOD = 0x80;
     private static final int REVOKED = 0xa1;
     private static final byte[] FALSE = {0};
+    /** Tolerance for a responder whose clock is ahead. */
     private static final int SKEW_MILLIS = 300_000;
+
     private static final int RESPONDERS_MAX = 8;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuuMMddHHmmss'Z'");
 
-    /**
-     * Assumed validity of a response without nextUpdate, which means that newer information is always available: one
-     * day.
-     */
+    /** Assumed validity of a response without nextUpdate: one day. The standard sets no limit for such a response. */
     private static final long UNLIMITED_MILLIS = 86_400_000;
 
     private static final List<String> STATUSES =
@@ -123,8 +122,8 @@ final class OcspResponseVerifier {
     }
 
     /**
-     * Returns the certificate of the signer: the issuer, or a responder authorized by the issuer (RFC 6960 section
-     * 4.2.2.2).
+     * Returns the signer's certificate. This is the issuer, or a responder that the issuer has authorized (RFC
+     * 6960 section 4.2.2.2).
      */
     private X509Certificate signer(DerReader data, List<X509Certificate> certificates)
             throws OcspFault, GeneralSecurityException {
@@ -205,7 +204,7 @@ final class OcspResponseVerifier {
         return LocalDateTime.parse(text, TIME).toInstant(ZoneOffset.UTC).toEpochMilli();
     }
 
-    /** Refuses critical extensions: this client supports none. */
+    /** Refuses critical extensions, because this client supports none. */
     private static void refuseCritical(DerReader holder) {
         if (holder.tag() != DerReader.explicit(1)) {
             return;

@@ -9,7 +9,10 @@ import java.security.Signature;
 import java.security.spec.PSSParameterSpec;
 import java.util.Map;
 
-/** Verifies signatures with the algorithms that clients accept, which excludes SHA-1 and MD5. Thread-safe: no state. */
+/**
+ * Verifies signatures of OCSP responses. Accepts only algorithms that TLS clients accept, without SHA-1 and MD5.
+ * Thread-safe: no state.
+ */
 final class OcspSignature {
     private static final String RSA_PSS = "1.2.840.113549.1.1.10";
 

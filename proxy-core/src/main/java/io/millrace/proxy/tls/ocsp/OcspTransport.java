@@ -2,13 +2,13 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Sends requests to responders. Thread-safe. Does not block. */
+/** Sends OCSP requests to responders. Thread-safe. Does not block. */
 @FunctionalInterface
 interface OcspTransport {
     /**
      * Sends an OCSPRequest.
      *
-     * @return the body of the response; fails with an {@link OcspFault} as its cause, or with another exception
+     * @return the body of the response; fails with an {@link OcspFault} as cause, or with another exception
      */
     CompletableFuture<byte[]> post(String responder, byte[] request);
 }

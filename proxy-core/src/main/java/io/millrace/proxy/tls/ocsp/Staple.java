@@ -1,12 +1,12 @@
 package io.millrace.proxy.tls.ocsp;
 
 /**
- * A verified OCSP response with the status good. Immutable; compared by identity.
+ * An OCSP staple: a verified OCSP response with the status good. Immutable; compared by identity.
  *
  * <p>Times are in epoch milliseconds.
  */
 public final class Staple {
-    /** Margin for clients whose clock is fast: a staple is no longer sent this long before it expires. */
+    /** Time before its expiry at which a staple is no longer sent. Clocks of clients may be ahead. */
     private static final long MARGIN_MILLIS = 60_000;
 
     private final byte[] der;
@@ -30,14 +30,17 @@ public final class Staple {
     }
 
     /**
-     * Returns true if the staple may be sent: until a minute before its end, or a tenth of its validity if that is
-     * shorter.
+     * Returns true if the staple may be sent. It may be sent until a minute before its expiry, or a tenth of its
+     * validity if that is shorter.
      */
     public boolean isUsable(long nowMillis) {
         return nowMillis < nextUpdateMillis - Math.min(MARGIN_MILLIS, (nextUpdateMillis - thisUpdateMillis) / 10);
     }
 
-    /** Returns the time of the next query: at half of the validity, or of the remaining validity if that is past. */
+    /**
+     * Returns the time of the next request. This is the middle of the validity, or of the remaining validity if the
+     * middle has passed.
+     */
     long refreshMillis(long nowMillis) {
         long half = thisUpdateMillis + (nextUpdateMillis - thisUpdateMillis) / 2;
         return nowMillis < half ? half : nowMillis + Math.max(0, nextUpdateMillis - nowMillis) / 2;

@@ -11,15 +11,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory of OCSP answers, so that a restart need not query responders again. Thread-safe. Blocks.
+ * A directory that keeps OCSP answers across restarts, so that responders are not queried again. Thread-safe.
+ * Methods block on files.
  *
- * <p>The answer of a file is verified like the answer of a responder, because the file may be damaged or forged.
+ * <p>The caller verifies an answer from a file like an answer of a responder, because the file may be damaged or
+ * forged.
  */
 final class StapleFiles {
     private static final Logger log = LoggerFactory.getLogger(StapleFiles.class);
     private static final String SUFFIX = ".ocsp";
 
-    /** Answers are valid for at most ten days (CA/Browser Forum, Baseline Requirements 4.9.10). */
+    /**
+     * Age at which files are deleted. Answers are valid for at most ten days (CA/Browser Forum, Baseline Requirements
+     * 4.9.10).
+     */
     private static final long AGE_MILLIS_MAX = 11L * 86_400_000;
 
     private final Path directory;
@@ -41,12 +46,12 @@ final class StapleFiles {
         }
     }
 
-    /** Replaces the file by a rename, so that a worker that starts meanwhile reads a complete file. */
+    /** Writes the answer for a certificate. Replaces the file atomically, because another worker may read it. */
     void write(String sha256, byte[] answer) throws IOException {
         PrivateFile.replace(file(sha256), answer);
     }
 
-    /** Deletes answers that have expired for every certificate, and incomplete files. */
+    /** Deletes old files: expired answers, and temporary files of interrupted writes. */
     void deleteOld(long nowMillis) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path each : files) {

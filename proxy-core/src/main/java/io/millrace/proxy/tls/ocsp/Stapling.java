@@ -28,11 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Obtains and renews the OCSP staples of all certificates that need one. Queries responders off the event loops, at
- * half of the validity. After a failure it retries with growing pauses.
+ * Requests and renews OCSP staples, for all certificates that name a responder. A staple is renewed after half of
+ * its validity. After a failure, requests are repeated with growing pauses. Event loops are not used.
  *
- * <p>A valid staple is kept until it expires, whatever later answers contain. Thread-safe. Without certificates that
- * name a responder there is no thread, no timer and no file.
+ * <p>A valid staple is kept until it expires or a newer one replaces it, even if later requests fail.
+ * Thread-safe. Uses no timer and no file until a certificate names a responder.
  */
 public final class Stapling {
     private static final Logger log = LoggerFactory.getLogger(Stapling.class);
@@ -45,7 +45,7 @@ public final class Stapling {
     private static final int REQUESTS_PER_RESPONDER_MAX = 2;
     private static final long FAULT_QUIET_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** State of one certificate. Guarded by the lock. */
+    /** The state of one certificate. Guarded by the lock. */
     private static final class Entry {
         final OcspTarget target;
         final Responder responder;
@@ -68,8 +68,8 @@ public final class Stapling {
     }
 
     /**
-     * State of one responder, which may serve many certificates. No certificate queries it during a pause after
-     * failures. Guarded by the lock.
+     * The state of one responder, which may serve many certificates. After a failure, the responder is not
+     * queried for any certificate during a pause. Guarded by the lock.
      */
     private static final class Responder {
         int asking;
@@ -93,11 +93,11 @@ public final class Stapling {
     private boolean started;
 
     /**
-     * Does not query responders yet.
+     * Creates the stapling without certificates. {@link #staple} adds them.
      *
-     * @param directory keeps answers across restarts; null for memory only
-     * @param executor runs the timer, from the first certificate on
-     * @param changed called with a certificate's fingerprint when its staple was replaced or has expired
+     * @param directory directory that keeps answers across restarts; null to keep them in memory only
+     * @param executor runs a timer after the first certificate was added
+     * @param changed called with the fingerprint of a certificate when its staple was replaced or has expired
      */
     public Stapling(
             @Nullable Path directory,
@@ -124,8 +124,8 @@ public final class Stapling {
     }
 
     /**
-     * Returns the staple of a certificate; null if there is none yet. The first call for a certificate starts the
-     * queries for it. May read a file.
+     * Returns the staple of a certificate; null if there is none yet. The first call for a certificate starts its
+     * requests. May read a file.
      */
     public @Nullable Staple staple(OcspTarget target) {
         lock.lock();
@@ -212,7 +212,7 @@ public final class Stapling {
         }
     }
 
-    /** Returns true if no certificate needs a staple. */
+    /** Returns true if no staple is requested for any certificate. */
     public boolean isIdle() {
         lock.lock();
         try {
@@ -222,7 +222,7 @@ public final class Stapling {
         }
     }
 
-    /** Returns the status of a certificate; null if it needs no staple. */
+    /** Returns the status of a certificate; null if no staple is requested for it. */
     public @Nullable StapleStatus status(String sha256) {
         lock.lock();
         try {
@@ -241,7 +241,7 @@ public final class Stapling {
         }
     }
 
-    /** Returns the number of certificates with a staple, or without one. */
+    /** Returns the number of certificates with a staple, or without a staple if {@code stapled} is false. */
     public long count(boolean stapled) {
         lock.lock();
         try {
@@ -258,7 +258,7 @@ public final class Stapling {
         return answers.sum();
     }
 
-    /** The number of requests since the start that failed in this way. */
+    /** The number of requests since the start that failed with this kind of fault. */
     public long faults(Kind kind) {
         LongAdder adder = faults.get(kind);
         return adder == null ? 0 : adder.sum();
@@ -272,7 +272,7 @@ public final class Stapling {
         }
     }
 
-    /** Runs one step: discards expired staples and starts the queries that are due. */
+    /** Discards expired staples, and starts the requests that are due. */
     void tick() {
         long nowMillis = clockMillis.getAsLong();
         List<Entry> due = new ArrayList<>();
@@ -289,7 +289,7 @@ public final class Stapling {
                     entry.staple = null;
                     ended.add(entry.target.sha256());
                 } else if (staple != null) {
-                    // A step runs every second, and a staple is discarded one minute before it expires.
+                    // The time at which the staple must be discarded, which is a minute before it expires.
                     earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
                 }
                 if (isDue(entry, nowMillis)) {

@@ -38,8 +38,8 @@ class AccessLogWriterTest {
         offer(ring, 1);
         offer(ring, 2);
 
-        assertTrue(writer.turn());
-        assertFalse(writer.turn());
+        assertTrue(writer.writeOnce());
+        assertFalse(writer.writeOnce());
         assertEquals(List.of("a line of yesterday", line(1), line(2)), Files.readAllLines(file()));
         assertEquals(2, writer.written());
         writer.finish();
@@ -69,7 +69,7 @@ class AccessLogWriterTest {
             while (tryOffer(busy, 1)) {
                 // until it is full
             }
-            writer.turn();
+            writer.writeOnce();
         }
 
         assertTrue(Files.readAllLines(file()).contains(line(77)));
@@ -83,7 +83,7 @@ class AccessLogWriterTest {
         for (int i = 0; i < 5; i++) {
             offer(ring, i);
             offer(ring, i);
-            writer.turn();
+            writer.writeOnce();
             clock.addAndGet(1000);
         }
         writer.finish();
@@ -102,7 +102,7 @@ class AccessLogWriterTest {
         AccessLogRing ring = writer.newRing();
         for (int i = 0; i < 4; i++) {
             offer(ring, i);
-            writer.turn();
+            writer.writeOnce();
         }
         writer.finish();
 
@@ -123,14 +123,14 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config().withRotation(0, Duration.ofHours(1), 0));
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         clock.addAndGet(HOUR_MILLIS - 1);
         offer(ring, 2);
-        writer.turn();
+        writer.writeOnce();
         assertEquals(List.of(), rotated());
         clock.addAndGet(1);
         offer(ring, 3);
-        writer.turn();
+        writer.writeOnce();
         writer.finish();
 
         assertEquals(List.of(line(1), line(2)), Files.readAllLines(rotated().get(0)));
@@ -142,10 +142,10 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config().withRotation(0, Duration.ofHours(1), 0));
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         for (int hour = 0; hour < 3; hour++) {
             clock.addAndGet(HOUR_MILLIS);
-            writer.turn();
+            writer.writeOnce();
         }
         writer.finish();
 
@@ -182,9 +182,9 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config().withRotation(1, Duration.ZERO, 3));
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         offer(ring, 2);
-        writer.turn();
+        writer.writeOnce();
         writer.finish();
 
         assertEquals(
@@ -205,10 +205,10 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config());
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         Files.move(file(), directory.resolve("moved"));
         offer(ring, 2);
-        writer.turn();
+        writer.writeOnce();
         writer.requestReopen();
         offer(ring, 3);
         writer.finish();
@@ -222,7 +222,7 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config());
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         Files.move(file(), directory.resolve("moved"));
         clock.addAndGet(FileTarget.CHECK_INTERVAL_MILLIS);
         offer(ring, 2);
@@ -242,8 +242,8 @@ class AccessLogWriterTest {
         for (int i = 0; i < 20; i++) {
             offer(oldRing, i);
             offer(newRing, i);
-            old.turn();
-            successor.turn();
+            old.writeOnce();
+            successor.writeOnce();
             clock.addAndGet(FileTarget.CHECK_INTERVAL_MILLIS);
         }
         old.finish();
@@ -268,14 +268,14 @@ class AccessLogWriterTest {
         AccessLogRing ring = writer.newRing();
         for (int i = 0; i < 10; i++) {
             offer(ring, i);
-            assertFalse(writer.turn());
+            assertFalse(writer.writeOnce());
             clock.addAndGet(AccessLogWriter.RETRY_MILLIS);
         }
         assertEquals(1, logger.lines().size(), logger.lines()::toString);
         assertTrue(logger.lines().get(0).contains("access log cannot be written"));
 
         Files.delete(later);
-        assertTrue(writer.turn());
+        assertTrue(writer.writeOnce());
         writer.finish();
         assertEquals(10, Files.readAllLines(later.resolve("access.log")).size());
         assertEquals(0, writer.dropped());
@@ -286,12 +286,12 @@ class AccessLogWriterTest {
         AccessLogWriter writer = writer(config());
         AccessLogRing ring = writer.newRing();
         offer(ring, 1);
-        writer.turn();
+        writer.writeOnce();
         Files.delete(file());
         Files.delete(directory);
         clock.addAndGet(FileTarget.CHECK_INTERVAL_MILLIS);
         offer(ring, 2);
-        assertTrue(writer.turn());
+        assertTrue(writer.writeOnce());
         writer.finish();
 
         assertEquals(List.of(line(2)), Files.readAllLines(file()));
@@ -308,7 +308,7 @@ class AccessLogWriterTest {
         for (int i = 0; i < offered; i++) {
             tryOffer(ring, i);
             if (i % 1000 == 0) {
-                writer.turn();
+                writer.writeOnce();
                 clock.addAndGet(AccessLogWriter.RETRY_MILLIS);
             }
         }
@@ -331,7 +331,7 @@ class AccessLogWriterTest {
         }
         for (int i = 0; i < 3; i++) {
             offer(ring, i);
-            writer.turn();
+            writer.writeOnce();
         }
         assertEquals(3, Files.readAllLines(file()).size());
         assertEquals(1, faults.total());

@@ -29,11 +29,11 @@ class TornWriteTest {
     void theRestOfATornLineFollowsInTheSameFile() {
         offer(3);
         target.room = LINE.length() + 10;
-        assertFalse(writer.turn());
+        assertFalse(writer.writeOnce());
         target.room = Integer.MAX_VALUE;
-        assertFalse(writer.turn(), "must not hammer a failing disk");
+        assertFalse(writer.writeOnce(), "must not hammer a failing disk");
         clock.set(AccessLogWriter.RETRY_MILLIS);
-        assertTrue(writer.turn());
+        assertTrue(writer.writeOnce());
 
         assertEquals(LINE.repeat(3), target.content.toString());
         assertEquals(3, writer.written());
@@ -43,11 +43,11 @@ class TornWriteTest {
     void aTornLineBeginsAnewInANewFile() {
         offer(3);
         target.room = LINE.length() + 10;
-        assertFalse(writer.turn());
+        assertFalse(writer.writeOnce());
         target.room = Integer.MAX_VALUE;
         target.content.setLength(0);
         writer.requestReopen();
-        assertTrue(writer.turn());
+        assertTrue(writer.writeOnce());
 
         assertEquals(LINE.repeat(2), target.content.toString());
         assertEquals(3, writer.written());

@@ -28,7 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Several access logs at once. Event loops write each record once, into their own rings, however many logs there are.
+ * All configured access logs of a proxy. Event loops write each record only once, even if there are several logs.
+ * One {@link LogDispatcher} thread passes the records to the logs.
  *
  * <p>{@link #apply} and {@link #close} must not run at the same time; the other methods are thread-safe.
  */
@@ -57,9 +58,10 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Starts the logs. A target that cannot be opened now is reported and retried; this method does not fail.
+     * Starts the logs. Does not fail: if a target cannot be opened, the fault is reported and opening is retried
+     * later.
      *
-     * @param logs with different names
+     * @param logs the settings of the logs, which must have different names
      * @param faults receives failures
      */
     public static AccessLogs start(List<LogOutputConfig> logs, FaultLog faults) {
@@ -80,8 +82,8 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Changes the logs. A log with the same name and destination keeps its queue and its connection. Its counts continue
-     * whenever the name is the same. Does not wait for the targets of logs that end.
+     * Applies changed settings. A log with the same name and destination keeps its queue and its connection.
+     * Counts continue for each name that stays. Does not wait for removed logs to write their last lines.
      */
     public void apply(List<LogOutputConfig> logs) {
         if (!logs.equals(configs())) {
@@ -103,7 +105,7 @@ public final class AccessLogs implements AutoCloseable {
             after.add(output(log, before));
         }
         for (AccessLogRing ring : rings) {
-            ring.contain(captures, showsTls);
+            ring.setOptionalTexts(captures, showsTls);
         }
         dispatcher = new LogDispatcher(rings, List.copyOf(after), dispatched, faults);
         dispatcher.start();
@@ -143,7 +145,7 @@ public final class AccessLogs implements AutoCloseable {
             if (old.config().name().equals(log.name())) {
                 counts = old.counts();
                 boolean fits = old.sender().maxLineBytes() >= maxLineBytes;
-                sender = fits && sendsTheSame(old.config(), log) ? old.sender() : null;
+                sender = fits && canKeepSender(old.config(), log) ? old.sender() : null;
             }
         }
         if (counts == null) {
@@ -156,8 +158,8 @@ public final class AccessLogs implements AutoCloseable {
         return new LogOutput(log, sender, counts, head(log), captures);
     }
 
-    /** Messages to journald contain the sample rate, which belongs to their sender. */
-    private static boolean sendsTheSame(LogOutputConfig before, LogOutputConfig after) {
+    /** Returns true if a log may keep its sender. The sender of journald messages contains the sample rate. */
+    private static boolean canKeepSender(LogOutputConfig before, LogOutputConfig after) {
         boolean isJournald = after.destination() instanceof LogDestination.ToJournald;
         return before.destination().equals(after.destination())
                 && (!isJournald || before.sampleRate() == after.sampleRate());
@@ -193,14 +195,14 @@ public final class AccessLogs implements AutoCloseable {
                 : new StandardOutputTarget();
     }
 
-    /** Closes every target and opens it again, such as a file that was renamed. Does not block. */
+    /** Requests that each target is closed and opened again, for example after a file was renamed. Does not block. */
     public void reopen() {
         for (LogOutput output : dispatcher.outputs()) {
             output.sender().requestReopen();
         }
     }
 
-    /** Adds the counts to the metrics of a proxy, and those of logs that are added later. */
+    /** Adds the counts of all logs to the metrics, including logs that are added later. */
     public void bindTo(MetricsRegistry registry) {
         metrics = registry;
         registry.supplyCounter(MetricFamily.ACCESS_LOG_RECORDS, dispatched::sum, "written");
@@ -235,8 +237,8 @@ public final class AccessLogs implements AutoCloseable {
     }
 
     /**
-     * Writes the records in the rings and ends all threads. Call after the event loops have stopped. Blocks until the
-     * lines are written or failing targets were abandoned, at most 10 seconds.
+     * Writes the records in the rings and ends all threads. Call after the event loops have stopped. Blocks until
+     * the lines are written, but at most 10 s.
      */
     @Override
     public void close() {

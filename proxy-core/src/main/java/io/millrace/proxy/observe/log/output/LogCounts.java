@@ -4,7 +4,7 @@ import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The counts of one log, which continue when its settings change. Thread-safe. */
+/** The counters of one access log. They continue when its settings change. Thread-safe. */
 final class LogCounts {
     private final String name;
     private final LongAdder written = new LongAdder();
@@ -19,7 +19,7 @@ final class LogCounts {
         this.name = name;
     }
 
-    /** Counts lines and bytes that the target has taken. */
+    /** Counts lines and bytes that were written to the target. */
     void wrote(long lines, long byteCount) {
         written.add(lines);
         bytes.add(byteCount);

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The destination of the lines of one log. Immutable. */
+/** The destination of one access log, with its settings. Immutable. */
 public sealed interface LogDestination {
     /** The kinds of destinations, as the configuration names them. */
     enum Kind {
@@ -19,7 +19,7 @@ public sealed interface LogDestination {
     /**
      * A file that the proxy rotates.
      *
-     * @param path the file to append to; null if the code that starts the proxy must choose it
+     * @param path the file to append to; null if the configuration has none, so that the starting process sets one
      * @param rotateBytes file size in bytes that causes a rotation; 0 for never
      * @param rotateInterval interval between rotations; zero for never
      * @param rotateKeep number of rotated files to keep; 0 keeps all

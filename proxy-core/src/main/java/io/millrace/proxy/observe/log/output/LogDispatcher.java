@@ -9,17 +9,23 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that reads the rings of all event loops and gives each record to every log. It never waits for a target.
- * One dispatcher serves one list of logs; a change of the list replaces it.
+ * The thread that passes the records in all event loops' rings to every log. It never waits for a
+ * target. When the list of logs changes, a new dispatcher replaces this one.
  */
 final class LogDispatcher implements Runnable {
-    /** Records of one ring that are read before the space is given back to the event loop. */
+    /** Limit of records that are read from one ring at a time. So the event loop gets free space back soon. */
     private static final int BATCH_RECORDS = 256;
 
-    /** Rounds after a stop: enough for every record of a full ring, while event loops may add more. */
+    /**
+     * Limit of batches after a stop. It suffices for full rings; without a limit, event loops that add records could
+     * delay the end.
+     */
     private static final int LAST_ROUNDS = 64;
 
-    /** Event loops never wake the dispatcher, because a system call per record would cost more than the record. */
+    /**
+     * Interval at which an idle dispatcher polls the rings. Event loops do not wake it: one system call per record
+     * would cost more than writing the record.
+     */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final List<AccessLogRing> rings;
@@ -33,7 +39,7 @@ final class LogDispatcher implements Runnable {
     private volatile boolean stopRequested;
 
     /**
-     * Creates a dispatcher, which does not run yet.
+     * Creates a dispatcher. {@link #start} starts its thread.
      *
      * @param rings the rings of all loops; rings may be added while it runs
      * @param dispatched counts the records that were read
@@ -55,7 +61,7 @@ final class LogDispatcher implements Runnable {
         return outputs;
     }
 
-    /** Reads the records that are in the rings now, and ends the thread. Returns when it has ended. */
+    /** Reads the records that are in the rings now, and ends the thread. Blocks until the thread has ended. */
     void stop() {
         stopRequested = true;
         LockSupport.unpark(thread);
@@ -75,17 +81,17 @@ final class LogDispatcher implements Runnable {
     @Override
     public void run() {
         while (!stopRequested) {
-            if (!turn()) {
+            if (!dispatchOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
-        for (int round = 0; round < LAST_ROUNDS && turn(); round++) {
+        for (int round = 0; round < LAST_ROUNDS && dispatchOnce(); round++) {
             // until the rings are empty
         }
     }
 
     /** Reads at most {@link #BATCH_RECORDS} records of each ring. Returns false if there were none. */
-    boolean turn() {
+    boolean dispatchOnce() {
         int read = 0;
         for (AccessLogRing ring : rings) {
             batch = 0;

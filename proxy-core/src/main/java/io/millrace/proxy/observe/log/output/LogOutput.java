@@ -10,7 +10,10 @@ import io.millrace.proxy.observe.log.target.LineHead;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One of several logs: filter, sample and format in front of a queue. Confined to the dispatcher thread. */
+/**
+ * One access log of the dispatcher: filter, sample, format, and the queue to the sender thread. Confined to
+ * the dispatcher thread.
+ */
 final class LogOutput {
     private final LogOutputConfig config;
     private final LogSender sender;
@@ -21,7 +24,7 @@ final class LogOutput {
     private final LogSample sample;
     private boolean hasLines;
 
-    /** @param captures header fields in the records, for the formats of all logs */
+    /** @param captures header fields that the records contain, for the formats of all logs together */
     LogOutput(LogOutputConfig config, LogSender sender, LogCounts counts, LineHead head, List<LogCapture> captures) {
         this.config = config;
         this.sender = sender;
@@ -49,7 +52,7 @@ final class LogOutput {
         try {
             if (filter != null && !filter.test(facts)) {
                 counts.filtered();
-            } else if (!sample.takes(logged)) {
+            } else if (!sample.includes(logged)) {
                 counts.sampledOut();
             } else {
                 logged.sampleRate(config.sampleRate());

@@ -6,13 +6,13 @@ import io.millrace.proxy.observe.log.AccessLogFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of one of several access logs. Immutable.
+ * The settings of one access log. Immutable.
  *
- * @param name name in metrics and messages; unique
+ * @param name the unique name of the log in metrics and messages
  * @param format the line format
- * @param filter the condition for a line; null for all requests
- * @param sampleRate N, if the log has one of every N lines that the filter accepts; 1 for all
- * @param sampleBy the choice of these lines
+ * @param filter requests that fulfil this condition are logged; null for all requests
+ * @param sampleRate the number N: the log has one of every N lines that the filter accepts; 1 for all lines
+ * @param sampleBy the way in which these lines are chosen
  * @param destination the target of the lines
  */
 public record LogOutputConfig(

@@ -5,8 +5,8 @@ import io.millrace.proxy.observe.log.LoggedRecord;
 /**
  * Selects one of every N lines of a log. Confined to the dispatcher thread.
  *
- * <p>A choice by hash is equal in all processes and after restarts: either all lines of a client or URL are logged, or
- * none.
+ * <p>A sample by URL or client uses a hash that is the same in all processes and after restarts. Either all
+ * requests of a client or URL are logged, or none.
  */
 final class LogSample {
     private final int rate;
@@ -19,8 +19,8 @@ final class LogSample {
         skipped = rate - 1;
     }
 
-    /** Returns whether the log has a line for the record. */
-    boolean takes(LoggedRecord logged) {
+    /** Returns true if the record is part of the sample. */
+    boolean includes(LoggedRecord logged) {
         if (rate == 1) {
             return true;
         }

@@ -14,24 +14,25 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The queue of one log, and the thread that writes it to the target. The queue has two buffers: the dispatcher fills
- * one while the sender writes the other. When the buffer is full, further lines are dropped and counted.
+ * The queue of one access log, with the thread that writes it to the target. The queue has two buffers:
+ * the dispatcher fills one while this thread writes the other. If the first is full, further lines are dropped and
+ * counted.
  *
- * <p>If the target fails, it is closed and opened again after a time that doubles from 1 s to 30 s, and the lines are
- * kept. {@link #append} belongs to the dispatcher thread, {@link #turn} and {@link #finish} to the sender thread; the
- * other methods are thread-safe.
+ * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s to 30
+ * s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and
+ * {@link #finish}. The other methods are thread-safe.
  */
 final class LogSender implements Runnable {
     /**
-     * Size of each of the two buffers: about 5,000 lines, or a second of the requests of one busy event loop that a
-     * target may be late. A constant, since a longer outage needs another target and not more memory.
+     * Size of each of the two buffers in bytes. Holds about 5,000 lines, the requests of one busy event loop in a
+     * second. Not configurable, because a longer outage of a target needs another target and not more memory.
      */
     static final int QUEUE_BYTES = 1 << 20;
 
     static final long RETRY_MILLIS = 1000;
     static final long RETRY_MILLIS_MAX = 30_000;
 
-    /** Interval in which an idle target is checked: a renamed file, or a connection that the receiver has closed. */
+    /** Interval at which an idle sender checks its target, for a renamed file or a closed connection. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final String failure;
@@ -45,7 +46,7 @@ final class LogSender implements Runnable {
     private final ReentrantLock lock = new ReentrantLock();
     private LineBuffer filling;
 
-    // Fields of the sender thread.
+    // These fields are used by the sender thread.
     private LineBuffer sending;
     private boolean isFailing;
     private long retryMillis = RETRY_MILLIS;
@@ -55,9 +56,9 @@ final class LogSender implements Runnable {
     private volatile boolean closeRequested;
 
     /**
-     * Creates a sender, which does not run yet.
+     * Creates a sender. {@link #start} starts its thread.
      *
-     * @param maxLineBytes limit of a line with its head
+     * @param maxLineBytes limit of a line in bytes, including the text of {@link LineHead}
      * @param epochMillis the clock for rotations and retries
      */
     LogSender(
@@ -91,7 +92,10 @@ final class LogSender implements Runnable {
         return maxLineBytes;
     }
 
-    /** Puts a line into the queue, or counts it as dropped. Throws what the format throws, without a partial line. */
+    /**
+     * Puts a line into the queue, or counts it as dropped if the queue is full. An exception of the format is passed
+     * on, and leaves no partial line.
+     */
     void append(LoggedRecord logged, LineHead head, LineFormat format) {
         lock.lock();
         try {
@@ -112,27 +116,27 @@ final class LogSender implements Runnable {
         }
     }
 
-    /** Wakes the sender if there are lines. Called once for each batch of records. */
+    /** Wakes the sender thread. Called once for each batch of records. */
     void wake() {
         LockSupport.unpark(thread);
     }
 
-    /** Closes the target and opens it again, after the lines that are in the queue now. */
+    /** Requests that the target is closed and opened again, after the lines in the queue were written. */
     void requestReopen() {
         reopenRequested = true;
         wake();
     }
 
-    /** Ends the thread after one attempt to write the lines in the queue. */
+    /** Requests that the thread ends, after one attempt to write the lines in the queue. */
     void requestClose() {
         closeRequested = true;
         wake();
     }
 
     /**
-     * Waits for the end of the thread. If the target blocks until the deadline, the target is closed.
+     * Waits for the end of the thread. Closes the target at the deadline, because the thread may be blocked by it.
      *
-     * @param deadlineNanos as of {@link System#nanoTime}
+     * @param deadlineNanos the deadline on the clock of {@link System#nanoTime}
      * @return false if the thread still runs
      */
     boolean awaitEnd(long deadlineNanos) throws InterruptedException {
@@ -149,7 +153,7 @@ final class LogSender implements Runnable {
     @Override
     public void run() {
         while (!closeRequested) {
-            if (!turn()) {
+            if (!sendOnce()) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }
         }
@@ -157,7 +161,7 @@ final class LogSender implements Runnable {
     }
 
     /** Writes one buffer. Returns false if there was nothing to write, or writing is not possible now. */
-    boolean turn() {
+    boolean sendOnce() {
         long now = epochMillis.getAsLong();
         if (isFailing && Math.abs(now - failedAtMillis) < retryMillis && !reopenRequested) {
             return false;

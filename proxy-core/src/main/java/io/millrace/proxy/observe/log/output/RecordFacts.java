@@ -6,13 +6,16 @@ import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LoggedRecord;
 import org.jspecify.annotations.Nullable;
 
-/** The facts of one record for the filters of all logs. Confined to the dispatcher thread, which reuses it. */
+/**
+ * The values of one record that filter expressions of logs may use. Reused for each record. Confined to the dispatcher
+ * thread.
+ */
 final class RecordFacts implements LoggedFacts {
     private @Nullable LoggedRecord current;
     private @Nullable StoredUrl url;
     private boolean isUrlRead;
 
-    /** Begins with another record. */
+    /** Sets the record whose values this object returns. */
     void of(LoggedRecord logged) {
         current = logged;
         url = null;

@@ -1,11 +1,11 @@
 package io.millrace.proxy.observe.log.output;
 
-/** The choice of the lines of a sampled log. */
+/** The way in which a sampled log chooses its lines. */
 public enum SampleBy {
-    /** A counter: the first line, then each Nth. */
+    /** By a counter: the first request, then every Nth request. */
     REQUEST,
-    /** A hash of the URL. */
+    /** By a hash of the URL. */
     URL,
-    /** A hash of the client's address. */
+    /** By a hash of the client's address. */
     CLIENT
 }

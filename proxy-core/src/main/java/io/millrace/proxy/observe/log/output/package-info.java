@@ -1,7 +1,7 @@
 /**
- * Several access logs at once. One thread reads the rings of all event loops, applies filters and samples, and writes
- * lines into the queue of each log. One sender thread for each log writes them to its target, so that a slow target
- * affects no other log.
+ * Several access logs at the same time. One dispatcher thread reads the rings of all event loops, applies filters
+ * and samples, and writes lines into the queue of each log. Each log has a sender thread that writes its queue to
+ * the target. Therefore a slow target affects no other log.
  */
 @NullMarked
 package io.millrace.proxy.observe.log.output;

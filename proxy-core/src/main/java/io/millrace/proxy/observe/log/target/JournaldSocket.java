@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Journald's native protocol: each message is one datagram with lines {@code FIELD=value}. The Java library has no Unix
- * datagram sockets, so this class uses those of Netty's native transport. Confined to one thread, except
+ * Sends messages in journald's native protocol, each as a datagram of lines {@code FIELD=value}. Uses Netty's
+ * native transport, because Java has no Unix datagram sockets. Confined to one thread, except
  * {@link #close}.
  *
  * <p>Source: systemd, "Native Journal Protocol".
@@ -59,7 +59,7 @@ final class JournaldSocket implements MessageSender {
         }
         if (!Files.exists(config.socket())) {
             throw new NoSuchFileException(
-                    config.socket().toString(), null, "journald does not run; use the target syslog or stdout");
+                    config.socket().toString(), null, "journald is not running; use the target syslog or stdout");
         }
         Socket opened = Socket.newSocketDomainDgram();
         socket = opened;
@@ -73,7 +73,7 @@ final class JournaldSocket implements MessageSender {
 
     @Override
     public void check(long nowMillis) {
-        // A datagram socket shows only at the next message that the receiver is gone.
+        // Nothing to check: a datagram socket reports a missing receiver only when the next message is sent.
     }
 
     @Override
@@ -95,7 +95,7 @@ final class JournaldSocket implements MessageSender {
                 return;
             }
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("journald takes no messages");
+                throw new IOException("journald did not accept a message within 1 s");
             }
             LockSupport.parkNanos(this, RETRY_NANOS);
         }
@@ -103,7 +103,7 @@ final class JournaldSocket implements MessageSender {
 
     @Override
     public void flush() {
-        // each message is sent at once
+        // send has already sent each message
     }
 
     @Override

@@ -6,21 +6,21 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A target that sends each line as one message, without its line feed. A message that was not sent when a connection
- * failed is sent again on the next one; the receiver may then get some messages twice. Confined to the sender thread,
- * except {@link #close}.
+ * A log target that sends each line as one message, without the line feed. If a connection fails, messages that may be
+ * lost are sent again on the next connection. So the receiver may get some messages twice. Confined to the sender
+ * thread, except {@link #close}.
  */
 public final class MessageTarget implements LogTarget {
     /**
-     * Limit of a syslog message in bytes; the rest of a longer one is not sent. It is the default limit of rsyslog and
-     * syslog-ng, and above the 2048 bytes that RFC 5424 s6.1 requires of receivers.
+     * Limit of a syslog message in bytes; longer messages are cut. This is the default limit of rsyslog and
+     * syslog-ng. RFC 5424 s6.1 requires receivers to accept 2048 bytes.
      */
     public static final int SYSLOG_BYTES_MAX = 8192;
 
     /** Limit of a message to journald in bytes, below the default limit of a datagram on Linux (208 KiB). */
     public static final int JOURNALD_BYTES_MAX = 48 << 10;
 
-    /** Bytes of lines that are put into one write of a connection. */
+    /** Approximate number of bytes that one write to a connection contains. */
     private static final int CHUNK_BYTES = 64 << 10;
 
     private final MessageSender sender;
@@ -58,7 +58,10 @@ public final class MessageTarget implements LogTarget {
         }
     }
 
-    /** Returns true, because a message is never continued on another connection. */
+    /**
+     * Returns true. A partly sent message must be sent again completely, because each connection begins with a
+     * new message.
+     */
     @Override
     public boolean isAtStart() {
         return true;

@@ -5,15 +5,15 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settings of a syslog receiver and of the messages to it. Immutable.
+ * The settings of an access log that is sent to a syslog receiver. Immutable.
  *
  * @param address transport, host and port
- * @param facility facility of each message
- * @param severity severity of each message
- * @param appName APP-NAME of each message: 1 to 48 printable ASCII characters without blanks
- * @param caFile certificates that may have signed the receiver's certificate, PEM; null for those of the JVM
- * @param certificate the proxy's certificate for the receiver, PEM; null for none
- * @param key private key of the certificate, PEM; null for none
+ * @param facility facility of all messages
+ * @param severity severity of all messages
+ * @param appName APP-NAME of all messages: 1 to 48 printable ASCII characters without blanks
+ * @param caFile PEM file with trusted CA certificates for the receiver's certificate; null for those of the JVM
+ * @param certificate PEM file with the client certificate that the proxy presents; null for none
+ * @param key PEM file with the private key of the client certificate; null for none
  */
 public record SyslogConfig(
         SyslogAddress address,

@@ -9,8 +9,8 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Syslog over UDP (RFC 5426). A receiver that does not exist is detected only if its machine says so by ICMP. Confined
- * to one thread, except {@link #close}.
+ * Sends syslog messages over UDP (RFC 5426). A missing receiver is detected only if an ICMP message reports it.
+ * Confined to one thread, except {@link #close}.
  */
 final class SyslogDatagrams implements MessageSender {
     /** Time after which the receiver's name is resolved again. */
@@ -72,7 +72,7 @@ final class SyslogDatagrams implements MessageSender {
 
     @Override
     public void flush() {
-        // each message is sent at once
+        // send has already sent each message
     }
 
     @Override

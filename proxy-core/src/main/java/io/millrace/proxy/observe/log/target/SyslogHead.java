@@ -11,16 +11,15 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * The header and the structured data of a syslog message (RFC 5424 s6).
+ * Writes the header and the structured data of syslog messages (RFC 5424 s6).
  *
- * <pre>
- *   &lt;134>1 2026-11-20T11:00:00.123Z host millrace 4711 access [millrace@32473 log="all" result="TCP_HIT" status="200"]
- * </pre>
+ * <pre> &lt;134>1 2026-11-20T11:00:00.123Z host millrace 4711 access [millrace@32473 log="all" result="TCP_HIT"
+ * status="200"] </pre>
  *
- * <p>The time is that of the request. Confined to one thread.
+ * <p>The time is the arrival time of the request. Confined to one thread.
  */
 public final class SyslogHead implements LineHead {
-    /** Private names of structured data need an enterprise number; this one is reserved for documents (RFC 5612). */
+    /** Name of the structured data. Such names need an enterprise number; 32473 is reserved for examples (RFC 5612). */
     private static final String STRUCTURED_DATA_ID = "millrace@32473";
 
     private static final int HOST_MAX = 255;
@@ -36,7 +35,7 @@ public final class SyslogHead implements LineHead {
      * Creates the header of the messages of one log.
      *
      * @param log name of the log
-     * @param sampleRate the number of records that each message stands for
+     * @param sampleRate the number N: the log has one of N records; 1 if it is not sampled
      * @param host HOSTNAME of the messages
      * @param processId PROCID of the messages
      */
@@ -46,7 +45,7 @@ public final class SyslogHead implements LineHead {
                 + " log=\"" + log + "\"" + (sampleRate > 1 ? " sample=\"" + sampleRate + "\"" : "") + " result=\"";
     }
 
-    /** Returns the host name of this machine as HOSTNAME requires it; {@code -} if it is not known. */
+    /** Returns this machine's host name in the syntax of HOSTNAME; {@code -} if it is unknown or invalid. */
     public static String hostName() {
         String name;
         try {

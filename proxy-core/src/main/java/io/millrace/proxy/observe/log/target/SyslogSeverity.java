@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log.target;
 
-/** A severity of messages, in the order of the codes (RFC 5424 s6.2.1). */
+/** The severities of syslog messages, in the order of their codes (RFC 5424 s6.2.1). */
 public enum SyslogSeverity {
     EMERG,
     ALERT,

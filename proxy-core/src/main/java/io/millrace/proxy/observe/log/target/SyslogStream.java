@@ -17,18 +17,18 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Syslog over TCP with octet counting (RFC 6587 s3.4.1), or over TLS (RFC 5425). The receiver's certificate must be
- * valid for the host of the address. Certificate files are read at each connect, so that a renewed certificate needs no
- * reload. Confined to one thread, except {@link #close}.
+ * Sends syslog messages over TCP, or over TLS (RFC 5425). Over TCP, it uses octet counting (RFC 6587 s3.4.1). The
+ * receiver's certificate must be valid for the configured host. Certificate files are read for each connection, so that
+ * a renewed certificate needs no reload. Confined to one thread, except {@link #close}.
  */
 final class SyslogStream implements MessageSender {
-    /** Time limit for connecting, and for each read of the handshake. */
+    /** Time limit for connecting, and for each read during the TLS handshake. */
     static final int CONNECT_MILLIS = 5000;
 
-    /** Time that a check waits for the end of the connection; receivers send nothing else. */
+    /** Time that {@link #check} waits for the end of the connection. Receivers normally send nothing. */
     private static final int CHECK_MILLIS = 1;
 
-    /** Bytes and alerts that a receiver may send before one check ends. */
+    /** Limit of reads in one {@link #check}, in case a receiver sends bytes or TLS alerts. */
     private static final int READS_MAX = 16;
 
     private final SyslogConfig config;
@@ -36,13 +36,13 @@ final class SyslogStream implements MessageSender {
     private final byte[] frames = new byte[80 << 10];
     private int length;
 
-    /** Seconds that a close waits for a write of another thread before it gives up the alert close_notify. */
+    /** Seconds that a close waits for a blocked write of another thread, before it omits the TLS close_notify. */
     private static final int LINGER_SECONDS = 1;
 
-    /** The connected socket below TLS. */
+    /** The connected TCP socket, also below TLS. */
     private volatile @Nullable Socket connection;
 
-    /** The socket for messages: the TLS socket, or the connected one. */
+    /** The socket to which messages are written: the TLS socket, or the TCP socket without TLS. */
     private volatile @Nullable Socket socket;
 
     SyslogStream(SyslogConfig config) {

@@ -1,6 +1,6 @@
 /**
- * Targets of access logs besides files: syslog receivers and journald. Each target belongs to the sender thread of its
- * log, which may block. Nothing here runs on event loops.
+ * Targets of access logs besides files: syslog receivers and journald. Only the sender thread of a log uses its
+ * target, and may block. Event loops call no code of this package.
  */
 @NullMarked
 package io.millrace.proxy.observe.log.target;

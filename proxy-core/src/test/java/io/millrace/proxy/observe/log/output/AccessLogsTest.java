@@ -311,7 +311,7 @@ class AccessLogsTest {
         LogCapture one = new LogCapture(LogCapture.Source.CLIENT_REQUEST, FieldName.REFERER, LogField.FIELD_1);
         AccessLogRing ring = new AccessLogRing(1 << 20, List.of(one), false);
         offer(ring, 200, "http://a.example/");
-        ring.contain(List.of(), false);
+        ring.setOptionalTexts(List.of(), false);
         int read = ring.drain(logged -> {
             assertNull(logged.text(LogField.FIELD_1));
             assertEquals("GET", logged.text(LogField.METHOD));

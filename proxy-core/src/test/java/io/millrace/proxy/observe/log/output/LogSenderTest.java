@@ -90,8 +90,8 @@ class LogSenderTest {
     void writesTheLinesOfTheQueueInOrder() {
         offer(1);
         offer(2);
-        assertTrue(sender.turn());
-        assertFalse(sender.turn());
+        assertTrue(sender.sendOnce());
+        assertFalse(sender.sendOnce());
         offer(3);
         sender.finish();
         assertEquals(3, target.lines());
@@ -106,17 +106,17 @@ class LogSenderTest {
         offer(1);
         long expected = LogSender.RETRY_MILLIS;
         for (int attempt = 1; attempt <= 8; attempt++) {
-            assertFalse(sender.turn());
+            assertFalse(sender.sendOnce());
             assertEquals(attempt, counts.errors());
             clock.addAndGet(expected - 1);
-            assertFalse(sender.turn());
+            assertFalse(sender.sendOnce());
             assertEquals(attempt, counts.errors(), "tried again too early");
             clock.addAndGet(1);
             expected = Math.min(2 * expected, LogSender.RETRY_MILLIS_MAX);
         }
         assertTrue(counts.isFailing());
         target.failing = false;
-        assertTrue(sender.turn());
+        assertTrue(sender.sendOnce());
         assertFalse(counts.isFailing());
         assertEquals(1, target.lines());
         String line = logger.lines().get(0);
@@ -131,7 +131,7 @@ class LogSenderTest {
         int offered = 0;
         while (counts.dropped() < 10) {
             offer(offered++);
-            sender.turn();
+            sender.sendOnce();
         }
         target.failing = false;
         clock.addAndGet(LogSender.RETRY_MILLIS_MAX);
@@ -145,7 +145,7 @@ class LogSenderTest {
     void countsLinesThatCannotBeWrittenUntilTheEndAsDropped() {
         target.failing = true;
         offer(1);
-        sender.turn();
+        sender.sendOnce();
         offer(2);
         sender.finish();
         assertEquals(0, counts.written());
@@ -156,10 +156,10 @@ class LogSenderTest {
     void aReopenClosesTheTargetAndEndsTheWait() {
         target.failing = true;
         offer(1);
-        sender.turn();
+        sender.sendOnce();
         target.failing = false;
         sender.requestReopen();
-        assertTrue(sender.turn());
+        assertTrue(sender.sendOnce());
         assertEquals(1, target.lines());
         assertEquals(2, target.closed);
         assertEquals(2, target.opened);
