@@ -106,8 +106,7 @@ class EventLogTest {
             List<Numbered> kept = all(log);
             assertEquals(EventLog.EVENTS_MAX, kept.size());
             assertEquals(new Numbered(1, event(1, EventKind.WORKER_DIED, "rare")), kept.get(0));
-            assertEquals(
-                    6L * EventLog.EVENTS_MAX + 1, kept.get(kept.size() - 1).number());
+            assertEquals(6L * EventLog.EVENTS_MAX + 1, kept.get(kept.size() - 1).number());
             assertEquals(5L * EventLog.EVENTS_MAX + 3, kept.get(1).number(), "the oldest purges were displaced");
         }
     }

@@ -38,6 +38,7 @@ final class ConnectTries implements GroupTries.Key {
     private @Nullable ProxyCall current;
     /** True once this proxy tried to connect to the destination itself. */
     private boolean wentDirect;
+
     private boolean ended;
 
     private ConnectTries(

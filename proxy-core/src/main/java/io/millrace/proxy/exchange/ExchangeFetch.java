@@ -41,6 +41,7 @@ final class ExchangeFetch {
 
     /** Request content that waits for an origin connection; null for none. */
     private @Nullable HeldContent held;
+
     private boolean requestEnded;
 
     /** @param contentLength bytes of the request's content, 0 when it has none, -1 when unknown */

@@ -81,6 +81,7 @@ final class ExchangeReport {
     private boolean wentToOrigin;
     /** True if another exchange's fetch delivered the response. */
     private boolean collapsed;
+
     private boolean stored;
     private boolean fromRam;
     /** True if the stored response was read from disk for this request. */
@@ -89,6 +90,7 @@ final class ExchangeReport {
     private boolean switched;
     /** Time of the switch to a tunnel, as {@link System#nanoTime}. */
     private long tunnelNanos;
+
     private long endNanos;
     private long receivedBytes;
     private int originStatus;

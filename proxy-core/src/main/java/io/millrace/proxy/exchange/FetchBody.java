@@ -67,9 +67,11 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     private int blockReaders;
     /** True while reading from the origin is enabled. */
     private boolean flowing = true;
+
     private boolean storing;
     /** True while waiting followers still get their readers. */
     private boolean offering;
+
     private boolean ended;
 
     FetchBody(ExchangeLoop exchangeLoop, FetchPlan plan, Fetch fetch) {

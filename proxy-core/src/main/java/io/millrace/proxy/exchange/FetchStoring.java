@@ -46,6 +46,7 @@ final class FetchStoring {
     private @Nullable StoreKey storedKey;
     /** State of the purger before the request was sent; null if nothing can be stored. */
     private @Nullable PurgePoint startPoint;
+
     private int keyHash;
 
     FetchStoring(ExchangeLoop exchangeLoop, FetchPlan plan, SharedFetch fetch) {

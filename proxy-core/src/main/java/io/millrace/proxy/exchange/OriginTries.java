@@ -44,6 +44,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     private final GroupTries tries;
     /** Request content that no host has accepted yet. */
     private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
+
     private @Nullable HostCall current;
     /** True once the request went to the rule's own origin, because no host was left. */
     private boolean wentDirect;

@@ -72,6 +72,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private boolean pulled;
     /** True while a callback of the store is awaited. */
     private boolean isStorePending;
+
     private boolean closed;
     private boolean released;
 

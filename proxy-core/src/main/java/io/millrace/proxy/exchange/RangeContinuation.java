@@ -58,6 +58,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     private boolean matched;
     /** True while the sink waits for a piece. */
     private boolean pulled;
+
     private boolean complete;
     private boolean closed;
 

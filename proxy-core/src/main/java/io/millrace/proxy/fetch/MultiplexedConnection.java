@@ -24,6 +24,7 @@ final class MultiplexedConnection implements ConnectionListener {
     private boolean probing;
     /** True if no further call may start. */
     private boolean draining;
+
     private boolean closed;
 
     MultiplexedConnection(OriginPool pool, FetchSettings settings) {

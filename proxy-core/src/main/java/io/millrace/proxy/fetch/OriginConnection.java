@@ -71,6 +71,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     private boolean pooled;
     /** True once the connection has carried a complete response. */
     private boolean served;
+
     private boolean requestFinished;
     private boolean outputShut;
     private boolean headReceived;
@@ -80,9 +81,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     private boolean closeNotified;
     /** True if the current read delivered a message of the origin. */
     private boolean receivedInRead;
+
     private Awaited armedFor = Awaited.CALLER;
     /** Bytes until writability when the deadline was set; fewer bytes mean progress. */
     private long writableBefore;
+
     private long keepAliveNanos = KeepAlive.UNLIMITED;
     private long idleSinceNanos;
     /** The task that flushes all requests of one event loop iteration together, so that the origin is woken once. */

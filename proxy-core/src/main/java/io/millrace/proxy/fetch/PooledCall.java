@@ -66,11 +66,13 @@ final class PooledCall implements OriginCall {
     private final OriginResponseHandler handler;
     /** Request content that waits until the call has a connection. */
     private final ArrayDeque<ByteBuf> unsentContent = new ArrayDeque<>(0);
+
     private State state = State.WAITING;
     private @Nullable ConnectAttempt attempt;
     private @Nullable Carrier connection;
     /** True until {@code fetch} returns; until then the handler must not be called. */
     private boolean withinFetch = true;
+
     private boolean finished;
     private boolean paused;
     private int unsentBytes;

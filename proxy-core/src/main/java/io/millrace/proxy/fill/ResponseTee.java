@@ -96,10 +96,12 @@ public final class ResponseTee {
     private final ContentWindow window = new ContentWindow();
     /** True while reading from the origin is enabled. */
     private boolean open = true;
+
     private boolean ended;
     private boolean completed;
     /** True if the store keeps the received part when the origin fails. */
     private boolean partKept;
+
     private boolean tooLarge;
     private long storedLengthMax = Long.MAX_VALUE;
     private BooleanSupplier unwanted = () -> false;

@@ -27,6 +27,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     private int requests;
     /** Number of requests answered before this stay in the lane. */
     private final int requestsBefore;
+
     private final int emptyStays;
     private boolean closing;
     private boolean gone;

@@ -33,11 +33,13 @@ final class Http1Stream implements ClientStream {
     private boolean responseEnded;
     /** True once the connection is closed. */
     private boolean gone;
+
     private boolean headWritten;
     /** True while the exchange accepts request content. */
     private boolean contentWanted = true;
     /** True once 100 (Continue) was sent. */
     private boolean continued;
+
     private boolean close;
     private Framing framing = Framing.NONE;
     private boolean contentForbidden;

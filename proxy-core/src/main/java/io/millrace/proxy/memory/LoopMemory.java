@@ -36,6 +36,7 @@ public final class LoopMemory {
     private long relievedNanos;
     /** True once slow clients were closed for a new fetch. */
     private boolean relieved;
+
     private Runnable relief = () -> {};
 
     /**

@@ -12,7 +12,7 @@ final class VclLexer {
         STRING,
         NUMBER,
         OPERATOR,
-        /** Inline C code between {@code C{} and its end. */
+        /** Inline C code, between "C" with a brace and its end. */
         CODE,
         END
     }

@@ -40,6 +40,7 @@ public final class BodySender implements ContentSink {
     private @Nullable ContentSource source;
     /** True from a pull until its piece arrives. */
     private boolean outstanding;
+
     private boolean ended;
     private boolean sending;
     private boolean sendAgain;

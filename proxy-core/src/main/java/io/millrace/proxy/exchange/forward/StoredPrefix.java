@@ -29,6 +29,7 @@ public final class StoredPrefix implements ContentSink {
     private boolean open = true;
     /** True from a pull until its piece arrives. */
     private boolean outstanding;
+
     private boolean pumping;
     private boolean pumpAgain;
     private boolean ended;

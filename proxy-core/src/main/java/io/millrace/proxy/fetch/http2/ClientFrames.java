@@ -34,6 +34,7 @@ final class ClientFrames implements FrameReader.Receiver {
     private int receiveWindow;
     /** Received bytes that no WINDOW_UPDATE has returned to the origin yet. */
     private int unacknowledged;
+
     private int controlFrames;
     /** True if the origin has announced its limit of streams. */
     private boolean streamsSet;

@@ -59,6 +59,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private FrameOutput output;
     /** Received bytes of an incomplete frame; owned. Null for none. */
     private @Nullable ByteBuf rest;
+
     private boolean settingsSeen;
     private int nextId = 1;
     private int streamsMax = STREAMS_INITIAL;
@@ -69,6 +70,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     /** True if the next field block must set the size of the dynamic table to 0. */
     private boolean tableUpdateDue;
+
     private boolean sending;
     private boolean draining;
     private boolean closed;

@@ -46,6 +46,7 @@ public final class Http2ClientStream {
     private int unacknowledged;
     /** Bytes of the current DATA frame that are not content yet. */
     private int framePadding;
+
     private int interimCount;
     private boolean headReceived;
     private boolean responseEnded;
