@@ -177,7 +177,7 @@ public final class Invocation {
         }
         List<String> next = new ArrayList<>();
         if (running.isEmpty()) {
-            for (Instances.Candidate candidate : instances.looked()) {
+            for (Instances.Candidate candidate : instances.checked()) {
                 next.add(candidate.socket() + ": " + candidate.state().words());
             }
             next.add("start one:    millrace run --config FILE (or run --demo)");

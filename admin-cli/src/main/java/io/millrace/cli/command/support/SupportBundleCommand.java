@@ -212,7 +212,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
             states.add(socket.path().toAbsolutePath().getParent());
         } else {
             for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
-                    .looked()) {
+                    .checked()) {
                 states.add(candidate.socket().toAbsolutePath().getParent());
             }
             states.addAll(below(surroundings.stateHome()));

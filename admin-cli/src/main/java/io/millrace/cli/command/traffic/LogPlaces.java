@@ -34,7 +34,7 @@ final class LogPlaces {
         }
         Surroundings surroundings = invocation.surroundings();
         for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
-                .looked()) {
+                .checked()) {
             Path log = logBeside(candidate.socket());
             if (log != null) {
                 found.add(log);
