@@ -25,7 +25,8 @@ public record Instances(List<Candidate> checked) {
      * Checks each location. Connects once to each socket and closes the connection.
      *
      * @param runDirectory systemd's runtime directory of the service, such as {@code /run/millrace}
-     * @param stateHome the parent of the state directories, such as {@code ~/.local/state/millrace}. Each state directory
+     * @param stateHome the parent of the state directories, such as {@code ~/.local/state/millrace}. Each state
+     *     directory
       *     is named after the first port of its instance.
      */
     public static Instances find(Path runDirectory, Path stateHome) {

@@ -75,7 +75,9 @@ public final class JsonText {
         });
     }
 
-    /** Returns {@code {"to":...}} with the number of a revision; an empty object for 0, which means the previous one. */
+    /**
+     * Returns {@code {"to":...}} with the number of a revision; an empty object for 0, which means the previous one.
+     */
     public static byte[] configRollback(int number) {
         return object(json -> {
             if (number > 0) {

@@ -52,7 +52,10 @@ public record MetricSample(String name, Map<String, String> labels, double value
         return value == null ? null : new MetricSample(line.substring(0, nameEnd), labels, value);
     }
 
-    /** Parses {@code name="value",...}} from {@code position}. Returns the position after the brace, or -1 if it is missing. */
+    /**
+     * Parses {@code name="value",...}} from {@code position}. Returns the position after the brace, or -1 if it is
+     * missing.
+     */
     private static int labels(String line, int position, Map<String, String> labels) {
         int at = position;
         while (at < line.length() && line.charAt(at) != '}') {

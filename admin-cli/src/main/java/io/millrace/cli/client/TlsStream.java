@@ -84,7 +84,9 @@ final class TlsStream implements ByteStream {
         }
     }
 
-    /** Decrypts a complete record, or receives more bytes if there is none. Returns false at the end of the connection. */
+    /**
+     * Decrypts a complete record, or receives more bytes if there is none. Returns false at the end of the connection.
+     */
     private boolean unwrap() throws IOException {
         content.compact();
         SSLEngineResult result;

@@ -1,4 +1,4 @@
-/** Commands for storage paths: state and change of a running store, check of the files of a stopped store. */
+/** Commands that show and change the storage paths of a running proxy, or check those of a stopped one. */
 @NullMarked
 package io.millrace.cli.command.storage;
 
