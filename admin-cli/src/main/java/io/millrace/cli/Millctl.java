@@ -68,7 +68,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * Builds the command line of {@code millctl} and runs one command. The arguments, the environment and the output
-  * streams are parameters, so that tests can run commands without a process.
+ * streams are parameters, so that tests can run commands without a process.
  */
 public final class Millctl {
     private static final int HELP_WIDTH = 80;

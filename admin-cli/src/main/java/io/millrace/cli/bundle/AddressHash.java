@@ -9,7 +9,7 @@ import java.util.Locale;
 
 /**
  * Replaces IP addresses in text by hashes with a random salt. Within one support bundle, equal addresses have equal
-  * hashes; other bundles have other hashes. Loopback addresses are kept. Confined to one thread.
+ * hashes; other bundles have other hashes. Loopback addresses are kept. Confined to one thread.
  */
 public final class AddressHash {
     private static final int SALT_BYTES = 16;

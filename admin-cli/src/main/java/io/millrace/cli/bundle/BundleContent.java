@@ -48,8 +48,8 @@ public final class BundleContent {
      * Writes the archive, with a README as its first file.
      *
      * @param folder the directory in the archive that contains all files
-      * @param redactions lines for the README, one for each redaction rule
-      * @param epochSeconds modification time of all files in the archive
+     * @param redactions lines for the README, one for each redaction rule
+     * @param epochSeconds modification time of all files in the archive
      * @throws IOException if the file exists or cannot be written
      */
     public void write(Path file, String folder, List<String> redactions, long epochSeconds) throws IOException {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Removes secrets from texts of a support bundle, and counts the removals for each kind of secret. It works on YAML,
-  * JSON, command lines and log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
+ * JSON, command lines and log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
  */
 public final class Redaction {
     /** The text that replaces a secret. */

@@ -15,7 +15,7 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * Writes a new tar.gz file in the ustar format (POSIX.1-1988), readable by its owner only. Confined to one thread; the
-  * caller closes it.
+ * caller closes it.
  */
 public final class TarGzip implements AutoCloseable {
     /** Limit of a name in the ustar header, in bytes. */

@@ -35,7 +35,7 @@ public final class AdminClient {
      * @param timeout time limit of one request: connecting, sending and reading the response together
      * @param tls trusted authorities and client certificate for an {@code https} address; null for the JDK's
      *     authorities
-      *     and no client certificate
+     *     and no client certificate
      */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout, @Nullable SSLContext tls) {
         this.address = address;

@@ -17,7 +17,7 @@ import java.util.List;
 public record Instances(List<Candidate> checked) {
     /**
      * A location and the state of the socket there. The path contains a {@code *} if its parent directory is missing or
-      * empty.
+     * empty.
      */
     public record Candidate(Path socket, SocketState state) {}
 
@@ -27,7 +27,7 @@ public record Instances(List<Candidate> checked) {
      * @param runDirectory systemd's runtime directory of the service, such as {@code /run/millrace}
      * @param stateHome the parent of the state directories, such as {@code ~/.local/state/millrace}. Each state
      *     directory
-      *     is named after the first port of its instance.
+     *     is named after the first port of its instance.
      */
     public static Instances find(Path runDirectory, Path stateHome) {
         List<Candidate> checked = new ArrayList<>();

@@ -15,7 +15,7 @@ import tools.jackson.core.json.JsonFactory;
 
 /**
  * A parsed JSON object with lenient access. A member that is absent, null or of another type counts as missing, since
-  * older and newer versions of Millrace may send other members. Immutable.
+ * older and newer versions of Millrace may send other members. Immutable.
  */
 public final class JsonObject {
     private static final JsonFactory FACTORY = new JsonFactory();

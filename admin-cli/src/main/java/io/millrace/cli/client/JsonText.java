@@ -164,8 +164,8 @@ public final class JsonText {
 
     /**
      * Returns {@code {"ok","problems":[...]}}, the form in which the admin API answers a configuration check.
-      *
-      * @param problems the lines that {@code millrace check} printed
+     *
+     * @param problems the lines that {@code millrace check} printed
      */
     public static byte[] check(boolean ok, List<CheckLine> problems) {
         return object(json -> {

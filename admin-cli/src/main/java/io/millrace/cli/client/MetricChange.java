@@ -10,13 +10,13 @@ import java.util.Map;
  *
  * @param sample the sample in the later query
  * @param isRate true for a counter, whose amount is the increase per second; false for another metric, whose amount is
-  *     the difference of the values
-  * @param amount the change, in the unit that {@code isRate} determines
+ *     the difference of the values
+ * @param amount the change, in the unit that {@code isRate} determines
  */
 public record MetricChange(MetricSample sample, boolean isRate, double amount) {
     /**
      * Returns the change of each later sample. The change is counted from 0 in two cases: the earlier query lacks the
-      * sample, or a counter is lower than before, which means that the process was restarted.
+     * sample, or a counter is lower than before, which means that the process was restarted.
      *
      * @param seconds time between the queries, more than 0
      */

@@ -29,7 +29,7 @@ public record MetricFamilies(List<Family> all) {
         /**
          * Returns true if a user may have meant this family. The user may omit the prefix {@code millrace_} and the
          * suffix
-          * {@code _total}.
+         * {@code _total}.
          */
         public boolean isOf(String metric) {
             return new MetricSample(name, Map.of(), 0).isOf(metric);

@@ -101,7 +101,7 @@ public record MetricSample(String name, Map<String, String> labels, double value
 
     /**
      * Returns true if a user who types {@code metric} means this sample. The user may omit the prefix {@code millrace_}
-      * and a suffix such as {@code _total} of a counter or {@code _bucket} of a histogram.
+     * and a suffix such as {@code _total} of a counter or {@code _bucket} of a histogram.
      */
     public boolean isOf(String metric) {
         return isNamed(metric) || isNamed("millrace_" + metric);

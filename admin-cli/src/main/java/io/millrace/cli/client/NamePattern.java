@@ -5,7 +5,7 @@ import java.util.regex.PatternSyntaxException;
 
 /**
  * A regular expression with limits, which may match any part of a text. This class is separate, so that commands
-  * without expressions do not load {@code java.util.regex} at start. Immutable.
+ * without expressions do not load {@code java.util.regex} at start. Immutable.
  */
 public final class NamePattern {
     /** Limit of characters in one expression. */

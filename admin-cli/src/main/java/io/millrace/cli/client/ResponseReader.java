@@ -11,8 +11,8 @@ import java.util.Locale;
 
 /**
  * Reads one complete HTTP/1.1 response (RFC 9112) from a channel. The body has a Content-Length, is chunked, or ends
-  * with the connection. Reading throws a {@link ProtocolException} if the response violates the protocol or exceeds a
-  * limit, and an {@link EOFException} if it is truncated. Confined to one thread.
+ * with the connection. Reading throws a {@link ProtocolException} if the response violates the protocol or exceeds a
+ * limit, and an {@link EOFException} if it is truncated. Confined to one thread.
  */
 final class ResponseReader {
     /** Limit in bytes of a head or trailer section. Responses of the admin API are far shorter. */

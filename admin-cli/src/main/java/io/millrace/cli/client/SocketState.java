@@ -74,7 +74,7 @@ public enum SocketState {
     /**
      * Returns the state as far as the file system shows it. For every socket the result is {@link #LISTENING}, even if
      * no
-      * process listens.
+     * process listens.
      */
     private static SocketState ofFile(Path path) {
         try {

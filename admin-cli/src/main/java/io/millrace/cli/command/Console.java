@@ -49,7 +49,7 @@ public final class Console {
 
     /**
      * Separates the results of a repeated command. Clears a terminal with colours, otherwise prints an empty line.
-      * Between JSON results it prints nothing.
+     * Between JSON results it prints nothing.
      */
     public void another(boolean isJson) {
         if (!isJson) {

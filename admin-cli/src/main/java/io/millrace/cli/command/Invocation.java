@@ -118,10 +118,10 @@ public final class Invocation {
 
     /**
      * Returns a client for the instance in {@code --admin} or {@code MILLRACE_ADMIN}. If neither is set, uses the only
-      * running instance in the standard locations.
-      *
-      * @param timeout the timeout if {@code --timeout} is not set
-      * @throws CommandFailure if no instance or more than one is running; the message lists them
+     * running instance in the standard locations.
+     *
+     * @param timeout the timeout if {@code --timeout} is not set
+     * @throws CommandFailure if no instance or more than one is running; the message lists them
      */
     AdminClient client(Duration timeout) throws CommandFailure {
         AdminAddress address = namedAddress();
@@ -130,7 +130,7 @@ public final class Invocation {
 
     /**
      * Returns the address in {@code --admin} or {@code MILLRACE_ADMIN}. If neither is set, returns the address of the
-      * only running instance in the standard locations; null if none or several are running.
+     * only running instance in the standard locations; null if none or several are running.
      */
     @Nullable
     public AdminAddress addressIfAny() throws CommandFailure {

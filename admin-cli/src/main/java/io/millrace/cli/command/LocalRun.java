@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 
 /**
  * Runs the script {@code bin/millrace} beside this {@code millctl}, and passes on its output and exit code. Stateless.
-  * Blocks.
+ * Blocks.
  */
 public final class LocalRun {
     private LocalRun() {}
@@ -40,7 +40,7 @@ public final class LocalRun {
             process.getOutputStream().close();
             List<String> errorLines = new ArrayList<>();
             CompletableFuture<Void> err =
-            CompletableFuture.runAsync(() -> forEachLine(process.getErrorStream(), errorLines::add));
+                    CompletableFuture.runAsync(() -> forEachLine(process.getErrorStream(), errorLines::add));
             // Each line is passed on at once, since the output of a dump may exceed the heap.
             forEachLine(process.getInputStream(), line -> console.data(List.of(line)));
             err.join();

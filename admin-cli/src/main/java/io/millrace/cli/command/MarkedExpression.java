@@ -8,16 +8,17 @@ public final class MarkedExpression {
 
     /** Limit of shown characters before the position of the error. */
     private static final int SHOWN_BEFORE = 50;
+
     private static final int DIGITS_MAX = 6;
 
     private MarkedExpression() {}
 
     /**
      * Returns the wrong line of the expression, and a line with the caret. Empty if the message has no position in the
-      * expression.
-      *
-      * @param message the error message of the admin API; with a position it begins with {@code where:LINE:COLUMN:},
-      *     where {@code where} is the query parameter with the expression
+     * expression.
+     *
+     * @param message the error message of the admin API; with a position it begins with {@code where:LINE:COLUMN:},
+     *     where {@code where} is the query parameter with the expression
      */
     public static String[] lines(String expression, String message) {
         int afterLine = message.indexOf(':', BEGINNING.length());

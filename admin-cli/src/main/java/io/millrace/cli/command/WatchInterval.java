@@ -11,7 +11,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * Converts the value of {@code --watch}: seconds, such as {@code 5} or {@code 0.5}. The value is optional. If the next
-  * argument is not a number, it is not the value, and the default is used.
+ * argument is not a number, it is not the value, and the default is used.
  */
 public final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
     static final String DEFAULT_SECONDS = "2";

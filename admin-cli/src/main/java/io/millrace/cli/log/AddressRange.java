@@ -48,7 +48,7 @@ final class AddressRange {
 
     /** Parses an address without resolving names; returns null for other text. */
     private static byte @Nullable [] address(String text) {
-    boolean hasColon = false;
+        boolean hasColon = false;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             hasColon |= c == ':';

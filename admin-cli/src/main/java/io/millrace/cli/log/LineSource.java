@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Splits a stream into lines. Longer lines than 64 KiB are cut, so that memory is bounded. {@link #next} returns only
-  * lines with a line end; {@link #rest} returns the text after the last line end. Confined to one thread.
+ * lines with a line end; {@link #rest} returns the text after the last line end. Confined to one thread.
  */
 public final class LineSource {
     /** Limit of a line in bytes, longer than any line of an access log. */

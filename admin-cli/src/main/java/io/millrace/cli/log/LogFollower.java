@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Reads a growing log across rotations.
  *
  * <p>After a rotation the new file is read from its beginning. The renamed file is polled some more times, since the
-  * writer may notice the rotation late and still append to it. A file that has become shorter was truncated, so it is
-  * read again from its beginning. Confined to one thread.
+ * writer may notice the rotation late and still append to it. A file that has become shorter was truncated, so it is
+ * read again from its beginning. Confined to one thread.
  */
 public final class LogFollower implements AutoCloseable {
     /** Limit of bytes at the end of the file in which {@link #last} searches for lines. */

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The position up to which a log was read. A hash of the last bytes before the position identifies the file. So the
-  * file is found again after a rename, after compression, and after a copy with truncation, which change its name or
-  * inode. Immutable.
+ * file is found again after a rename, after compression, and after a copy with truncation, which change its name or
+ * inode. Immutable.
  *
  * @param bytes number of bytes read, uncompressed
  * @param mark hash of the last of these bytes, in hexadecimal
-  * @param modifiedMillis modification time of the file when it was read, in epoch milliseconds. A file with this time
-  *     has no new lines.
+ * @param modifiedMillis modification time of the file when it was read, in epoch milliseconds. A file with this time
+ *     has no new lines.
  */
 record LogPosition(long bytes, String mark, long modifiedMillis) {
     /** Number of bytes that are hashed. Two different logs do not have so many equal bytes by chance. */

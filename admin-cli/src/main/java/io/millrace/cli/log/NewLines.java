@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the lines that were added to a log since the last run, across rotations. First it finds the file that the last
-  * run has read, under its current name, and reads its remaining lines. Then it reads all newer rotated files and the
-  * log itself. The file that was read before the last one is checked too, since a writer may notice a rotation late.
-  * Confined to one thread.
+ * run has read, under its current name, and reads its remaining lines. Then it reads all newer rotated files and the
+ * log itself. The file that was read before the last one is checked too, since a writer may notice a rotation late.
+ * Confined to one thread.
  */
 final class NewLines {
     /** Number of positions that are stored: one in the last file, and one in the file before it. */
@@ -40,14 +40,14 @@ final class NewLines {
      *
      * @param last the positions that the last run has returned, the newest last; empty for the first run, which
      *     reads the
-      *     whole log but no rotated files
-      * @param lineConsumer receives each line
-      * @param warnings receives a message for each part that could not be read
-      * @return the positions up to which files were read, the newest last
+     *     whole log but no rotated files
+     * @param lineConsumer receives each line
+     * @param warnings receives a message for each part that could not be read
+     * @return the positions up to which files were read, the newest last
      */
     static List<LogPosition> read(
-    Path log, List<LogPosition> last, Consumer<String> lineConsumer, Consumer<String> warnings)
-    throws IOException {
+            Path log, List<LogPosition> last, Consumer<String> lineConsumer, Consumer<String> warnings)
+            throws IOException {
         NewLines lines = new NewLines(log, lineConsumer, warnings);
         if (last.isEmpty()) {
             lines.read(new Candidate(log, modifiedMillis(log)), 0);
@@ -91,9 +91,9 @@ final class NewLines {
     /**
      * Returns the file to which a position belongs; null if there is none. Tries the log first, since it was most
      * likely
-      * not rotated.
-      *
-      * @param unchanged true to accept a file that was not modified since the position was stored
+     * not rotated.
+     *
+     * @param unchanged true to accept a file that was not modified since the position was stored
      */
     private static @Nullable Candidate find(LogPosition position, boolean unchanged, List<Candidate> candidates)
             throws IOException {

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 
 /**
  * A file that stores up to which position each log was read, so that the next run reads only new lines. One run at a
-  * time holds the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
+ * time holds the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
     private static final int VERSION = 1;

@@ -13,8 +13,8 @@ public final class ListView {
 
     /**
      * Returns a line for each object or host, then notes if the page is incomplete or more pages follow.
-      *
-      * @param counted true if the response has counts for each host; false if it lists objects
+     *
+     * @param counted true if the response has counts for each host; false if it lists objects
      */
     public static List<String> lines(JsonObject report, boolean counted) {
         List<String> lines = new ArrayList<>();

@@ -10,7 +10,7 @@ public final class LookupView {
 
     /**
      * Returns a headline with the result, and a line for each known property of the stored response. A URL with several
-      * cache keys has such a paragraph for each key.
+     * cache keys has such a paragraph for each key.
      */
     public static List<String> lines(JsonObject report, String url, Paint paint) {
         List<String> lines = new ArrayList<>(linesOf(report, url, paint));

@@ -36,7 +36,7 @@ public final class MemoryView {
 
     /**
      * Returns the anonymous memory that the kernel counts for the worker, and its parts with their shares. After these
-      * follow the budget of the cache store, and the memory-mapped files.
+     * follow the budget of the cache store, and the memory-mapped files.
      */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
@@ -71,9 +71,8 @@ public final class MemoryView {
     private static String line(JsonObject part, long whole) {
         String name = Printable.of(part.text("name", "?"));
         long bytes = part.number("bytes", 0);
-        String line =
-                String.format(
-                        Locale.ROOT, "  %-22s %10s", PART_NAMES.getOrDefault(name, name), Quantities.bytes(bytes));
+        String line = String.format(
+                Locale.ROOT, "  %-22s %10s", PART_NAMES.getOrDefault(name, name), Quantities.bytes(bytes));
         return whole == 0 ? line : line + String.format(Locale.ROOT, " %7s", Quantities.percent(bytes, whole));
     }
 }

@@ -2,8 +2,8 @@ package io.millrace.cli.render;
 
 /**
  * Colours text for a terminal with escape sequences. Immutable.
-  *
-  * @param isEnabled true to colour text; false to return it unchanged, for a file or a terminal without colours
+ *
+ * @param isEnabled true to colour text; false to return it unchanged, for a file or a terminal without colours
  */
 public record Paint(boolean isEnabled) {
     /** Returns the text in bold. */

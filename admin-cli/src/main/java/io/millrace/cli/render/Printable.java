@@ -18,7 +18,7 @@ public final class Printable {
 
     /**
      * Returns equivalent JSON in UTF-8 in which the same characters are escaped. This is needed, since JSON allows
-      * unescaped control characters from 0x7f.
+     * unescaped control characters from 0x7f.
      */
     public static byte[] json(byte[] json) {
         String text = new String(json, StandardCharsets.UTF_8);

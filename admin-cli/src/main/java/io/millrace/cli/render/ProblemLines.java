@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Formats the configuration problems in a response of the admin API, one on each line. The form is
-  * {@code file:line:column: path: problem (did you mean …?)}. Stateless.
+ * {@code file:line:column: path: problem (did you mean …?)}. Stateless.
  */
 public final class ProblemLines {
     private ProblemLines() {}

@@ -125,9 +125,8 @@ public final class PurgeView {
 
     /** Describes in one line that a purge was undone or cancelled. */
     public static List<String> changed(JsonObject purge) {
-        return List.of(
-                Printable.of(purge.text("state", "?") + ": purge " + purge.text("id", "?") + " ("
-                        + modeAndTarget(purge) + ")"));
+        return List.of(Printable.of(
+                purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + modeAndTarget(purge) + ")"));
     }
 
     /** Describes a dry run: the number and size of the objects that a purge would affect, and their first URLs. */
@@ -161,7 +160,7 @@ public final class PurgeView {
                 ? Quantities.count(purge.number("objects", 0), "object", "objects") + ", "
                         + Quantities.bytes(purge.number("bytes", 0))
                 : "not counted";
-        return List.of(Printable.of(
-                "purged: " + modeAndTarget(purge) + ", " + objects + ", purge " + purge.text("id", "?")));
+        return List.of(
+                Printable.of("purged: " + modeAndTarget(purge) + ", " + objects + ", purge " + purge.text("id", "?")));
     }
 }

@@ -27,7 +27,7 @@ public final class SettingView {
 
     /**
      * Returns a message for each value that contains environment variables. The user cannot see such a value in the
-      * file.
+     * file.
      */
     public static List<String> notes(JsonObject report) {
         List<String> notes = new ArrayList<>();

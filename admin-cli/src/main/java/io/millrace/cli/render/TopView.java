@@ -24,7 +24,7 @@ public final class TopView {
      *
      * @param title the first line
      * @param rates values and rates from two queries of the metrics
-      * @param width columns of the screen; longer lines are cut
+     * @param width columns of the screen; longer lines are cut
      * @param height lines of the screen; further lines at the bottom are omitted
      */
     public static List<String> frame(MetricRates rates, String title, int width, int height, Paint paint) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the records of a WARC 1.0 or 1.1 file from a decompressed stream. The caller reads the block of each record
-  * step by step, so a block may exceed the memory. Confined to one thread.
+ * step by step, so a block may exceed the memory. Confined to one thread.
  */
 public final class WarcReader implements Closeable {
     /** Limit of the head of a record in bytes. */
@@ -154,8 +154,8 @@ public final class WarcReader implements Closeable {
 
     /**
      * Reads the head of an HTTP message at the beginning of the block, including its empty line.
-      *
-      * @return the head without the empty line; null if the head does not end within {@code bytesMax}
+     *
+     * @return the head without the empty line; null if the head does not end within {@code bytesMax}
      */
     public byte @Nullable [] readHttpHead(int bytesMax) throws IOException {
         byte[] head = new byte[bytesMax + 2];
@@ -192,9 +192,9 @@ public final class WarcReader implements Closeable {
     /**
      * Compares the digest of the block with the digest in the head of its record. To be called after the whole block
      * was
-      * read or skipped.
-      *
-      * @return true if both are equal or the head has no digest; false if they differ or the algorithm is unknown
+     * read or skipped.
+     *
+     * @return true if both are equal or the head has no digest; false if they differ or the algorithm is unknown
      */
     public boolean isIntact(Head head) {
         String expected = head.field("warc-block-digest");

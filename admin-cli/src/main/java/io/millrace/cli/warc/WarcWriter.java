@@ -61,8 +61,8 @@ public final class WarcWriter implements Closeable {
 
     /**
      * Writes a record, and adds the fields for the digest and the length of its block.
-      *
-      * @param fields the other fields of the head, in their order
+     *
+     * @param fields the other fields of the head, in their order
      * @param begin the beginning of the block
      * @param rest the rest of the block; null for none
      */

@@ -16,7 +16,7 @@ import java.time.Duration;
 abstract class ConfigChangeCommand extends ApiCommand {
     /**
      * Timeout of a change. It exceeds the admin API's own limit of 5 minutes for the start of a new worker, so that its
-      * error message arrives first.
+     * error message arrives first.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
@@ -36,8 +36,8 @@ abstract class ConfigChangeCommand extends ApiCommand {
 
     /**
      * Shows the report of the admin API about a change. Returns the exit code.
-      *
-      * @param adviceIfInvalid advice for the user if the configuration is invalid
+     *
+     * @param adviceIfInvalid advice for the user if the configuration is invalid
      */
     final int report(AdminResponse response, String adviceIfInvalid) throws AdminClientException, CommandFailure {
         JsonObject report = answered(response);

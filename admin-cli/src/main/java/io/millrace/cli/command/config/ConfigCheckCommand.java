@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
 /**
  * The command {@code millctl config check}. A launcher that is reachable through a Unix socket checks the file, since
  * it
-  * runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
-  * Confined to one thread.
+ * runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
+ * Confined to one thread.
  */
 @Command(
         name = "check",

@@ -13,9 +13,9 @@ import picocli.CommandLine.Command;
 
 /**
  * The command {@code millctl config schema}. It prints the schema of the running launcher, whose version reads the
-  * configuration file. If no launcher is found, or it does not respond, it runs {@code bin/millrace schema}. Confined
-  * to
-  * one thread.
+ * configuration file. If no launcher is found, or it does not respond, it runs {@code bin/millrace schema}. Confined
+ * to
+ * one thread.
  */
 @Command(
         name = "schema",

@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * The command {@code millctl import ats}. It runs {@code bin/millrace import ats}, which converts a configuration
-  * directory of Traffic Server. Confined to one thread.
+ * directory of Traffic Server. Confined to one thread.
  */
 @Command(
         name = "ats",

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 /**
  * Generates manual pages in the roff format of {@code man(1)} from the definition of the commands. There is a
  * commandPage for
-  * the program, and a commandPage for each top-level command. Confined to one thread.
+ * the program, and a commandPage for each top-level command. Confined to one thread.
  */
 public final class ManualPages {
     private final CommandSpec root;
@@ -30,9 +30,9 @@ public final class ManualPages {
 
     /**
      * Returns the lines of each commandPage, by commandPage name without section, such as {@code millctl-config}.
-      *
-      * @param exits meaning of each exit code that all commands have in common
-      * @param variables meaning of each environment variable of the program
+     *
+     * @param exits meaning of each exit code that all commands have in common
+     * @param variables meaning of each environment variable of the program
      */
     public static Map<String, List<String>> of(
             CommandLine root, Map<String, String> exits, Map<String, String> variables) {

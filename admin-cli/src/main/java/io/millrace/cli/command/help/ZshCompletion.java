@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
  * Generates the completion script of a program for zsh, with a description of each option and command. The script has a
-  * function for every command, which calls {@code _arguments} of zsh. Confined to one thread.
+ * function for every command, which calls {@code _arguments} of zsh. Confined to one thread.
  */
 public final class ZshCompletion {
     /** The zsh action that completes a value, by the label of the value in the help. Other values are not completed. */
@@ -34,7 +34,7 @@ public final class ZshCompletion {
 
     /**
      * Returns the script. zsh loads it from a file that is named after the program with an underscore before it. A user
-      * may also load it with {@code source}.
+     * may also load it with {@code source}.
      */
     public static String of(CommandLine root) {
         return String.join("\n", new ZshCompletion(root.getCommandSpec()).script());

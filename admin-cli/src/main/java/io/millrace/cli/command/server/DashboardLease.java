@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lease that this process renews, so that the launcher keeps the port of a dashboard open. A failed renewal is
-  * repeated until the lease expires, since the launcher may only be busy.
+ * repeated until the lease expires, since the launcher may only be busy.
  *
  * <p>Confined to one thread, except for {@link #close}, which is thread-safe.
  */
@@ -46,7 +46,7 @@ final class DashboardLease {
      *
      * @param messages receives lines about failed renewals
      * @param id identifier of the lease from the launcher
-      * @param length duration of the lease; each renewal starts this duration again
+     * @param length duration of the lease; each renewal starts this duration again
      */
     DashboardLease(AdminClient client, Pause pause, Consumer<String> messages, String id, Duration length) {
         this.client = client;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A signal handler with which Ctrl-C ends only the current command of the shell. It interrupts the thread that runs the
-  * command. The JDK's unsupported class {@code sun.misc.Signal} is accessed by reflection. If a JDK lacks this class,
-  * Ctrl-C ends the shell.
+ * command. The JDK's unsupported class {@code sun.misc.Signal} is accessed by reflection. If a JDK lacks this class,
+ * Ctrl-C ends the shell.
  */
 final class Interrupts implements InvocationHandler {
     private final Thread thread;

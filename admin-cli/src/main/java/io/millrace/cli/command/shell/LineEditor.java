@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A line editor with history and completion, for a terminal that delivers each key at once. It knows the usual Emacs
-  * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
-  * than the terminal scrolls sideways. Confined to one thread.
+ * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
+ * than the terminal scrolls sideways. Confined to one thread.
  */
 final class LineEditor {
     private static final int ESCAPE = 0x1b;
@@ -34,9 +34,9 @@ final class LineEditor {
 
     /**
      * Creates an editor.
-      *
-      * @param width returns the number of columns of the terminal
-      * @param completion returns the candidates for the last word of a line
+     *
+     * @param width returns the number of columns of the terminal
+     * @param completion returns the candidates for the last word of a line
      */
     LineEditor(InputStream in, PrintStream out, IntSupplier width, Function<String, List<String>> completion) {
         this.in = in;

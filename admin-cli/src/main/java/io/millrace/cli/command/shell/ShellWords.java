@@ -5,11 +5,11 @@ import java.util.List;
 
 /**
  * A command line that is split into words as in a Unix shell. Quotes group characters, and a backslash makes the next
-  * character literal. Variables, patterns and pipes are not supported. Immutable.
+ * character literal. Variables, patterns and pipes are not supported. Immutable.
  *
  * @param words the words without quotes
  * @param isOpen true if a quote is not closed
-  * @param endsInWord true if no space follows the last word, so that completion extends this word
+ * @param endsInWord true if no space follows the last word, so that completion extends this word
  */
 record ShellWords(List<String> words, boolean isOpen, boolean endsInWord) {
     /** Splits a line. A {@code #} at the beginning of a word starts a comment. */

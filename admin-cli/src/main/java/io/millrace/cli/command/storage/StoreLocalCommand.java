@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * Base class of commands that run {@code bin/millrace store} to examine a storage path on this machine. The command
-  * passes on the output and exit code. No running proxy is needed. Confined to one thread.
+ * passes on the output and exit code. No running proxy is needed. Confined to one thread.
  */
 public abstract class StoreLocalCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A storage path that no running proxy has open.")

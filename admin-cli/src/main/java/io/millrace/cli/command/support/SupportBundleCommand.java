@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 
 /**
  * The command {@code millctl support bundle}, which writes an archive for a bug report. It also works without a worker
-  * or a launcher: a file that cannot be collected is listed with the reason. Confined to one thread.
+ * or a launcher: a file that cannot be collected is listed with the reason. Confined to one thread.
  */
 @Command(
         name = "bundle",
@@ -192,7 +192,10 @@ public final class SupportBundleCommand implements Callable<Integer> {
         }
         for (int i = 0; i < logs.size(); i++) {
             local.log(
-            "log/" + (i + 1) + "-" + archiveName(String.valueOf(logs.get(i).getFileName())), logs.get(i), lines);
+                    "log/" + (i + 1) + "-"
+                            + archiveName(String.valueOf(logs.get(i).getFileName())),
+                    logs.get(i),
+                    lines);
         }
     }
 

@@ -112,7 +112,7 @@ public final class MetricMonitorCommand extends ApiCommand {
 
     /**
      * Returns the samples of the requested metrics, in the order of the command line, each sample once. After a restart
-      * the worker may not have all samples yet.
+     * the worker may not have all samples yet.
      */
     private List<MetricSample> wanted(Snapshot seen) {
         Set<MetricSample> wanted = new LinkedHashSet<>();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A terminal that shows full-screen output and delivers each key at once, without echo. {@link #close} restores the
-  * former settings; after Ctrl-C a shutdown hook restores them. Confined to one thread, except for the hook.
+ * former settings; after Ctrl-C a shutdown hook restores them. Confined to one thread, except for the hook.
  */
 final class Terminal implements Screen, AutoCloseable {
     /** Selects the alternate screen and hides the cursor. */
@@ -16,6 +16,7 @@ final class Terminal implements Screen, AutoCloseable {
 
     /** Shows the cursor and returns to the normal screen. */
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
+
     private static final int WIDTH = 80;
     private static final int HEIGHT = 24;
 

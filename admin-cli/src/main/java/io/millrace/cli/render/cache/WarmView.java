@@ -18,10 +18,10 @@ public final class WarmView {
 
     /**
      * Returns the lines of the report.
-      *
-      * @param feed the input, with the numbers of repeated and invalid URLs
-      * @param complete false if the run was interrupted
-      * @param seconds duration of this run
+     *
+     * @param feed the input, with the numbers of repeated and invalid URLs
+     * @param complete false if the run was interrupted
+     * @param seconds duration of this run
      */
     public static List<String> lines(WarmTally tally, Feed feed, boolean complete, long seconds) {
         List<String> lines = new ArrayList<>();

@@ -70,8 +70,8 @@ public final class FiguresView {
             return micros + "us";
         }
         return micros < MICROS_PER_SECOND
-        ? Quantities.tenths(micros / MICROS_PER_MILLI) + "ms"
-        : Quantities.tenths(micros / MICROS_PER_SECOND) + "s";
+                ? Quantities.tenths(micros / MICROS_PER_MILLI) + "ms"
+                : Quantities.tenths(micros / MICROS_PER_SECOND) + "s";
     }
 
     private static String right(String text) {
