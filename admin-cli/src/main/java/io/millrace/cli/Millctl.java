@@ -183,7 +183,7 @@ public final class Millctl {
                 .addSubcommand(new ConfigSchemaCommand(invocation));
     }
 
-    /** Runs one command line that the user typed in {@code millctl shell}, with the output streams of the shell. */
+    /** Runs a command line of {@code millctl shell}, with the output streams of the shell. */
     private static int runInShell(Invocation shell, List<String> words) {
         return run(
                 words.toArray(new String[0]),

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes secrets from texts of a support bundle, and counts the removals for each kind of secret. It works on YAML,
+ * Removes secrets from texts of a support bundle, and counts what it removes. It works on YAML,
  * JSON, command lines and log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
  */
 public final class Redaction {
@@ -72,7 +72,7 @@ public final class Redaction {
         return lines(text, false, false);
     }
 
-    /** Removes secrets and URL queries from log lines, and replaces IP addresses unless they are kept. */
+    /** Removes secrets and URL queries from log lines. Also replaces IP addresses, unless they are kept. */
     public String log(String text) {
         return lines(text, true, true);
     }
@@ -164,7 +164,7 @@ public final class Redaction {
         return safe.append(line, at, line.length()).toString();
     }
 
-    /** Removes URL queries: the part of a word after a question mark, if a slash precedes it in the word. */
+    /** Removes URL queries. A query is the part of a word after a question mark that follows a slash. */
     private String withoutQueries(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         boolean slash = false;

@@ -42,8 +42,8 @@ public sealed interface AdminAddress {
     }
 
     /**
-     * Parses an address: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
-     * {@code http://HOST:PORT} or {@code https://HOST:PORT}.
+     * Parses an address. Accepts the path of a socket, a state directory with a socket in it, {@code unix:PATH},
+      * {@code http://HOST:PORT} and {@code https://HOST:PORT}.
      *
      * @throws IllegalArgumentException if the text is invalid; the message describes the problem
      */

@@ -96,7 +96,7 @@ public final class JsonObject {
                 : (Object) parser.getLongValue();
     }
 
-    /** Returns the names of the members that are not null, in the order of the text. */
+    /** Returns the names of the members that are not null, in their order. */
     public Set<String> names() {
         return Collections.unmodifiableSet(members.keySet());
     }

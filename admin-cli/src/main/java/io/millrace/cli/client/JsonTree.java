@@ -63,7 +63,7 @@ public final class JsonTree {
         return this;
     }
 
-    /** Writes a nested object, which contains one further object for each map entry, named by the key. */
+    /** Writes a nested object that contains an object for each map entry, named by its key. */
     public <T> JsonTree each(String name, Map<String, T> entries, BiConsumer<JsonTree, T> members) {
         return below(name, self -> entries.forEach((key, value) -> below(key, inner -> members.accept(inner, value))));
     }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The metric families of a text in the Prometheus format, with kind, help and label names. Immutable.
+ * The metric families of a text in the Prometheus format. Immutable.
  *
  * @param all in the order of the text
  */
@@ -94,7 +94,7 @@ public record MetricFamilies(List<Family> all) {
         };
     }
 
-    /** Returns true for a sample that only increases: a counter, or a count, sum or bucket of a histogram. */
+    /** Returns true for a sample that only increases, such as a counter or a histogram's count. */
     public boolean isCounter(MetricSample sample) {
         for (Family family : all) {
             if (isOf(sample.name(), family.name(), family.kind())) {

@@ -59,7 +59,7 @@ public final class MetricRates {
         return sum / seconds;
     }
 
-    /** Returns the different values of a label among the later samples of a metric, in the order of the text. */
+    /** Returns the different values of a label among the later samples of a metric. */
     public List<String> labels(String name, String label) {
         Set<String> values = new LinkedHashSet<>();
         for (MetricSample sample : after) {

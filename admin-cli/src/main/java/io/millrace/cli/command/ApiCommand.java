@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** Base class of commands that send a request to the admin API and show the response. Confined to one thread. */
+/** Base class of commands that send requests to the admin API and show responses. Confined to one thread. */
 public abstract class ApiCommand implements Callable<Integer> {
     private final Invocation invocation;
     private final Duration timeout;
@@ -193,7 +193,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         return new String[0];
     }
 
-    /** Returns advice for the user if the worker cannot execute the request (status 502, 503 or 504). */
+    /** Returns advice for the user after a response with status 502, 503 or 504. */
     protected String whatNext() {
         return "check its state: " + invocation.statusCommand();
     }

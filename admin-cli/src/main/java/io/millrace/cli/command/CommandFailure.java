@@ -2,7 +2,7 @@ package io.millrace.cli.command;
 
 import java.util.List;
 
-/** Thrown to end a command with an exit code, an error message, and advice for the user. */
+/** Thrown to end a command with an exit code, a message, and advice for the user. */
 public final class CommandFailure extends Exception {
     private final int exitCode;
     private final List<String> adviceLines;

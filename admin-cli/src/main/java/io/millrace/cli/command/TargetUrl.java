@@ -16,7 +16,7 @@ public final class TargetUrl {
 
     private TargetUrl() {}
 
-    /** Throws an exception unless {@code url} is an http or https URL with a host and without spaces. */
+    /** Throws an exception unless a URL has the scheme http or https, a host, and no spaces. */
     public static void check(String url) throws CommandFailure {
         String lower = url.toLowerCase(Locale.ROOT);
         int start = lower.startsWith("http://") ? 7 : lower.startsWith("https://") ? 8 : 0;

@@ -11,7 +11,7 @@ public enum CacheGroup {
     MISS,
     /** An error or a refusal. */
     ERROR,
-    /** Any other request, for example one that the proxy answered itself, or a line without a result code. */
+    /** Any other request. Examples are a response of the proxy itself, and a line without a result code. */
     OTHER;
 
     /** Returns the name of the group in text and JSON, in lower case. */

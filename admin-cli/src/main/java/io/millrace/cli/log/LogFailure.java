@@ -26,7 +26,7 @@ public final class LogFailure {
         return named.getFile() + ": " + reason;
     }
 
-    /** Returns the failure with a file name added, since most failures to read or write do not contain one. */
+    /** Adds the file name to a failure. Most failures to read or write do not contain it. */
     public static FileSystemException of(Path file, IOException failure) {
         if (failure instanceof FileSystemException named) {
             return named;

@@ -67,7 +67,7 @@ public final class LogFollower implements AutoCloseable {
             }
         }
 
-        /** Continues at the beginning if the file was truncated, that is, it is shorter than the bytes read. */
+        /** Continues at the beginning if the file is shorter than the bytes read, since it was truncated. */
         void rewindIfTruncated() throws IOException {
             if (channel.size() < channel.position()) {
                 channel.position(0);

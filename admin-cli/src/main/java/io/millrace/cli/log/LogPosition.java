@@ -34,7 +34,7 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return new LogPosition(bytes, mark, modifiedMillis);
     }
 
-    /** Returns true if this position belongs to the file, that is, the bytes before it have the same hash. */
+    /** Returns true if the bytes before this position have the same hash in the file. */
     boolean isIn(Path file) throws IOException {
         return mark.equals(markOf(file, bytes));
     }

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects statistics of access logs, for all sites together and for each site, like Traffic Server's
- * {@code traffic_logstats}. A site is a host of the requested URLs. Confined to one thread.
+ * Collects statistics of access logs for each site, like Traffic Server's {@code traffic_logstats}. A site is a host of
+ * the requested URLs. Confined to one thread.
  */
 public final class LogStats {
     /** Limit of hosts that are counted separately, since clients can invent any number of hosts. */

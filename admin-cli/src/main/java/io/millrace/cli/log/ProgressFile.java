@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A file that stores up to which position each log was read, so that the next run reads only new lines. One run at a
+ * A file with the position up to which each log was read. The next run reads only new lines. One run at a
  * time holds the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
@@ -120,7 +120,7 @@ public final class ProgressFile implements AutoCloseable {
     }
 
     /**
-     * Passes the lines that were added to a log since the last saved run to {@code lines}.
+     * Reads the lines that were added to a log since the last saved run.
      *
      * @param lines receives each new line
      * @param warnings receives a message for each part that could not be read

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Finds the most requested URLs with a table of fixed size (algorithm Space-Saving, Metwally and others, 2005). If the
+ * Finds the most requested URLs with a table of fixed size (Space-Saving, Metwally 2005). If the
  * table is full, a new URL replaces the URL with the lowest count. The new URL starts with the replaced count, which
  * is
  * stored as its error. So a count is too high by at most its error. Confined to one thread.

@@ -13,7 +13,8 @@ public final class DiffView {
     private DiffView() {}
 
     /**
-     * Returns a line for each setting that differs from its default, and then for each change that a reload would make.
+     * Returns a line for each setting that differs from its default. After these follow the changes that a reload would
+     * make.
      * A
      * star marks a value that {@code config set} has set.
      */

@@ -12,7 +12,7 @@ public final class ListView {
     private ListView() {}
 
     /**
-     * Returns a line for each object or host, then notes if the page is incomplete or more pages follow.
+     * Returns a line for each object or host. Notes follow if the page is incomplete or not the last.
      *
      * @param counted true if the response has counts for each host; false if it lists objects
      */

@@ -9,7 +9,7 @@ public final class LookupView {
     private LookupView() {}
 
     /**
-     * Returns a headline with the result, and a line for each known property of the stored response. A URL with several
+     * Returns a headline with the result, and lines with properties of the stored response. A URL with several
      * cache keys has such a paragraph for each key.
      */
     public static List<String> lines(JsonObject report, String url, Paint paint) {

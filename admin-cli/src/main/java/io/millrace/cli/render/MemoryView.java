@@ -35,8 +35,8 @@ public final class MemoryView {
     private MemoryView() {}
 
     /**
-     * Returns the anonymous memory that the kernel counts for the worker, and its parts with their shares. After these
-     * follow the budget of the cache store, and the memory-mapped files.
+     * Returns the worker's anonymous memory as the kernel counts it, and its parts. After these follow the budget of
+     * the cache store, and the memory-mapped files.
      */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();

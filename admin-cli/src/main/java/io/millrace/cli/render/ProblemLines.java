@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class ProblemLines {
     private ProblemLines() {}
 
-    /** Returns a line for each element of the member {@code problems}, which may be objects or strings. */
+    /** Returns a line for each problem. The member {@code problems} may contain objects or strings. */
     public static List<String> of(JsonObject answer) {
         List<String> lines = new ArrayList<>();
         for (JsonObject problem : answer.objects("problems")) {

@@ -13,7 +13,7 @@ public final class PurgeView {
     private PurgeView() {}
 
     /**
-     * Describes a purge by scope, such as a host or a tag, in one line: scope, stamp, identifier, count, explanation.
+     * Describes the purge of a scope, such as a host or a tag, in one line.
      */
     public static List<String> scope(JsonObject report) {
         String scope = report.text("scope", "");
@@ -28,7 +28,7 @@ public final class PurgeView {
         return report.has("objects") ? ", " + Quantities.count(report.number("objects", 0), "object", "objects") : "";
     }
 
-    /** Describes the purge of a URL in one line: whether a response was stored, the URL, and the number of objects. */
+    /** Describes the purge of a URL in one line, and whether a response was stored. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);
         String outcome;
@@ -129,7 +129,7 @@ public final class PurgeView {
                 purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + modeAndTarget(purge) + ")"));
     }
 
-    /** Describes a dry run: the number and size of the objects that a purge would affect, and their first URLs. */
+    /** Describes the dry run of a purge: number, size and first URLs of the affected objects. */
     public static List<String> dryRun(JsonObject run) {
         List<String> lines = new ArrayList<>();
         long objects = run.number("objects", 0);

@@ -10,7 +10,9 @@ public final class ReloadView {
 
     private ReloadView() {}
 
-    /** Returns a line for each changed setting with outcome, key and explanation, then a line for each problem. */
+    /**
+     * Returns a line for each changed setting, and then for each problem. A setting has outcome, key and explanation.
+     */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> settings = report.objects("settings");
         int keyWidth = 0;

@@ -62,7 +62,7 @@ public final class SettingView {
         return words == null ? "not set" : Printable.of(words);
     }
 
-    /** Returns a paragraph for each key: meaning, value, default, type, bounds and effect of a change. */
+    /** Returns a paragraph for each key, with meaning, value, default, type and bounds. */
     public static List<String> descriptions(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {

@@ -137,7 +137,7 @@ public final class StatusView {
         }
     }
 
-    /** Returns true if the last reload was rejected, so that the previous configuration is still in use. */
+    /** Returns true if the last reload was rejected. The previous configuration is then still in use. */
     public static boolean isLastReloadRejected(JsonObject status) {
         JsonObject config = status.object("config");
         return config.has("last_reload") && !config.object("last_reload").isTrue("ok");

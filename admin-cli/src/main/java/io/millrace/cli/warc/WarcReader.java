@@ -142,7 +142,7 @@ public final class WarcReader implements Closeable {
         left -= count;
     }
 
-    /** Reads exactly {@code length} bytes of the block, or all its remaining bytes if there are fewer. */
+    /** Reads {@code length} bytes of the block, or all remaining bytes if there are fewer. */
     public byte[] readFully(int length) throws IOException {
         byte[] bytes = new byte[(int) Math.min(length, left)];
         int at = 0;

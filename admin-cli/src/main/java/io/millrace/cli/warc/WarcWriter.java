@@ -60,7 +60,7 @@ public final class WarcWriter implements Closeable {
     }
 
     /**
-     * Writes a record, and adds the fields for the digest and the length of its block.
+     * Writes a record. Adds the fields for digest and length of its block.
      *
      * @param fields the other fields of the head, in their order
      * @param begin the beginning of the block

@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Generates the completion script of a program for zsh, with a description of each option and command. The script has a
+ * Generates the completion script of a program for zsh. The script has a
  * function for every command, which calls {@code _arguments} of zsh. Confined to one thread.
  */
 public final class ZshCompletion {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a URL with a login code in the user's browser, without showing the code to other users. They can read the
+ * Opens a URL in the browser, and hides its login code from other users. They can read the
  * arguments of a process. So the browser's argument is a private file, which redirects to the URL. {@link #close} or
  * the end of the process deletes the file. Confined to one thread.
  */

@@ -10,7 +10,7 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line editor with history and completion, for a terminal that delivers each key at once. It knows the usual Emacs
+ * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs
  * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
  * than the terminal scrolls sideways. Confined to one thread.
  */

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The history of the shell: earlier lines, stored in a file that only its owner can read. If the file cannot be used,
+ * The history of the shell, stored in a file that only its owner can read. If the file cannot be used,
  * the
  * shell works without a stored history. Confined to one thread.
  */

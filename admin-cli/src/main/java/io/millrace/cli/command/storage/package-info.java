@@ -1,4 +1,4 @@
-/** Commands that show and change the storage paths of a running proxy, or check those of a stopped one. */
+/** Commands for the storage paths of a running or a stopped proxy. */
 @NullMarked
 package io.millrace.cli.command.storage;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts the responses that an export or import has copied or left out, and formats the counts. The number of different
+ * Counts and reports the responses that an export or import has copied or left out. The number of different
  * reasons for leaving out is bounded. Confined to one thread.
  */
 public final class CopyReport {

@@ -24,7 +24,7 @@ public final class FiguresView {
 
     private FiguresView() {}
 
-    /** Returns curves of the request rate and the 99th percentile, then a line for each time step. */
+    /** Returns curves of request rate and 99th percentile, then a line for each time step. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> points = report.objects("points");
         if (points.isEmpty()) {
