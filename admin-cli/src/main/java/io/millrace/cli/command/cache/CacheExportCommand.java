@@ -18,6 +18,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -90,17 +91,15 @@ public final class CacheExportCommand extends ApiCommand {
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Path unfinished = directory().resolve(out.getFileName() + ".part");
         shownNanos = System.nanoTime();
         try {
             boolean isDone = false;
+            // Exclusive, with an unpredictable name and mode 0600: responses may be confidential.
+            Path unfinished = Files.createTempFile(directory(), ".millctl-export", null);
             unfinished.toFile().deleteOnExit();
             try (WarcWriter warc = new WarcWriter(
-                    new BufferedOutputStream(Files.newOutputStream(
-                            unfinished,
-                            StandardOpenOption.CREATE,
-                            StandardOpenOption.TRUNCATE_EXISTING,
-                            StandardOpenOption.WRITE)),
+                    new BufferedOutputStream(
+                            Files.newOutputStream(unfinished, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)),
                     out.toString().endsWith(".gz"))) {
                 JsonObject status = answered(client.get("/v1/status"));
                 warc.info("Millrace/" + status.text("version", "unknown"), System.currentTimeMillis());
