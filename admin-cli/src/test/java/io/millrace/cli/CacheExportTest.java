@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.warc.WarcReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,6 +78,27 @@ final class CacheExportTest {
         assertEquals("kept", Files.readString(victim));
         assertEquals("rw-------", mode(out));
         assertEquals(List.of("out.warc", "out.warc.part", "victim"), names());
+    }
+
+    @Test
+    void aRequestIsWrittenInFrontOfEveryResponse() throws IOException {
+        Path out = directory.resolve("out.warc");
+        export(out);
+        try (WarcReader warc = new WarcReader(Files.newInputStream(out))) {
+            assertEquals("warcinfo", next(warc).field("warc-type"));
+            WarcReader.Head request = next(warc);
+            assertEquals("request", request.field("warc-type"));
+            String text = new String(warc.readFully(1000), StandardCharsets.ISO_8859_1);
+            assertEquals("GET /x?y HTTP/1.1\r\nHost: a.example\r\n\r\n", text);
+            WarcReader.Head response = next(warc);
+            assertEquals("response", response.field("warc-type"));
+            assertEquals(request.field("warc-record-id"), response.field("warc-concurrent-to"));
+            assertEquals(response.field("warc-record-id"), request.field("warc-concurrent-to"));
+        }
+    }
+
+    private static WarcReader.Head next(WarcReader warc) throws IOException {
+        return Objects.requireNonNull(warc.next());
     }
 
     @Test

@@ -187,18 +187,14 @@ public final class CacheExportCommand extends ApiCommand {
     private void write(WarcWriter warc, JsonObject object, Spool content) throws IOException {
         String url = object.text("url", "");
         String received = WarcWriter.date(object.number("received_at_ms", 0));
-        String requestId = object.isTrue("varies") ? WarcWriter.newId() : null;
+        String requestId = WarcWriter.newId();
         String responseId = WarcWriter.newId();
-        if (requestId != null) {
-            Map<String, String> fields = record("request", requestId, received, url);
-            fields.put("WARC-Concurrent-To", responseId);
-            fields.put("Content-Type", "application/http;msgtype=request");
-            warc.record(fields, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
-        }
+        Map<String, String> asked = record("request", requestId, received, url);
+        asked.put("WARC-Concurrent-To", responseId);
+        asked.put("Content-Type", "application/http;msgtype=request");
+        warc.record(asked, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
         Map<String, String> fields = record("response", responseId, received, url);
-        if (requestId != null) {
-            fields.put("WARC-Concurrent-To", requestId);
-        }
+        fields.put("WARC-Concurrent-To", requestId);
         fields.put("Content-Type", "application/http;msgtype=response");
         fields.put("Millrace-Requested", WarcWriter.date(object.number("requested_at_ms", 0)));
         fields.put("Millrace-Exported", WarcWriter.date(object.number("now_ms", 0)));
