@@ -37,6 +37,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Copies of stored responses out of a proxy and into it, on real sockets. */
 class CopiedResponsesTest {
@@ -92,6 +93,7 @@ class CopiedResponsesTest {
         return new NewCopy(
                 copy.url(),
                 copy.head(),
+                "GET",
                 copy.varies() ? copy.requestFields() : null,
                 copy.length(),
                 copy.ageSeconds(),
@@ -123,6 +125,7 @@ class CopiedResponsesTest {
         return new NewCopy(
                 url,
                 ("HTTP/1.1 200 OK\r\n" + fields).getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
                 requestFields.length == 0 ? null : List.of(requestFields),
                 4,
                 10,
@@ -191,6 +194,7 @@ class CopiedResponsesTest {
         NewCopy ahead = new NewCopy(
                 URL,
                 "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
                 null,
                 4,
                 200,
@@ -215,6 +219,9 @@ class CopiedResponsesTest {
                 "private, -, private, X: y",
                 "max-age=600, -, vary-any, Vary: *",
                 "max-age=600, -, transfer-encoding, Transfer-Encoding: chunked",
+                "max-age=600, -, length, Content-Length: 5",
+                "max-age=600, -, length, Content-Length: 04",
+                "max-age=600, -, -, Content-Length: 4",
                 "max-age=0, -, no-lifetime, X: y"
             })
     void onlyResponsesThatMayBeStoredAreStored(String control, String request, String reason, String field)
@@ -226,6 +233,26 @@ class CopiedResponsesTest {
         assertEquals(
                 reason == null ? "copy" : "hello",
                 proxy.get("/a", "Accept-Language: de\r\n").text());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HEAD", "POST", "get"})
+    void onlyResponsesToGetAreStored(String method) throws Exception {
+        start(FRESH, "hello");
+        NewCopy get = handMade(URL, FRESH + "Content-Length: 9\r\n");
+        NewCopy copy = new NewCopy(
+                URL,
+                get.head(),
+                method,
+                List.of(),
+                4,
+                get.ageSeconds(),
+                get.requestMillis(),
+                get.exportedMillis(),
+                -1,
+                new byte[0]);
+        assertEquals(Progress.refused("method"), imported(copy));
+        assertEquals("hello", proxy.get("/a").text());
     }
 
     @Test
@@ -270,14 +297,14 @@ class CopiedResponsesTest {
                 .getBytes(StandardCharsets.ISO_8859_1);
         long max = Long.MAX_VALUE;
         for (long[] times : new long[][] {{max, 0, max}, {max, max, 0}, {max, max, max}, {0, 0, 0}}) {
-            NewCopy copy = new NewCopy(URL, head, null, 4, times[0], times[1], times[2], -1, new byte[0]);
+            NewCopy copy = new NewCopy(URL, head, "GET", null, 4, times[0], times[1], times[2], -1, new byte[0]);
             imported(copy);
         }
         assertEquals("hello", proxy.get("/a").text());
         ExecutionException tags = assertThrows(
                 ExecutionException.class,
                 () -> now(imports.begin(
-                        new NewCopy(URL, head, null, 4, 0, 0, 0, -1, new byte[] {'a'}), AdminCaller.UNKNOWN)));
+                        new NewCopy(URL, head, "GET", null, 4, 0, 0, 0, -1, new byte[] {'a'}), AdminCaller.UNKNOWN)));
         assertEquals(400, ((AdminException) tags.getCause()).status());
     }
 

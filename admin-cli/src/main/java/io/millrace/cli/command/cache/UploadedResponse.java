@@ -160,6 +160,9 @@ final class UploadedResponse {
 
     private static Map<String, Object> with(RequestRecords.Request request, Map<String, Object> members) {
         members.put("request_fields", request.fields());
+        if (!request.method().equals("GET")) {
+            members.put("request_method", request.method());
+        }
         return members;
     }
 

@@ -150,6 +150,12 @@ public final class ResponseImport {
 
     private @Nullable String refusal(RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
         FieldSection fields = response.fields();
+        if (!copied.method().equals("GET")) {
+            return "method";
+        }
+        if (!isWhole()) {
+            return "length";
+        }
         if (fields.contains(FieldName.TRANSFER_ENCODING)) {
             return "transfer-encoding";
         }
@@ -163,6 +169,19 @@ public final class ResponseImport {
         }
         boolean varies = !rules.key().variance(fields).isNone();
         return varies && !copied.hasRequest() ? "no-request" : null;
+    }
+
+    /** Whether no Content-Length differs from the length of the content: the content may be cut, or that of a HEAD. */
+    private boolean isWhole() {
+        FieldSection fields = copied.fields();
+        String length = Long.toString(copied.length());
+        for (int line = fields.find(FieldName.CONTENT_LENGTH); line >= 0; ) {
+            if (!fields.valueEqualsIgnoreCase(line, length)) {
+                return false;
+            }
+            line = fields.next(FieldName.CONTENT_LENGTH, line);
+        }
+        return true;
     }
 
     private StoredHead head(

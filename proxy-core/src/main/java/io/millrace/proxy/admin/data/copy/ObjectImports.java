@@ -298,6 +298,7 @@ public final class ObjectImports implements CopyTarget {
         long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());
         return new CopiedResponse(
                 url,
+                copy.requestMethod(),
                 selecting,
                 copy.requestFields() != null,
                 status,
