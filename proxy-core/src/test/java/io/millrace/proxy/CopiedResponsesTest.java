@@ -2,6 +2,7 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -396,6 +397,45 @@ class CopiedResponsesTest {
         proxy.getAndSettle("/a");
         assertEquals("newer-stored", imported(handMade(URL, FRESH)).reason());
         assertEquals("hello", proxy.get("/a").text());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, ''", "false, Vary: Accept-Language", "true, ''", "true, Vary: Accept-Language"})
+    void aResponseThatIsStoredDuringTheUploadIsNotReplaced(boolean isOnDisk, String vary) throws Exception {
+        String fields = vary.isEmpty() ? FRESH : FRESH + vary + "\r\n";
+        byte[] body = ProxyExtension.content(isOnDisk ? 2 << 20 : 10);
+        proxy.start(
+                request -> request.ok(fields, body),
+                config -> isOnDisk
+                        ? config.storage(directory.resolve("cache"), 64 << 20).set("cache.ram_size", "1MiB")
+                        : config);
+        adapt();
+        byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
+        NewCopy copy = handMade(URL, fields, "Accept-Language: de");
+        String upload = now(imports.begin(copy, AdminCaller.UNKNOWN)).upload();
+        assertNotNull(upload);
+        now(imports.add(upload, 0, content));
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
+        if (isOnDisk && vary.isEmpty()) {
+            assertFalse(proxy.proxy().store().isInRam(proxy.proxy().store().key(key(URL))));
+        }
+        assertEquals(Progress.refused("newer-stored"), now(imports.end(upload, sha256(content))));
+        assertArrayEquals(body, proxy.get("/a", "Accept-Language: de\r\n").content());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void aMarkerThatIsStoredDuringTheUploadIsNotReplaced() throws Exception {
+        start(FRESH + "Vary: Accept-Language\r\n", "hello");
+        byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
+        String upload =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        assertNotNull(upload);
+        now(imports.add(upload, 0, content));
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
+        assertEquals(Progress.refused("newer-stored"), now(imports.end(upload, sha256(content))));
+        assertEquals("hello", proxy.get("/a", "Accept-Language: de\r\n").text());
+        assertEquals(1, proxy.origin().requests());
     }
 
     @Test

@@ -54,14 +54,16 @@ public final class ObjectImports implements CopyTarget {
 
     /** An upload. Confined to the event loop. */
     private static final class Upload {
+        private final ResponseImport.Opened opened;
         private final ObjectWriter<StoredHead> writer;
         private final MessageDigest digest;
         private final long length;
         private long position;
         private @Nullable Future<?> expiry;
 
-        Upload(ObjectWriter<StoredHead> writer, MessageDigest digest, long length) {
-            this.writer = writer;
+        Upload(ResponseImport.Opened opened, MessageDigest digest, long length) {
+            this.opened = opened;
+            this.writer = opened.writer();
             this.digest = digest;
             this.length = length;
         }
@@ -126,13 +128,13 @@ public final class ObjectImports implements CopyTarget {
                 shared.clock(),
                 known,
                 home().loop());
-        ResponseImport.begin(parts, response, (writer, refusal) -> {
-            if (writer == null) {
+        ResponseImport.begin(parts, response, (opened, refusal) -> {
+            if (opened == null) {
                 refuse(refusal, reply);
                 return;
             }
             String id = ids.next();
-            Upload upload = new Upload(writer, sha256(), response.length());
+            Upload upload = new Upload(opened, sha256(), response.length());
             uploads.put(id, upload);
             touch(id, upload);
             reply.complete(new Progress(id, false, null));
@@ -201,14 +203,23 @@ public final class ObjectImports implements CopyTarget {
                 refuse(refusal, reply);
                 return;
             }
-            upload.writer.complete(upload.length);
-            if (upload.writer.isFailed()) {
-                refuse("purged-or-full", reply);
-                return;
-            }
-            home().counters().increment(Counter.COPIES_IMPORTED);
-            reply.complete(new Progress(null, true, null));
+            upload.opened.compare(newer -> guarded(reply, () -> complete(upload, newer, reply)));
         });
+    }
+
+    private void complete(Upload upload, String refusal, CompletableFuture<Progress> reply) {
+        if (!refusal.isEmpty()) {
+            upload.writer.abort();
+            refuse(refusal, reply);
+            return;
+        }
+        upload.writer.complete(upload.length);
+        if (upload.writer.isFailed()) {
+            refuse("purged-or-full", reply);
+            return;
+        }
+        home().counters().increment(Counter.COPIES_IMPORTED);
+        reply.complete(new Progress(null, true, null));
     }
 
     @Override
