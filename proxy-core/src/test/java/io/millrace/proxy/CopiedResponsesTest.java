@@ -21,6 +21,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.StoredObject;
 import java.io.ByteArrayOutputStream;
@@ -342,6 +343,31 @@ class CopiedResponsesTest {
         proxy.advanceSeconds(5);
         assertEquals("purged", imported(asNew(copy), content).reason());
         assertEquals("not-stored", refusedExport(key(URL)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 0", "false, 20"})
+    void aPurgeIsRespectedIfTheClockOfTheSourceIsAhead(boolean hasDate, long ageSeconds) throws Exception {
+        start(FRESH, "hello");
+        long fetched = proxy.proxy().shared().clock().millis();
+        proxy.advanceSeconds(5);
+        proxy.purge("/a");
+        proxy.advanceSeconds(15);
+        String date = hasDate ? "Date: " + HttpDates.format(fetched / 1000) + "\r\n" : "";
+        // Exported one second after the fetch, by a clock that is an hour ahead.
+        NewCopy copy = new NewCopy(
+                URL,
+                ("HTTP/1.1 200 OK\r\n" + FRESH + date).getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
+                null,
+                4,
+                ageSeconds,
+                fetched + 3_600_000,
+                fetched + 3_601_000,
+                -1,
+                new byte[0]);
+        assertEquals(Progress.refused("purged"), imported(copy));
+        assertEquals("hello", proxy.get("/a").text());
     }
 
     @Test

@@ -9,7 +9,9 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.copy.CopiedResponse;
 import io.millrace.proxy.exchange.copy.ResponseImport;
 import io.millrace.proxy.exchange.decide.Variants;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.record.PurgeId;
@@ -306,7 +308,7 @@ public final class ObjectImports implements CopyTarget {
         }
         long nowMillis = proxy.shared().clock().millis();
         long sinceExport = Math.max(0, nowMillis - copy.exportedMillis());
-        long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());
+        long ageSeconds = Math.min(AGE_SECONDS_MAX, copy.ageSeconds());
         return new CopiedResponse(
                 url,
                 copy.requestMethod(),
@@ -316,10 +318,21 @@ public final class ObjectImports implements CopyTarget {
                 line.length() > STATUS_END + 1 ? line.substring(STATUS_END + 1) : "",
                 fields,
                 copy.length(),
-                Math.min(AGE_SECONDS_MAX, copy.ageSeconds()) + Math.min(AGE_SECONDS_MAX, (sinceExport + 999) / 1000),
-                Math.min(copy.requestMillis(), nowMillis - beforeExport),
+                ageSeconds + Math.min(AGE_SECONDS_MAX, (sinceExport + 999) / 1000),
+                fetchedMillis(copy, fields, nowMillis, Math.min(nowMillis, sinceExport) + 1000 * ageSeconds),
                 copy.lifetimeSecondsMax(),
                 copy.tags());
+    }
+
+    /**
+     * A time of this machine not after the fetch. The clock of the source can be ahead, so the time is limited by what
+     * does not depend on this clock: the age, and the Date of the origin.
+     */
+    private static long fetchedMillis(NewCopy copy, FieldSection fields, long nowMillis, long ageMillis) {
+        long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());
+        long fetched = Math.min(copy.requestMillis(), nowMillis - Math.max(beforeExport, ageMillis));
+        long dateSeconds = HttpDates.parse(fields, FieldName.DATE, Math.floorDiv(nowMillis, 1000L));
+        return dateSeconds == HttpDates.INVALID ? fetched : Math.min(fetched, 1000 * dateSeconds);
     }
 
     private static void checkTags(byte[] packed) throws AdminException {
