@@ -154,7 +154,7 @@ class CacheCopyTest {
         String checked = Command.run(directory, List.of("venv/bin/warcio", "check", "-v", copy.toString()))
                 .succeeds()
                 .out();
-        assertEquals(4, checked.split("digest pass", -1).length - 1, checked);
+        assertEquals(5, checked.split("digest pass", -1).length - 1, checked);
 
         Path rewritten = directory.resolve("again.warc.gz");
         Command.run(directory, List.of("venv/bin/warcio", "recompress", copy.toString(), rewritten.toString()))

@@ -2,6 +2,7 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -20,6 +21,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.store.StoredObject;
 import java.io.ByteArrayOutputStream;
@@ -37,6 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Copies of stored responses out of a proxy and into it, on real sockets. */
 class CopiedResponsesTest {
@@ -92,6 +95,7 @@ class CopiedResponsesTest {
         return new NewCopy(
                 copy.url(),
                 copy.head(),
+                "GET",
                 copy.varies() ? copy.requestFields() : null,
                 copy.length(),
                 copy.ageSeconds(),
@@ -123,6 +127,7 @@ class CopiedResponsesTest {
         return new NewCopy(
                 url,
                 ("HTTP/1.1 200 OK\r\n" + fields).getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
                 requestFields.length == 0 ? null : List.of(requestFields),
                 4,
                 10,
@@ -191,6 +196,7 @@ class CopiedResponsesTest {
         NewCopy ahead = new NewCopy(
                 URL,
                 "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n".getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
                 null,
                 4,
                 200,
@@ -215,6 +221,9 @@ class CopiedResponsesTest {
                 "private, -, private, X: y",
                 "max-age=600, -, vary-any, Vary: *",
                 "max-age=600, -, transfer-encoding, Transfer-Encoding: chunked",
+                "max-age=600, -, length, Content-Length: 5",
+                "max-age=600, -, length, Content-Length: 04",
+                "max-age=600, -, -, Content-Length: 4",
                 "max-age=0, -, no-lifetime, X: y"
             })
     void onlyResponsesThatMayBeStoredAreStored(String control, String request, String reason, String field)
@@ -226,6 +235,26 @@ class CopiedResponsesTest {
         assertEquals(
                 reason == null ? "copy" : "hello",
                 proxy.get("/a", "Accept-Language: de\r\n").text());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HEAD", "POST", "get"})
+    void onlyResponsesToGetAreStored(String method) throws Exception {
+        start(FRESH, "hello");
+        NewCopy get = handMade(URL, FRESH + "Content-Length: 9\r\n");
+        NewCopy copy = new NewCopy(
+                URL,
+                get.head(),
+                method,
+                List.of(),
+                4,
+                get.ageSeconds(),
+                get.requestMillis(),
+                get.exportedMillis(),
+                -1,
+                new byte[0]);
+        assertEquals(Progress.refused("method"), imported(copy));
+        assertEquals("hello", proxy.get("/a").text());
     }
 
     @Test
@@ -270,14 +299,14 @@ class CopiedResponsesTest {
                 .getBytes(StandardCharsets.ISO_8859_1);
         long max = Long.MAX_VALUE;
         for (long[] times : new long[][] {{max, 0, max}, {max, max, 0}, {max, max, max}, {0, 0, 0}}) {
-            NewCopy copy = new NewCopy(URL, head, null, 4, times[0], times[1], times[2], -1, new byte[0]);
+            NewCopy copy = new NewCopy(URL, head, "GET", null, 4, times[0], times[1], times[2], -1, new byte[0]);
             imported(copy);
         }
         assertEquals("hello", proxy.get("/a").text());
         ExecutionException tags = assertThrows(
                 ExecutionException.class,
                 () -> now(imports.begin(
-                        new NewCopy(URL, head, null, 4, 0, 0, 0, -1, new byte[] {'a'}), AdminCaller.UNKNOWN)));
+                        new NewCopy(URL, head, "GET", null, 4, 0, 0, 0, -1, new byte[] {'a'}), AdminCaller.UNKNOWN)));
         assertEquals(400, ((AdminException) tags.getCause()).status());
     }
 
@@ -314,6 +343,31 @@ class CopiedResponsesTest {
         proxy.advanceSeconds(5);
         assertEquals("purged", imported(asNew(copy), content).reason());
         assertEquals("not-stored", refusedExport(key(URL)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 0", "false, 20"})
+    void aPurgeIsRespectedIfTheClockOfTheSourceIsAhead(boolean hasDate, long ageSeconds) throws Exception {
+        start(FRESH, "hello");
+        long fetched = proxy.proxy().shared().clock().millis();
+        proxy.advanceSeconds(5);
+        proxy.purge("/a");
+        proxy.advanceSeconds(15);
+        String date = hasDate ? "Date: " + HttpDates.format(fetched / 1000) + "\r\n" : "";
+        // Exported one second after the fetch, by a clock that is an hour ahead.
+        NewCopy copy = new NewCopy(
+                URL,
+                ("HTTP/1.1 200 OK\r\n" + FRESH + date).getBytes(StandardCharsets.ISO_8859_1),
+                "GET",
+                null,
+                4,
+                ageSeconds,
+                fetched + 3_600_000,
+                fetched + 3_601_000,
+                -1,
+                new byte[0]);
+        assertEquals(Progress.refused("purged"), imported(copy));
+        assertEquals("hello", proxy.get("/a").text());
     }
 
     @Test
@@ -369,6 +423,45 @@ class CopiedResponsesTest {
         proxy.getAndSettle("/a");
         assertEquals("newer-stored", imported(handMade(URL, FRESH)).reason());
         assertEquals("hello", proxy.get("/a").text());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, ''", "false, Vary: Accept-Language", "true, ''", "true, Vary: Accept-Language"})
+    void aResponseThatIsStoredDuringTheUploadIsNotReplaced(boolean isOnDisk, String vary) throws Exception {
+        String fields = vary.isEmpty() ? FRESH : FRESH + vary + "\r\n";
+        byte[] body = ProxyExtension.content(isOnDisk ? 2 << 20 : 10);
+        proxy.start(
+                request -> request.ok(fields, body),
+                config -> isOnDisk
+                        ? config.storage(directory.resolve("cache"), 64 << 20).set("cache.ram_size", "1MiB")
+                        : config);
+        adapt();
+        byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
+        NewCopy copy = handMade(URL, fields, "Accept-Language: de");
+        String upload = now(imports.begin(copy, AdminCaller.UNKNOWN)).upload();
+        assertNotNull(upload);
+        now(imports.add(upload, 0, content));
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
+        if (isOnDisk && vary.isEmpty()) {
+            assertFalse(proxy.proxy().store().isInRam(proxy.proxy().store().key(key(URL))));
+        }
+        assertEquals(Progress.refused("newer-stored"), now(imports.end(upload, sha256(content))));
+        assertArrayEquals(body, proxy.get("/a", "Accept-Language: de\r\n").content());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void aMarkerThatIsStoredDuringTheUploadIsNotReplaced() throws Exception {
+        start(FRESH + "Vary: Accept-Language\r\n", "hello");
+        byte[] content = "copy".getBytes(StandardCharsets.ISO_8859_1);
+        String upload =
+                now(imports.begin(handMade(URL, FRESH), AdminCaller.UNKNOWN)).upload();
+        assertNotNull(upload);
+        now(imports.add(upload, 0, content));
+        proxy.getAndSettle("/a", "Accept-Language: de\r\n");
+        assertEquals(Progress.refused("newer-stored"), now(imports.end(upload, sha256(content))));
+        assertEquals("hello", proxy.get("/a", "Accept-Language: de\r\n").text());
+        assertEquals(1, proxy.origin().requests());
     }
 
     @Test

@@ -1,9 +1,13 @@
 package io.millrace.cli.warc;
 
+import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.SequenceInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +36,7 @@ public final class Spool implements Closeable {
             return;
         }
         if (open == null) {
-            Path created = Files.createTempFile(directory, ".millctl-export", null);
+            Path created = Files.createTempFile(directory, ".millctl-spool", null);
             created.toFile().deleteOnExit();
             file = created;
             open = Files.newOutputStream(created);
@@ -55,6 +59,18 @@ public final class Spool implements Closeable {
             open.flush();
             Files.copy(spooled, to);
         }
+    }
+
+    /** Returns a stream of all content; owned by the caller, who closes it before the spool. */
+    public InputStream open() throws IOException {
+        InputStream first = new ByteArrayInputStream(memory.toByteArray());
+        OutputStream open = out;
+        Path spooled = file;
+        if (open == null || spooled == null) {
+            return first;
+        }
+        open.flush();
+        return new SequenceInputStream(first, new BufferedInputStream(Files.newInputStream(spooled), MEMORY_BYTES));
     }
 
     @Override

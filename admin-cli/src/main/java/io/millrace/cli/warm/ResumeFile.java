@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -91,20 +92,34 @@ public final class ResumeFile {
                 .number("position", reached)
                 .text("mark", at.hex())
                 .below("counts", tally::write));
-        Path beside = file.resolveSibling(file.getFileName() + ".new");
-        try (FileChannel fresh = FileChannel.open(
-                beside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            ByteBuffer bytes = ByteBuffer.wrap(text);
-            while (bytes.hasRemaining()) {
-                fresh.write(bytes);
+        Path beside = created();
+        try {
+            try (FileChannel fresh = FileChannel.open(beside, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+                ByteBuffer bytes = ByteBuffer.wrap(text);
+                while (bytes.hasRemaining()) {
+                    fresh.write(bytes);
+                }
+                fresh.force(true);
             }
-            fresh.force(true);
+            Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw LogFailure.of(beside, e);
+        } finally {
+            Files.deleteIfExists(beside);
         }
-        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         position = reached;
         mark = at;
+    }
+
+    /** Creates an exclusive file of mode 0600 in the same directory, which no other process can have prepared. */
+    private Path created() throws IOException {
+        Path parent = file.toAbsolutePath().getParent();
+        Path directory = parent == null ? Path.of("/") : parent;
+        try {
+            return Files.createTempFile(directory, ".millctl-resume", null);
+        } catch (IOException e) {
+            throw LogFailure.of(file, e);
+        }
     }
 
     /** Removes the file, because the run is complete. */

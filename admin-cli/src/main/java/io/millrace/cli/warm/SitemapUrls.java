@@ -29,6 +29,12 @@ public final class SitemapUrls implements UrlSource {
     /** Limit of indexes inside each other; the protocol has one. */
     static final int DEPTH_MAX = 3;
 
+    /** Limit of XML elements inside each other; sitemaps with extensions use less than ten. */
+    static final int ELEMENT_DEPTH_MAX = 32;
+
+    /** Limit of the characters in the URLs of all sitemaps that indexes name; they are kept in memory. */
+    static final int CHILD_CHARACTERS_MAX = 8 << 20;
+
     private static final int LOC_LENGTH_MAX = WarmUrl.LENGTH_MAX;
     /** Depth of {@code loc} below the root; images and videos have theirs further down. */
     private static final int LOC_DEPTH = 3;
@@ -36,6 +42,7 @@ public final class SitemapUrls implements UrlSource {
     private final Documents documents;
     private final Deque<Child> waiting = new ArrayDeque<>();
     private final Set<String> known = new HashSet<>();
+    private long knownCharacters;
     private @Nullable Opened current;
 
     /** Opens sitemaps by URL. */
@@ -123,6 +130,11 @@ public final class SitemapUrls implements UrlSource {
             throw new IOException(index.name() + ": more than " + CHILDREN_MAX + " sitemaps");
         }
         if (known.add(url)) {
+            knownCharacters += url.length();
+            if (knownCharacters > CHILD_CHARACTERS_MAX) {
+                throw new IOException(index.name() + ": the URLs of its sitemaps have more than " + CHILD_CHARACTERS_MAX
+                        + " characters in all");
+            }
             waiting.add(new Child(url, index.depth() + 1));
         }
     }
@@ -161,6 +173,10 @@ public final class SitemapUrls implements UrlSource {
             switch (xml.next()) {
                 case XMLStreamConstants.START_ELEMENT -> {
                     place.depth++;
+                    if (place.depth > ELEMENT_DEPTH_MAX) {
+                        throw new IOException(
+                                name + ": more than " + ELEMENT_DEPTH_MAX + " XML elements inside each other");
+                    }
                     if (place.depth == 1) {
                         place.root = root(name, xml.getLocalName());
                     } else if (place.depth == LOC_DEPTH && xml.getLocalName().equals("loc")) {

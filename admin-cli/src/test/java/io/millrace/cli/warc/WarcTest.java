@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
@@ -216,5 +217,55 @@ final class WarcTest {
         };
         assertThrows(ProtocolException.class, () -> new WarcReader(endless).next());
         assertThrows(EOFException.class, () -> reader("").next());
+    }
+
+    @Test
+    void aSpoolIsReadInOrderFromMemoryAndFile() throws IOException {
+        byte[] content = new byte[3 * Spool.MEMORY_BYTES + 5];
+        for (int i = 0; i < content.length; i++) {
+            content[i] = (byte) (i * 31 ^ i >>> 9);
+        }
+        try (Spool spool = new Spool(directory)) {
+            for (int at = 0; at < content.length; at += 60_000) {
+                spool.add(Arrays.copyOfRange(content, at, Math.min(content.length, at + 60_000)));
+            }
+            try (InputStream in = spool.open()) {
+                assertArrayEquals(content, in.readAllBytes());
+            }
+        }
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(0, left.count());
+        }
+    }
+
+    @Test
+    void theLatestRequestsAreKnown() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (WarcWriter warc = new WarcWriter(out, false)) {
+            for (int i = 0; i <= RequestRecords.IDS_MAX / 2; i++) {
+                Map<String, String> fields = fields("request");
+                fields.put("WARC-Record-ID", "request" + i);
+                fields.put("WARC-Concurrent-To", "response" + i);
+                warc.record(fields, bytes("HEAD / HTTP/1.1\r\nhOST: a\r\nAccept: b\r\n\r\n"), null);
+            }
+            Map<String, String> invalid = fields("request");
+            invalid.put("WARC-Record-ID", "invalid");
+            warc.record(invalid, bytes("nonsense\r\n\r\n"), null);
+        }
+        RequestRecords requests = new RequestRecords();
+        try (WarcReader warc = new WarcReader(new ByteArrayInputStream(out.toByteArray()))) {
+            for (WarcReader.Head head = warc.next(); head != null; head = warc.next()) {
+                requests.add(warc, head);
+            }
+        }
+        RequestRecords.Request request = new RequestRecords.Request("HEAD", List.of("Accept: b"));
+        assertNull(requests.of(response("response0", "request0")));
+        assertEquals(request, requests.of(response("response1", "")));
+        assertEquals(request, requests.of(response("unknown", "request1")));
+        assertNull(requests.of(response("unknown", "invalid")));
+    }
+
+    private static WarcReader.Head response(String id, String request) {
+        return new WarcReader.Head(Map.of("warc-record-id", id, "warc-concurrent-to", request), 0);
     }
 }

@@ -108,6 +108,32 @@ final class UrlSourcesTest {
     }
 
     @Test
+    void deepElementsAreRefused() throws IOException {
+        int inside = SitemapUrls.ELEMENT_DEPTH_MAX - 2;
+        String deep = "<urlset><url>" + "<a>".repeat(inside) + "</a>".repeat(inside) + "<loc>http://a.example/</loc>"
+                + "</url></urlset>";
+        assertEquals(List.of("http://a.example/"), all(sitemap(deep)));
+        assertEquals(
+                "map.xml: more than 32 XML elements inside each other",
+                problem(deep.replace("<a></a>", "<a><a/></a>")));
+    }
+
+    @Test
+    void theUrlsOfAllSitemapsInAnIndexAreLimited() {
+        String path = "p".repeat(2000);
+        StringBuilder index = new StringBuilder("<sitemapindex>");
+        for (int i = 0; i <= SitemapUrls.CHILD_CHARACTERS_MAX / path.length(); i++) {
+            index.append("<sitemap><loc>http://a.example/")
+                    .append(path)
+                    .append(i)
+                    .append("</loc></sitemap>");
+        }
+        assertEquals(
+                "map.xml: the URLs of its sitemaps have more than 8388608 characters in all",
+                problem(index.append("</sitemapindex>").toString()));
+    }
+
+    @Test
     void invalidSitemapsAreNamedWithTheirPlace() {
         assertTrue(problem("<rss><channel/></rss>").contains("the root is <rss>"), problem("<rss/>"));
         assertTrue(problem("<urlset>\n<url></urlset>").contains("map.xml: not a valid sitemap: line 2"));

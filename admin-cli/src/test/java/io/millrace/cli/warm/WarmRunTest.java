@@ -14,12 +14,14 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -222,6 +224,24 @@ final class WarmRunTest {
         Files.writeString(file, "no json");
         IOException broken = assertThrows(IOException.class, () -> ResumeFile.open(file, INPUT, new WarmTally()));
         assertTrue(broken.getMessage().contains("not a file of --resume"), broken.getMessage());
+    }
+
+    @Test
+    void progressIsOnlyForItsOwnerAndPreparedFilesAreNotWritten() throws IOException {
+        Path victim = Files.writeString(directory.resolve("victim"), "kept");
+        Path file = directory.resolve("progress");
+        Path prepared = Files.createSymbolicLink(directory.resolve("progress.new"), victim);
+        WarmTally tally = new WarmTally();
+        ResumeFile resume = ResumeFile.open(file, INPUT, tally);
+        resume.save(1, Mark.NONE, tally);
+        resume.save(2, Mark.NONE, tally);
+        assertEquals(2, ResumeFile.open(file, INPUT, tally).position());
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        assertEquals("kept", Files.readString(victim));
+        assertTrue(Files.isSymbolicLink(prepared));
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(3, files.count());
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -90,17 +91,15 @@ public final class CacheExportCommand extends ApiCommand {
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Path unfinished = directory().resolve(out.getFileName() + ".part");
         shownNanos = System.nanoTime();
         try {
             boolean isDone = false;
+            // Exclusive, with an unpredictable name and mode 0600: responses may be confidential.
+            Path unfinished = Files.createTempFile(directory(), ".millctl-export", null);
             unfinished.toFile().deleteOnExit();
             try (WarcWriter warc = new WarcWriter(
-                    new BufferedOutputStream(Files.newOutputStream(
-                            unfinished,
-                            StandardOpenOption.CREATE,
-                            StandardOpenOption.TRUNCATE_EXISTING,
-                            StandardOpenOption.WRITE)),
+                    new BufferedOutputStream(
+                            Files.newOutputStream(unfinished, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)),
                     out.toString().endsWith(".gz"))) {
                 JsonObject status = answered(client.get("/v1/status"));
                 warc.info("Millrace/" + status.text("version", "unknown"), System.currentTimeMillis());
@@ -188,18 +187,14 @@ public final class CacheExportCommand extends ApiCommand {
     private void write(WarcWriter warc, JsonObject object, Spool content) throws IOException {
         String url = object.text("url", "");
         String received = WarcWriter.date(object.number("received_at_ms", 0));
-        String requestId = object.isTrue("varies") ? WarcWriter.newId() : null;
+        String requestId = WarcWriter.newId();
         String responseId = WarcWriter.newId();
-        if (requestId != null) {
-            Map<String, String> fields = record("request", requestId, received, url);
-            fields.put("WARC-Concurrent-To", responseId);
-            fields.put("Content-Type", "application/http;msgtype=request");
-            warc.record(fields, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
-        }
+        Map<String, String> asked = record("request", requestId, received, url);
+        asked.put("WARC-Concurrent-To", responseId);
+        asked.put("Content-Type", "application/http;msgtype=request");
+        warc.record(asked, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
         Map<String, String> fields = record("response", responseId, received, url);
-        if (requestId != null) {
-            fields.put("WARC-Concurrent-To", requestId);
-        }
+        fields.put("WARC-Concurrent-To", requestId);
         fields.put("Content-Type", "application/http;msgtype=response");
         fields.put("Millrace-Requested", WarcWriter.date(object.number("requested_at_ms", 0)));
         fields.put("Millrace-Exported", WarcWriter.date(object.number("now_ms", 0)));

@@ -87,7 +87,7 @@ public final class CacheImportCommand extends ApiCommand {
         } catch (ProtocolException | ZipException e) {
             return file + ": not a WARC file, or damaged, after " + records + " records: " + e.getMessage();
         } finally {
-            uploaded.abort();
+            uploaded.finish();
         }
     }
 }

@@ -7,10 +7,13 @@ import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonTree;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.render.cache.CopyReport;
+import io.millrace.cli.warc.RequestRecords;
+import io.millrace.cli.warc.Spool;
 import io.millrace.cli.warc.WarcDigest;
 import io.millrace.cli.warc.WarcReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +33,7 @@ final class UploadedResponse {
     /** The reason for a length that is not that of the content. */
     static final String LENGTH = "length";
 
+    private static final String NO_REQUEST = "no-request";
     private static final String UNFINISHED = "unfinished";
     private static final int HEAD_BYTES_MAX = 32 << 10;
     /** Content up to this length is sent with its head; the request then stays below the limit of the admin API. */
@@ -37,15 +41,20 @@ final class UploadedResponse {
 
     private static final int INLINE_HEAD_BYTES_MAX = 16 << 10;
     private static final int PART_BYTES = 60 << 10;
-    /** Limit of request records that wait for their response. */
-    private static final int REQUESTS_MAX = 64;
+    /** Limit of a response that waits for its request, in bytes of a temporary file. */
+    private static final long HELD_BYTES_MAX = 1L << 30;
 
     private final AdminClient client;
     private final WarcReader warc;
     private final CopyReport report;
     private final Function<AdminResponse, CommandFailure> failure;
-    private final Map<String, List<String>> requests = new LinkedHashMap<>();
+    private final RequestRecords requests = new RequestRecords();
     private @Nullable String upload;
+    private @Nullable Held held;
+
+    /** A response without a known request, whose digest was right. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Held(WarcReader.Head head, String url, byte[] http, Map<String, Object> members, Spool copy) {}
 
     /**
      * Creates the sender of a file.
@@ -70,32 +79,22 @@ final class UploadedResponse {
         }
     }
 
-    private void request(WarcReader.Head head) throws IOException {
-        byte[] bytes = warc.readHttpHead(HEAD_BYTES_MAX);
-        warc.skip();
-        if (bytes == null || !warc.isIntact(head)) {
+    private void request(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
+        requests.add(warc, head);
+        Held waiting = held;
+        RequestRecords.Request request = waiting == null ? null : requests.of(waiting.head());
+        if (waiting == null || request == null) {
             return;
         }
-        List<String> fields = new ArrayList<>();
-        String[] lines = new String(bytes, StandardCharsets.ISO_8859_1).split("\r\n", -1);
-        for (int i = 1; i < lines.length; i++) {
-            int colon = lines[i].indexOf(':');
-            String name = colon < 0 ? "" : lines[i].substring(0, colon).strip().toLowerCase(Locale.ROOT);
-            if (!List.of("", "host", "connection", "content-length").contains(name)) {
-                fields.add(lines[i]);
-            }
-        }
-        for (String id : List.of(head.field("warc-record-id"), head.field("warc-concurrent-to"))) {
-            if (!id.isEmpty()) {
-                requests.put(id, List.copyOf(fields));
-            }
-        }
-        while (requests.size() > REQUESTS_MAX) {
-            requests.remove(requests.keySet().iterator().next());
+        held = null;
+        try (Spool copy = waiting.copy();
+                ResponseContent content = ResponseContent.ofCopy(warc, waiting.head(), copy)) {
+            send(waiting.url(), waiting.http(), with(request, waiting.members()), content);
         }
     }
 
     private void response(WarcReader.Head head) throws IOException, AdminClientException, CommandFailure {
+        giveUpHeld();
         String target = head.field("warc-target-uri");
         boolean isBracketed = target.startsWith("<") && target.endsWith(">");
         String url = isBracketed ? target.substring(1, target.length() - 1) : target;
@@ -104,7 +103,7 @@ final class UploadedResponse {
         if (refusal == null && http == null) {
             refusal = "bad-head";
         }
-        Map<String, Object> members = http == null ? null : members(head, url, http);
+        Map<String, Object> members = http == null ? null : members(head, url, http, warc.left());
         if (refusal == null && members == null) {
             refusal = "bad-date";
         }
@@ -113,10 +112,66 @@ final class UploadedResponse {
             report.leftOut(String.valueOf(refusal), url);
             return;
         }
-        long length = warc.left();
+        RequestRecords.Request request = requests.of(head);
+        if (request != null) {
+            send(url, http, with(request, members), ResponseContent.ofRecord(warc, head));
+        } else if (!head.field("millrace-exported").isEmpty()) {
+            // Millrace exports only responses to GET, and none that cookies or credentials select.
+            send(url, http, members, ResponseContent.ofRecord(warc, head));
+        } else {
+            hold(head, url, http, members);
+        }
+    }
+
+    /** Keeps a copy of the response until the next records were read: its request may follow it. */
+    private void hold(WarcReader.Head head, String url, byte[] http, Map<String, Object> members) throws IOException {
+        if (warc.left() > HELD_BYTES_MAX) {
+            warc.skip();
+            report.leftOut(NO_REQUEST, url);
+            return;
+        }
+        Spool copy = new Spool(Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+        boolean isHeld = false;
+        try {
+            while (warc.left() > 0) {
+                copy.add(warc.readFully(PART_BYTES));
+            }
+            if (warc.isIntact(head)) {
+                held = new Held(head, url, http, members, copy);
+                isHeld = true;
+            } else {
+                report.leftOut(DIGEST, url);
+            }
+        } finally {
+            if (!isHeld) {
+                copy.close();
+            }
+        }
+    }
+
+    private void giveUpHeld() throws IOException {
+        Held waiting = held;
+        held = null;
+        if (waiting != null) {
+            report.leftOut(NO_REQUEST, waiting.url());
+            waiting.copy().close();
+        }
+    }
+
+    private static Map<String, Object> with(RequestRecords.Request request, Map<String, Object> members) {
+        members.put("request_fields", request.fields());
+        if (!request.method().equals("GET")) {
+            members.put("request_method", request.method());
+        }
+        return members;
+    }
+
+    private void send(String url, byte[] http, Map<String, Object> members, ResponseContent content)
+            throws IOException, AdminClientException, CommandFailure {
+        long length = content.left();
         String reason = length <= INLINE_BYTES_MAX && http.length <= INLINE_HEAD_BYTES_MAX
-                ? whole(head, members)
-                : inParts(head, members);
+                ? whole(content, members)
+                : inParts(content, members);
         if (reason == null) {
             report.copied(length);
         } else {
@@ -139,7 +194,7 @@ final class UploadedResponse {
     }
 
     /** Returns the members of the request; null if the record has no valid date. */
-    private @Nullable Map<String, Object> members(WarcReader.Head head, String url, byte[] http) {
+    private static @Nullable Map<String, Object> members(WarcReader.Head head, String url, byte[] http, long length) {
         long received = millis(head.field("warc-date"));
         long exported = millis(head.field("millrace-exported"));
         long requested = millis(head.field("millrace-requested"));
@@ -149,14 +204,7 @@ final class UploadedResponse {
         Map<String, Object> members = new LinkedHashMap<>();
         members.put("url", url);
         members.put("head", Base64.getEncoder().encodeToString(http));
-        List<String> fields = requests.get(head.field("warc-concurrent-to"));
-        if (fields == null) {
-            fields = requests.get(head.field("warc-record-id"));
-        }
-        if (fields != null) {
-            members.put("request_fields", fields);
-        }
-        members.put("length", warc.left());
+        members.put("length", length);
         members.put("age_seconds", Math.max(0, exported < 0 ? age(http) : number(head.field("millrace-age"))));
         members.put("requested_at_ms", requested < 0 ? received : requested);
         members.put("exported_at_ms", exported < 0 ? received : exported);
@@ -198,10 +246,10 @@ final class UploadedResponse {
     }
 
     /** Sends head and content in one request. Returns the reason if the response is not stored. */
-    private @Nullable String whole(WarcReader.Head head, Map<String, Object> members)
+    private @Nullable String whole(ResponseContent from, Map<String, Object> members)
             throws IOException, AdminClientException, CommandFailure {
-        byte[] content = warc.readFully(INLINE_BYTES_MAX);
-        if (!warc.isIntact(head)) {
+        byte[] content = from.readFully(INLINE_BYTES_MAX);
+        if (!from.isIntact()) {
             return DIGEST;
         }
         WarcDigest digest = WarcDigest.sha256();
@@ -211,29 +259,29 @@ final class UploadedResponse {
         return reason(client.post("/v1/cache/import", json(members)));
     }
 
-    private @Nullable String inParts(WarcReader.Head head, Map<String, Object> members)
+    private @Nullable String inParts(ResponseContent from, Map<String, Object> members)
             throws IOException, AdminClientException, CommandFailure {
         AdminResponse begun = client.post("/v1/cache/import", json(members));
         String reason = reason(begun);
         upload = begun.isSuccess() ? begun.json().text("upload") : null;
         if (upload == null) {
-            warc.skip();
+            from.skip();
             return reason;
         }
         WarcDigest digest = WarcDigest.sha256();
         long position = 0;
-        while (warc.left() > 0) {
-            byte[] part = warc.readFully(PART_BYTES);
+        while (from.left() > 0) {
+            byte[] part = from.readFully(PART_BYTES);
             digest.update(part, 0, part.length);
             reason = reason(client.post("/v1/cache/import/content?upload=" + upload + "&position=" + position, part));
             if (reason != null && !reason.equals(UNFINISHED)) {
                 upload = null;
-                warc.skip();
+                from.skip();
                 return reason;
             }
             position += part.length;
         }
-        if (!warc.isIntact(head)) {
+        if (!from.isIntact()) {
             abort();
             return DIGEST;
         }
@@ -256,8 +304,13 @@ final class UploadedResponse {
         throw failure.apply(response);
     }
 
-    /** Ends an upload that is in progress, without storing. */
-    void abort() throws AdminClientException {
+    /** Ends the upload in progress, if any, without storing, and leaves out the response that waits for its request. */
+    void finish() throws AdminClientException, IOException {
+        giveUpHeld();
+        abort();
+    }
+
+    private void abort() throws AdminClientException {
         String id = upload;
         upload = null;
         if (id != null) {

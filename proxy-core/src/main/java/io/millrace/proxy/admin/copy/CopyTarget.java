@@ -45,6 +45,7 @@ public interface CopyTarget {
      * A response to be stored. Immutable.
      *
      * @param head status line and field lines, without the empty line
+     * @param requestMethod the method of the request; another one than GET is refused with {@code method}
      * @param requestFields lines {@code Name: value} that select it; null if they are not known
      * @param length length of the content in bytes
      * @param ageSeconds the age at {@code exportedMillis}
@@ -57,6 +58,7 @@ public interface CopyTarget {
     record NewCopy(
             String url,
             byte[] head,
+            String requestMethod,
             @Nullable List<String> requestFields,
             long length,
             long ageSeconds,

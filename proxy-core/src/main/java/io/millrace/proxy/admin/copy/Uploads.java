@@ -13,6 +13,7 @@ final class Uploads {
     private static final List<String> MEMBERS = List.of(
             "url",
             "head",
+            "request_method",
             "request_fields",
             "length",
             "age_seconds",
@@ -56,9 +57,11 @@ final class Uploads {
             throw new AdminException(400, "bad-request", "the members 'url' and 'head' are required");
         }
         byte[] tags = bytes(members, "tags");
+        String method = Json.member(members, "request_method", String.class);
         return new NewCopy(
                 url,
                 head,
+                method == null ? "GET" : method,
                 members.containsKey("request_fields") ? Json.list(members, "request_fields") : null,
                 required(members, "length"),
                 required(members, "age_seconds"),

@@ -7,6 +7,7 @@ import io.millrace.proxy.http.TargetUri;
  * A response from a file, which another cache or this one has stored earlier. Immutable.
  *
  * @param url the URL of the request
+ * @param method the method of the request
  * @param requestFields the request fields that select the response
  * @param hasRequest whether {@code requestFields} are known; if not, a response that varies cannot be stored
  * @param status the status code
@@ -21,6 +22,7 @@ import io.millrace.proxy.http.TargetUri;
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record CopiedResponse(
         TargetUri url,
+        String method,
         FieldSection requestFields,
         boolean hasRequest,
         int status,

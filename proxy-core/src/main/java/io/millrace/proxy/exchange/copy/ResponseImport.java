@@ -25,6 +25,7 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the event loop of its parts. For a single use.
  */
 public final class ResponseImport {
+    private static final String NEWER_STORED = "newer-stored";
+
     private final Parts parts;
     private final CopiedResponse copied;
     private final Reply reply;
@@ -63,10 +66,40 @@ public final class ResponseImport {
         /**
          * Called once on the event loop.
          *
-         * @param writer receives the content; owned by the receiver; null if the response is refused
-         * @param refusal a stable word; empty if there is a writer
+         * @param opened receives the content; null if the response is refused
+         * @param refusal a stable word; empty if the response is not refused
          */
-        void ready(@Nullable ObjectWriter<StoredHead> writer, String refusal);
+        void ready(@Nullable Opened opened, String refusal);
+    }
+
+    /** A response that may be stored. Confined to the event loop. */
+    public final class Opened {
+        private final ObjectWriter<StoredHead> writer;
+        private final boolean isPrimary;
+
+        private Opened(ObjectWriter<StoredHead> writer, boolean isPrimary) {
+            this.writer = writer;
+            this.isPrimary = isPrimary;
+        }
+
+        /** Receives the content; owned by the receiver. */
+        public ObjectWriter<StoredHead> writer() {
+            return writer;
+        }
+
+        /**
+         * Compares again with the stored response, in RAM and on disk: a fetch may have stored a newer one since the
+         * import began. Call before the writer completes.
+         *
+         * @param then receives the refusal, empty for none, at once or after a disk read
+         */
+        public void compare(Consumer<String> then) {
+            find((known, present, marker) -> {
+                // A response that varies was stored meanwhile, and this one would hide its marker.
+                boolean isMarkerNew = isPrimary && marker != null && known.marker() == null;
+                then.accept(isMarkerNew || isNewer(present, known) ? NEWER_STORED : "");
+            });
+        }
     }
 
     /** The rule, the key and the head of the response. */
@@ -127,9 +160,14 @@ public final class ResponseImport {
             refuse("purged");
             return;
         }
-        StoreKey key = parts.store().key(primary);
-        target = new Target(request, mapped, rules, head, key, keyHash, began, null);
-        look(key, this::foundPrimary);
+        target = new Target(request, mapped, rules, head, parts.store().key(primary), keyHash, began, null);
+        find((known, present, marker) -> {
+            if (isNewer(present, known)) {
+                refuse(NEWER_STORED);
+            } else {
+                open(marker == null ? known : known.with(marker));
+            }
+        });
     }
 
     /** The fields with the present age, and without those of the connection. */
@@ -150,6 +188,12 @@ public final class ResponseImport {
 
     private @Nullable String refusal(RequestHead request, ResponseHead response, CacheSettings rules, long nowMillis) {
         FieldSection fields = response.fields();
+        if (!copied.method().equals("GET")) {
+            return "method";
+        }
+        if (!isWhole()) {
+            return "length";
+        }
         if (fields.contains(FieldName.TRANSFER_ENCODING)) {
             return "transfer-encoding";
         }
@@ -163,6 +207,19 @@ public final class ResponseImport {
         }
         boolean varies = !rules.key().variance(fields).isNone();
         return varies && !copied.hasRequest() ? "no-request" : null;
+    }
+
+    /** Whether no Content-Length differs from the length of the content: the content may be cut, or that of a HEAD. */
+    private boolean isWhole() {
+        FieldSection fields = copied.fields();
+        String length = Long.toString(copied.length());
+        for (int line = fields.find(FieldName.CONTENT_LENGTH); line >= 0; ) {
+            if (!fields.valueEqualsIgnoreCase(line, length)) {
+                return false;
+            }
+            line = fields.next(FieldName.CONTENT_LENGTH, line);
+        }
+        return true;
     }
 
     private StoredHead head(
@@ -195,7 +252,13 @@ public final class ResponseImport {
     /** Receives the head under a key; null if nothing is stored. */
     @FunctionalInterface
     private interface Found {
-        void found(Target target, @Nullable StoredHead head);
+        void found(Target known, @Nullable StoredHead head);
+    }
+
+    /** Receives the head of the response that this one would replace, and the marker; each null if there is none. */
+    @FunctionalInterface
+    private interface FoundPresent {
+        void found(Target known, @Nullable StoredHead present, @Nullable StoredHead marker);
     }
 
     private void look(StoreKey key, Found then) {
@@ -203,10 +266,19 @@ public final class ResponseImport {
         if (resident != null) {
             opened(resident, then);
         } else if (parts.store().contains(key)) {
-            parts.store().open(key, parts.loop(), object -> opened(object, then));
+            parts.store().open(key, parts.loop(), object -> openedFromDisk(key, object, then));
         } else {
             opened(null, then);
         }
+    }
+
+    /** Prefers the object in RAM: it may have been stored during the read. */
+    private void openedFromDisk(StoreKey key, @Nullable StoredObject<StoredHead> object, Found then) {
+        StoredObject<StoredHead> resident = parts.store().get(key);
+        if (resident != null && object != null) {
+            object.release();
+        }
+        opened(resident == null ? object : resident, then);
     }
 
     private void opened(@Nullable StoredObject<StoredHead> object, Found then) {
@@ -220,23 +292,24 @@ public final class ResponseImport {
         }
     }
 
-    private void foundPrimary(Target known, @Nullable StoredHead head) {
-        if (head != null && head.isVaryMarker()) {
-            target = known.with(head);
-            byte[] variant =
-                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
-            look(parts.store().key(variant), this::foundVariant);
-        } else {
-            foundVariant(known, head);
-        }
-    }
-
-    private void foundVariant(Target known, @Nullable StoredHead present) {
-        if (present != null && generatedMillis(present) >= generatedMillis(known.head())) {
-            refuse("newer-stored");
+    private void find(FoundPresent then) {
+        Target begun = target;
+        if (begun == null) {
             return;
         }
-        open(known);
+        look(begun.primaryKey(), (known, head) -> {
+            if (head == null || !head.isVaryMarker()) {
+                then.found(known, head, null);
+                return;
+            }
+            byte[] variant =
+                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
+            look(parts.store().key(variant), (same, present) -> then.found(same, present, head));
+        });
+    }
+
+    private static boolean isNewer(@Nullable StoredHead present, Target known) {
+        return present != null && generatedMillis(present) >= generatedMillis(known.head());
     }
 
     /** Time at which the origin generated or confirmed a response, in epoch milliseconds. */
@@ -245,6 +318,7 @@ public final class ResponseImport {
     }
 
     private void open(Target known) {
+        target = known;
         Variants variants = parts.variants();
         StoreKey key = variants.keyFor(known, known.head());
         ObjectWriter<StoredHead> writer = parts.store().create(key, variants.volumeFor(known));
@@ -265,7 +339,7 @@ public final class ResponseImport {
             return;
         }
         writer.head(known.head(), copied.length());
-        reply.ready(writer, "");
+        reply.ready(new Opened(writer, Arrays.equals(key.bytes(), known.primaryBytes())), "");
     }
 
     private void refuse(String reason) {

@@ -9,7 +9,9 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.copy.CopiedResponse;
 import io.millrace.proxy.exchange.copy.ResponseImport;
 import io.millrace.proxy.exchange.decide.Variants;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.HttpDates;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.record.PurgeId;
@@ -54,14 +56,16 @@ public final class ObjectImports implements CopyTarget {
 
     /** An upload. Confined to the event loop. */
     private static final class Upload {
+        private final ResponseImport.Opened opened;
         private final ObjectWriter<StoredHead> writer;
         private final MessageDigest digest;
         private final long length;
         private long position;
         private @Nullable Future<?> expiry;
 
-        Upload(ObjectWriter<StoredHead> writer, MessageDigest digest, long length) {
-            this.writer = writer;
+        Upload(ResponseImport.Opened opened, MessageDigest digest, long length) {
+            this.opened = opened;
+            this.writer = opened.writer();
             this.digest = digest;
             this.length = length;
         }
@@ -126,13 +130,13 @@ public final class ObjectImports implements CopyTarget {
                 shared.clock(),
                 known,
                 home().loop());
-        ResponseImport.begin(parts, response, (writer, refusal) -> {
-            if (writer == null) {
+        ResponseImport.begin(parts, response, (opened, refusal) -> {
+            if (opened == null) {
                 refuse(refusal, reply);
                 return;
             }
             String id = ids.next();
-            Upload upload = new Upload(writer, sha256(), response.length());
+            Upload upload = new Upload(opened, sha256(), response.length());
             uploads.put(id, upload);
             touch(id, upload);
             reply.complete(new Progress(id, false, null));
@@ -201,14 +205,23 @@ public final class ObjectImports implements CopyTarget {
                 refuse(refusal, reply);
                 return;
             }
-            upload.writer.complete(upload.length);
-            if (upload.writer.isFailed()) {
-                refuse("purged-or-full", reply);
-                return;
-            }
-            home().counters().increment(Counter.COPIES_IMPORTED);
-            reply.complete(new Progress(null, true, null));
+            upload.opened.compare(newer -> guarded(reply, () -> complete(upload, newer, reply)));
         });
+    }
+
+    private void complete(Upload upload, String refusal, CompletableFuture<Progress> reply) {
+        if (!refusal.isEmpty()) {
+            upload.writer.abort();
+            refuse(refusal, reply);
+            return;
+        }
+        upload.writer.complete(upload.length);
+        if (upload.writer.isFailed()) {
+            refuse("purged-or-full", reply);
+            return;
+        }
+        home().counters().increment(Counter.COPIES_IMPORTED);
+        reply.complete(new Progress(null, true, null));
     }
 
     @Override
@@ -295,19 +308,31 @@ public final class ObjectImports implements CopyTarget {
         }
         long nowMillis = proxy.shared().clock().millis();
         long sinceExport = Math.max(0, nowMillis - copy.exportedMillis());
-        long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());
+        long ageSeconds = Math.min(AGE_SECONDS_MAX, copy.ageSeconds());
         return new CopiedResponse(
                 url,
+                copy.requestMethod(),
                 selecting,
                 copy.requestFields() != null,
                 status,
                 line.length() > STATUS_END + 1 ? line.substring(STATUS_END + 1) : "",
                 fields,
                 copy.length(),
-                Math.min(AGE_SECONDS_MAX, copy.ageSeconds()) + Math.min(AGE_SECONDS_MAX, (sinceExport + 999) / 1000),
-                Math.min(copy.requestMillis(), nowMillis - beforeExport),
+                ageSeconds + Math.min(AGE_SECONDS_MAX, (sinceExport + 999) / 1000),
+                fetchedMillis(copy, fields, nowMillis, Math.min(nowMillis, sinceExport) + 1000 * ageSeconds),
                 copy.lifetimeSecondsMax(),
                 copy.tags());
+    }
+
+    /**
+     * A time of this machine not after the fetch. The clock of the source can be ahead, so the time is limited by what
+     * does not depend on this clock: the age, and the Date of the origin.
+     */
+    private static long fetchedMillis(NewCopy copy, FieldSection fields, long nowMillis, long ageMillis) {
+        long beforeExport = Math.max(0, copy.exportedMillis() - copy.requestMillis());
+        long fetched = Math.min(copy.requestMillis(), nowMillis - Math.max(beforeExport, ageMillis));
+        long dateSeconds = HttpDates.parse(fields, FieldName.DATE, Math.floorDiv(nowMillis, 1000L));
+        return dateSeconds == HttpDates.INVALID ? fetched : Math.min(fetched, 1000 * dateSeconds);
     }
 
     private static void checkTags(byte[] packed) throws AdminException {

@@ -1,0 +1,71 @@
+package io.millrace.cli.warc;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The latest HTTP requests of a WARC file, by the identifiers of their records. Confined to one thread. */
+public final class RequestRecords {
+    /** Limit of the identifiers; a request has up to two, and the oldest identifier is forgotten. */
+    static final int IDS_MAX = 64;
+
+    private static final int HEAD_BYTES_MAX = 32 << 10;
+    /** Fields that select no response. */
+    private static final List<String> NOT_SELECTING = List.of("", "host", "connection", "content-length");
+
+    private final Map<String, Request> requests = new LinkedHashMap<>();
+
+    /**
+     * A request. Immutable.
+     *
+     * @param fields lines {@code Name: value}, without those of the connection
+     */
+    public record Request(String method, List<String> fields) {}
+
+    /**
+     * Reads a record of type request to its end. Ignores it if its head is longer than 32 KiB or not valid, or if its
+     * digest is wrong.
+     *
+     * @throws IOException as {@link WarcReader#next}
+     */
+    public void add(WarcReader warc, WarcReader.Head head) throws IOException {
+        byte[] bytes = warc.readHttpHead(HEAD_BYTES_MAX);
+        warc.skip();
+        if (bytes == null || !warc.isIntact(head)) {
+            return;
+        }
+        String[] lines = new String(bytes, StandardCharsets.ISO_8859_1).split("\r\n", -1);
+        int methodEnd = lines[0].indexOf(' ');
+        if (methodEnd <= 0) {
+            return;
+        }
+        List<String> fields = new ArrayList<>();
+        for (int i = 1; i < lines.length; i++) {
+            int colon = lines[i].indexOf(':');
+            String name = colon < 0 ? "" : lines[i].substring(0, colon).strip().toLowerCase(Locale.ROOT);
+            if (!NOT_SELECTING.contains(name)) {
+                fields.add(lines[i]);
+            }
+        }
+        Request request = new Request(lines[0].substring(0, methodEnd), List.copyOf(fields));
+        for (String id : List.of(head.field("warc-record-id"), head.field("warc-concurrent-to"))) {
+            if (!id.isEmpty()) {
+                requests.put(id, request);
+            }
+        }
+        while (requests.size() > IDS_MAX) {
+            requests.remove(requests.keySet().iterator().next());
+        }
+    }
+
+    /** Returns the request of a record of type response; null if it is not known. */
+    public @Nullable Request of(WarcReader.Head response) {
+        Request request = requests.get(response.field("warc-concurrent-to"));
+        return request == null ? requests.get(response.field("warc-record-id")) : request;
+    }
+}
