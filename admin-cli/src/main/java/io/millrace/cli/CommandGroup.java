@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A command with subcommands only. Without a subcommand it fails and lists them. */
+/** A command that only groups subcommands. Called without a subcommand, it prints the list and fails. */
 abstract class CommandGroup implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()

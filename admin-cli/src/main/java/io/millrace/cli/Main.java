@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 public final class Main {
     private Main() {}
 
-    /** Runs one command and exits with its exit code. */
+    /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
         PrintStream out = new DataStream(new FileOutputStream(FileDescriptor.out));
         PrintStream err = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);

@@ -67,8 +67,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Runs {@code millctl} as a function of its arguments and environment. Output is written to streams; the result is an
- * exit code.
+ * Builds the command line of {@code millctl} and runs one command. The arguments, the environment and the output
+ * streams are parameters, so that tests can run commands without a process.
  */
 public final class Millctl {
     private static final int HELP_WIDTH = 80;
@@ -101,7 +101,7 @@ public final class Millctl {
                 .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
         int exitCode = commands.execute(arguments);
         if (!console.flush() && exitCode == ExitCode.OK) {
-            // No message if the reader has closed the output, such as head(1).
+            // If the reader of a pipe, such as head(1), has closed it, no message is needed.
             if (!(out instanceof DataStream data && data.isReaderGone())) {
                 err.println("millctl: standard output could not be written");
             }
@@ -110,7 +110,7 @@ public final class Millctl {
         return exitCode;
     }
 
-    /** Returns every command, with its dependencies. */
+    /** Returns the tree of all commands. Each command receives the same invocation. */
     static CommandLine commands(GlobalOptions options, Invocation invocation) {
         return new CommandLine(new MillctlCommand())
                 .addMixin("global", options)
@@ -163,7 +163,7 @@ public final class Millctl {
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Support()).addSubcommand(new SupportBundleCommand(invocation)))
-                .addSubcommand(new ShellCommand(invocation, Millctl::inShell))
+                .addSubcommand(new ShellCommand(invocation, Millctl::runInShell))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));
     }
@@ -183,8 +183,8 @@ public final class Millctl {
                 .addSubcommand(new ConfigSchemaCommand(invocation));
     }
 
-    /** Runs a command of a shell with the input and output of the shell. */
-    private static int inShell(Invocation shell, List<String> words) {
+    /** Runs a command line of {@code millctl shell}, with the output streams of the shell. */
+    private static int runInShell(Invocation shell, List<String> words) {
         return run(
                 words.toArray(new String[0]),
                 shell.surroundings(),

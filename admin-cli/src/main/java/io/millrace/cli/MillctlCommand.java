@@ -4,7 +4,7 @@ import io.millrace.cli.command.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The root of the command line, with its own options and its help. */
+/** The top-level command {@code millctl}, with its help text and the option {@code --version}. */
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",

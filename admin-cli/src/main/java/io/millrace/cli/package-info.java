@@ -1,5 +1,5 @@
 /**
- * The program {@code millctl}: it sends requests to the admin HTTP API of a running Millrace and shows the responses.
+ * The program {@code millctl}, a client for the admin HTTP API of a running Millrace.
  */
 @NullMarked
 package io.millrace.cli;

@@ -8,8 +8,8 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * Replaces IP addresses in text by hashes with a random salt: equal addresses are equal within one bundle only.
- * Loopback addresses stay. Confined to one thread.
+ * Replaces IP addresses in text by hashes with a random salt. Within one support bundle, equal addresses have equal
+ * hashes; other bundles have other hashes. Loopback addresses are kept. Confined to one thread.
  */
 public final class AddressHash {
     private static final int SALT_BYTES = 16;
@@ -20,12 +20,12 @@ public final class AddressHash {
     private final byte[] salt = new byte[SALT_BYTES];
     private int count;
 
-    /** Takes a new salt. */
+    /** Creates a replacer with a new random salt. */
     public AddressHash() {
         new SecureRandom().nextBytes(salt);
     }
 
-    /** The number of replaced addresses. */
+    /** Returns the number of addresses replaced so far. */
     public int count() {
         return count;
     }
@@ -40,9 +40,9 @@ public final class AddressHash {
                 end++;
             }
             if (end > at) {
-                boolean apart = (at == 0 || !isWord(text.charAt(at - 1)))
-                        && (end == text.length() || !isWord(text.charAt(end)));
-                append(safe, text.substring(at, end), apart);
+                boolean isSeparateWord = (at == 0 || !isWordCharacter(text.charAt(at - 1)))
+                        && (end == text.length() || !isWordCharacter(text.charAt(end)));
+                append(safe, text.substring(at, end), isSeparateWord);
                 at = end;
             } else {
                 safe.append(text.charAt(at++));
@@ -51,12 +51,12 @@ public final class AddressHash {
         return safe.toString();
     }
 
-    private void append(StringBuilder safe, String run, boolean apart) {
+    private void append(StringBuilder safe, String run, boolean isSeparateWord) {
         int colon = run.indexOf(':');
         // 10.0.0.1:8080 is an address with a port, ::ffff:10.0.0.1 an address alone.
         String first = colon > 0 && run.indexOf(':', colon + 1) < 0 ? run.substring(0, colon) : run;
-        String address = trimmed(first);
-        if (apart && (isIpV4(address) || isIpV6(address)) && !isLoopback(address)) {
+        String address = withoutPunctuation(first);
+        if (isSeparateWord && (isIpV4(address) || isIpV6(address)) && !isLoopback(address)) {
             count++;
             safe.append(hash(address)).append(run, address.length(), run.length());
         } else {
@@ -64,8 +64,8 @@ public final class AddressHash {
         }
     }
 
-    /** Removes the full stop or colon of a sentence after an address. */
-    private static String trimmed(String text) {
+    /** Removes a full stop or colon at the end, which belongs to the sentence and not to the address. */
+    private static String withoutPunctuation(String text) {
         int end = text.length();
         while (end > 0 && text.charAt(end - 1) == '.') {
             end--;
@@ -95,7 +95,7 @@ public final class AddressHash {
         return (Character.digit(c, 16) >= 0 && c < 0x80) || c == '.' || c == ':';
     }
 
-    private static boolean isWord(char c) {
+    private static boolean isWordCharacter(char c) {
         return Character.isLetterOrDigit(c) || c == '_' || c == '-';
     }
 
@@ -121,7 +121,11 @@ public final class AddressHash {
         return true;
     }
 
-    /** Eight groups of up to four digits, or fewer and {@code ::}; the last two may be an IPv4 address. */
+    /**
+     * Returns true for an IPv6 address: eight groups of up to four digits, or fewer groups and {@code ::}. An IPv4
+     * address
+     * may stand for the last two groups.
+     */
     private static boolean isIpV6(String text) {
         boolean shortened = text.contains("::");
         if (text.length() > ADDRESS_LENGTH_MAX || text.indexOf(':') < 0 || text.equals("::")) {

@@ -8,9 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The files of a support bundle, and the reasons for missing ones. Confined to one thread. */
+/** The files of a support bundle, and for each missing file the reason. Confined to one thread. */
 public final class BundleContent {
-    /** Limit of one file. A longer text keeps its end. */
+    /** Limit of one file in bytes. Of a longer text only the end is kept. */
     public static final int PART_BYTES_MAX = 4 << 20;
 
     private final Map<String, byte[]> parts = new LinkedHashMap<>();
@@ -29,7 +29,7 @@ public final class BundleContent {
         parts.put(name, bytes);
     }
 
-    /** Notes that a file is missing. */
+    /** Records that a file is missing in the bundle, and why. */
     public void lacks(String name, String reason) {
         missing.put(name, reason);
     }
@@ -39,7 +39,7 @@ public final class BundleContent {
         return List.copyOf(parts.keySet());
     }
 
-    /** The reason for each missing file. */
+    /** Returns the missing files by name, each with its reason. */
     public Map<String, String> missing() {
         return missing;
     }
@@ -47,7 +47,9 @@ public final class BundleContent {
     /**
      * Writes the archive, with a README as its first file.
      *
-     * @param redactions one line per rule
+     * @param folder the directory in the archive that contains all files
+     * @param redactions lines for the README, one for each redaction rule
+     * @param epochSeconds modification time of all files in the archive
      * @throws IOException if the file exists or cannot be written
      */
     public void write(Path file, String folder, List<String> redactions, long epochSeconds) throws IOException {

@@ -6,11 +6,11 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes secrets from texts, and counts each kind. Works on YAML, JSON, command lines and log lines. Prefers to remove
- * harmless text over keeping a secret. Confined to one thread.
+ * Removes secrets from texts of a support bundle, and counts what it removes. It works on YAML,
+ * JSON, command lines and log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
  */
 public final class Redaction {
-    /** The text in place of a secret. */
+    /** The text that replaces a secret. */
     public static final String REDACTED = "[redacted]";
 
     private static final List<String> SECRET_NAMES = List.of(
@@ -28,8 +28,8 @@ public final class Redaction {
             "private_key",
             "hmac");
 
-    /** Endings of names whose value is the name of a file. */
-    private static final List<String> FILE_NAMES = List.of("file", "path", "directory", "_field");
+    /** Endings of names that have no secret as value, but the name of a file or a field. */
+    private static final List<String> HARMLESS_ENDINGS = List.of("file", "path", "directory", "_field");
 
     private static final int RANDOM_WORD_LENGTH_MIN = 32;
     private static final String PEM_BEGIN = "-----BEGIN ";
@@ -37,23 +37,23 @@ public final class Redaction {
 
     private final @Nullable AddressHash addresses;
     private int secrets;
-    private int users;
-    private int words;
-    private int blocks;
+    private int urlUsers;
+    private int randomWords;
+    private int pemBlocks;
     private int queries;
 
-    /** @param addresses replaces addresses in logs; null to keep them */
+    /** @param addresses replaces IP addresses in logs; null to keep the addresses */
     public Redaction(@Nullable AddressHash addresses) {
         this.addresses = addresses;
     }
 
-    /** Returns one line per rule, with the number of removed texts. */
+    /** Returns one line for each rule, with the number of texts that it has removed. */
     public List<String> report() {
         List<String> lines = new ArrayList<>();
         lines.add("values of names such as password, secret, token, cookie: " + secrets);
-        lines.add("user names and passwords in URLs: " + users);
-        lines.add("random words of " + RANDOM_WORD_LENGTH_MIN + " and more letters and digits: " + words);
-        lines.add("keys and certificates in PEM: " + blocks);
+        lines.add("user names and passwords in URLs: " + urlUsers);
+        lines.add("random words of " + RANDOM_WORD_LENGTH_MIN + " and more letters and digits: " + randomWords);
+        lines.add("keys and certificates in PEM: " + pemBlocks);
         lines.add("queries of URLs in logs: " + queries);
         lines.add(
                 addresses == null
@@ -62,52 +62,52 @@ public final class Redaction {
         return lines;
     }
 
-    /** Returns a configuration, a command line or another text without secrets. */
+    /** Removes secrets from a configuration, a command line or another text. */
     public String text(String text) {
         return lines(text, false, true);
     }
 
-    /** Returns JSON or metrics of Millrace without secrets. Fingerprints and identifiers stay. */
+    /** Removes secrets from JSON or metrics of Millrace. Long random randomWords stay, since they are identifiers. */
     public String data(String text) {
         return lines(text, false, false);
     }
 
-    /** Returns lines of a log without secrets, queries and, unless they are kept, addresses. */
+    /** Removes secrets and URL queries from log lines. Also replaces IP addresses, unless they are kept. */
     public String log(String text) {
         return lines(text, true, true);
     }
 
     private String lines(String text, boolean isLog, boolean removesWords) {
         StringBuilder safe = new StringBuilder(text.length());
-        boolean inBlock = false;
-        // Indentation of a secret name whose value is on the next lines; -1 for none.
-        int openIndent = -1;
-        // Whether that value is a block scalar, not a section.
-        boolean isScalar = false;
+        boolean inPemBlock = false;
+        // Indentation of the last secret name whose value begins on the next line; -1 for none.
+        int secretIndent = -1;
+        // True if this value is a YAML block scalar (| or >), so that all deeper lines belong to it.
+        boolean isBlockScalar = false;
         int at = 0;
         while (at < text.length()) {
             int end = text.indexOf('\n', at);
             int next = end < 0 ? text.length() : end + 1;
             String line = text.substring(at, next);
             at = next;
-            boolean isBelow = openIndent >= 0 && !line.isBlank() && indent(line) > openIndent;
-            if (isBelow && (isScalar || line.indexOf(':') < 0)) {
+            boolean isDeeper = secretIndent >= 0 && !line.isBlank() && indent(line) > secretIndent;
+            if (isDeeper && (isBlockScalar || line.indexOf(':') < 0)) {
                 secrets++;
                 safe.append(" ".repeat(indent(line))).append(REDACTED).append('\n');
                 continue;
             }
-            if (isOpenSecret(line)) {
-                openIndent = indent(line);
-                isScalar = !line.strip().endsWith(":");
-            } else if (openIndent >= indent(line)) {
-                openIndent = -1;
+            if (isSecretWithoutValue(line)) {
+                secretIndent = indent(line);
+                isBlockScalar = !line.strip().endsWith(":");
+            } else if (secretIndent >= indent(line)) {
+                secretIndent = -1;
             }
-            if (!inBlock && line.contains(PEM_BEGIN)) {
-                blocks++;
+            if (!inPemBlock && line.contains(PEM_BEGIN)) {
+                pemBlocks++;
                 safe.append(line, 0, line.indexOf(PEM_BEGIN)).append(REDACTED).append('\n');
-                inBlock = !line.contains(PEM_END);
-            } else if (inBlock) {
-                inBlock = !line.contains(PEM_END);
+                inPemBlock = !line.contains(PEM_END);
+            } else if (inPemBlock) {
+                inPemBlock = !line.contains(PEM_END);
             } else {
                 safe.append(line(line, isLog, removesWords));
             }
@@ -123,8 +123,10 @@ public final class Redaction {
         return indent;
     }
 
-    /** Returns true for a line of YAML such as {@code password:} or {@code password: |}. */
-    private static boolean isOpenSecret(String line) {
+    /**
+     * Returns true for a YAML line with a secret name and no value, such as {@code password:} or {@code password: |}.
+     */
+    private static boolean isSecretWithoutValue(String line) {
         String text = line.strip();
         while (!text.isEmpty() && "|>-+ ".indexOf(text.charAt(text.length() - 1)) >= 0) {
             text = text.substring(0, text.length() - 1);
@@ -140,29 +142,29 @@ public final class Redaction {
         return isLog && addresses != null ? addresses.hashed(safe) : safe;
     }
 
-    /** Removes {@code user:password@} after {@code ://}. */
+    /** Removes {@code user:password} between {@code ://} and {@code @}. */
     private String withoutUsers(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         int at = 0;
         for (int mark = line.indexOf("://"); mark >= 0; mark = line.indexOf("://", at)) {
             int start = mark + 3;
             int end = start;
-            int sign = -1;
+            int atSign = -1;
             while (end < line.length() && "/ \t\n\r\"'<>?#,}]".indexOf(line.charAt(end)) < 0) {
-                sign = line.charAt(end) == '@' ? end : sign;
+                atSign = line.charAt(end) == '@' ? end : atSign;
                 end++;
             }
             safe.append(line, at, start);
-            if (sign >= 0) {
-                users++;
+            if (atSign >= 0) {
+                urlUsers++;
                 safe.append(REDACTED);
             }
-            at = sign < 0 ? start : sign;
+            at = atSign < 0 ? start : atSign;
         }
         return safe.append(line, at, line.length()).toString();
     }
 
-    /** Removes the rest of a word after a question mark, if the word has a slash before it. */
+    /** Removes URL queries. A query is the part of a word after a question mark that follows a slash. */
     private String withoutQueries(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         boolean slash = false;
@@ -191,7 +193,7 @@ public final class Redaction {
         return c <= ' ' || c == '"' || c == '\'' || c == '<' || c == '>';
     }
 
-    /** Removes the value after each secret name that a colon or an equals sign follows. */
+    /** Removes the value in each {@code NAME: value} or {@code NAME=value} with a secret name. */
     private String withoutSecrets(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         int at = 0;
@@ -221,7 +223,7 @@ public final class Redaction {
 
     private static boolean isSecret(String name) {
         String lower = name.toLowerCase(Locale.ROOT);
-        for (String file : FILE_NAMES) {
+        for (String file : HARMLESS_ENDINGS) {
             if (lower.endsWith(file)) {
                 return false;
             }
@@ -234,7 +236,7 @@ public final class Redaction {
         return false;
     }
 
-    /** Returns the index after the separator and an opening quote; -1 if no separator follows. */
+    /** Returns the index of the value after a colon or an equals atSign; -1 if neither follows the name. */
     private static int startOfValue(String line, int from) {
         int at = from;
         while (at < line.length() && "\"' \\".indexOf(line.charAt(at)) >= 0) {
@@ -250,7 +252,7 @@ public final class Redaction {
         return at;
     }
 
-    /** Returns the end of a quoted value, of a value with a scheme such as Bearer, or of a word. */
+    /** Returns the end of a value. An unquoted value may contain spaces, as in {@code Bearer TOKEN}. */
     private static int endOfValue(String line, int start) {
         if (start >= line.length() || "[{\n\r".indexOf(line.charAt(start)) >= 0) {
             return start;
@@ -279,7 +281,7 @@ public final class Redaction {
                 || c == '.';
     }
 
-    /** Removes words that look like keys: long, with letters and digits. */
+    /** Removes randomWords that look like random keys: at least 32 characters, with letters and digits. */
     private String withoutRandomWords(String line) {
         StringBuilder safe = new StringBuilder(line.length());
         int at = 0;
@@ -293,7 +295,7 @@ public final class Redaction {
                 end++;
             }
             if (end - at >= RANDOM_WORD_LENGTH_MIN && digit && letter) {
-                words++;
+                randomWords++;
                 safe.append(REDACTED);
                 at = end;
             } else if (end > at) {

@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A new tar.gz file in the ustar format (POSIX.1-1988), readable by its owner only. Confined to one thread; the caller
- * closes it.
+ * Writes a new tar.gz file in the ustar format (POSIX.1-1988), readable by its owner only. Confined to one thread; the
+ * caller closes it.
  */
 public final class TarGzip implements AutoCloseable {
-    /** Limit of a name in the ustar header. */
+    /** Limit of a name in the ustar header, in bytes. */
     public static final int NAME_LENGTH_MAX = 100;
 
     private static final int BLOCK = 512;
@@ -31,7 +31,7 @@ public final class TarGzip implements AutoCloseable {
     /**
      * Creates the file.
      *
-     * @param epochSeconds time of all entries
+     * @param epochSeconds modification time of all entries
      * @throws IOException if the file exists or cannot be written
      */
     public TarGzip(Path file, long epochSeconds) throws IOException {
@@ -42,7 +42,7 @@ public final class TarGzip implements AutoCloseable {
                             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
                         }
                         : new FileAttribute<?>[0];
-        // Created first, since only the channel takes the mode with the creation.
+        // A channel creates the file, since only this method sets the mode at creation.
         Files.newByteChannel(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), own)
                 .close();
         out = new GZIPOutputStream(Files.newOutputStream(file, StandardOpenOption.WRITE));
@@ -78,7 +78,7 @@ public final class TarGzip implements AutoCloseable {
         out.write(new byte[(BLOCK - content.length % BLOCK) % BLOCK]);
     }
 
-    /** Writes digits with leading zeros, and a zero byte at the end of the field. */
+    /** Writes a number into a header field: octal digits with leading zeros, then a zero byte. */
     private static void octal(byte[] header, int offset, int length, long value) {
         String digits = Long.toOctalString(value);
         ascii(header, offset, "0".repeat(length - 1 - digits.length()) + digits);
@@ -90,7 +90,7 @@ public final class TarGzip implements AutoCloseable {
         System.arraycopy(bytes, 0, header, offset, bytes.length);
     }
 
-    /** Writes the end of the archive. */
+    /** Writes the two zero blocks that end an archive, and closes the file. */
     @Override
     public void close() throws IOException {
         try (out) {

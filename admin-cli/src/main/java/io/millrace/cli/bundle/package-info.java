@@ -1,4 +1,4 @@
-/** The parts of a support bundle: redaction of texts, and the archive. Without picocli and the admin API. */
+/** Removes secrets from the texts of a support bundle, and writes its archive. */
 @NullMarked
 package io.millrace.cli.bundle;
 

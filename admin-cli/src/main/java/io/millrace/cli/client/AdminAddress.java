@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** The address of an admin API. Immutable. */
+/** The address of the admin API of a running Millrace. Immutable. */
 public sealed interface AdminAddress {
     /** File name of the admin socket in a state directory. */
     String SOCKET_NAME = "admin.sock";
@@ -20,7 +20,7 @@ public sealed interface AdminAddress {
     }
 
     /**
-     * A TCP address, where the API requires a token.
+     * A TCP address. Over TCP the API requires a token.
      *
      * @param secure whether the connection uses TLS
      */
@@ -30,7 +30,7 @@ public sealed interface AdminAddress {
             this(host, port, false);
         }
 
-        /** Returns host and port in the form of a Host field and a URL. */
+        /** Returns {@code HOST:PORT} as in a URL; an IPv6 address is in brackets. */
         public String authority() {
             return (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
         }
@@ -42,8 +42,8 @@ public sealed interface AdminAddress {
     }
 
     /**
-     * Parses an address: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
-     * {@code http://HOST:PORT} or {@code https://HOST:PORT}.
+     * Parses an address. Accepts the path of a socket, a state directory with a socket in it, {@code unix:PATH},
+      * {@code http://HOST:PORT} and {@code https://HOST:PORT}.
      *
      * @throws IllegalArgumentException if the text is invalid; the message describes the problem
      */

@@ -16,14 +16,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** A client of an admin API. Each request uses a connection of its own. Immutable. Blocks. */
+/** An HTTP/1.1 client for the admin API. It opens a new connection for each request. Immutable. Blocks. */
 public final class AdminClient {
     private final AdminAddress address;
     private final @Nullable String token;
     private final Duration timeout;
     private final @Nullable SSLContext tls;
 
-    /** Creates a client that uses the authorities of the JDK, and has no certificate. */
+    /** Creates a client that trusts the JDK's certificate authorities and has no client certificate. */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
         this(address, token, timeout, null);
     }
@@ -32,8 +32,10 @@ public final class AdminClient {
      * Creates a client.
      *
      * @param token the bearer token, sent over TCP only; null for none
-     * @param timeout time limit of connecting, sending and reading the whole response together
-     * @param tls authorities and certificate for an address with TLS; null for those of the JDK
+     * @param timeout time limit of one request: connecting, sending and reading the response together
+     * @param tls trusted authorities and client certificate for an {@code https} address; null for the JDK's
+     *     authorities
+     *     and no client certificate
      */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout, @Nullable SSLContext tls) {
         this.address = address;
@@ -69,10 +71,10 @@ public final class AdminClient {
     private AdminResponse exchange(String method, String target, byte @Nullable [] json) throws AdminClientException {
         long deadlineNanos = System.nanoTime() + timeout.toNanos();
         ByteBuffer request = request(method, target, json);
-        try (ByteStream channel = connected(deadlineNanos)) {
+        try (ByteStream channel = openStream(deadlineNanos)) {
             return answer(channel, request);
         } catch (SSLException e) {
-            throw untrusted(e.getMessage());
+            throw untrustedFailure(e.getMessage());
         } catch (SocketTimeoutException e) {
             throw new AdminClientException(
                     Kind.NO_ANSWER, address + " did not answer " + method + " " + target + " within " + seconds());
@@ -82,38 +84,38 @@ public final class AdminClient {
         }
     }
 
-    private ByteStream connected(long deadlineNanos) throws AdminClientException, IOException {
+    private ByteStream openStream(long deadlineNanos) throws AdminClientException, IOException {
         ByteStream link = connect(deadlineNanos);
         if (!(address instanceof AdminAddress.Tcp tcp) || !tcp.secure()) {
             return link;
         }
-        boolean isDone = false;
+        boolean isConnected = false;
         try {
             SSLContext context = tls == null ? TlsFiles.NONE.context() : tls;
             TlsStream stream = TlsStream.connect(link, context, tcp.host(), tcp.port());
-            isDone = true;
+            isConnected = true;
             return stream;
         } finally {
-            if (!isDone) {
+            if (!isConnected) {
                 link.close();
             }
         }
     }
 
-    private AdminClientException untrusted(@Nullable String why) {
+    private AdminClientException untrustedFailure(@Nullable String why) {
         return new AdminClientException(Kind.UNTRUSTED, "no TLS connection to " + address + ": " + why);
     }
 
     private static AdminResponse answer(ByteStream channel, ByteBuffer request) throws IOException {
-        @Nullable IOException unsent = null;
+        @Nullable IOException writeFailure = null;
         try {
             channel.write(request);
         } catch (SocketTimeoutException | SSLException e) {
             throw e;
         } catch (IOException e) {
-            // A server that refuses a request early may close the connection before the whole request was sent, after a
-            // response.
-            unsent = e;
+            // A server that refuses a request may respond and close the connection before it has received the whole
+            // request. So a response is still read, and this failure is reported only if there is none.
+            writeFailure = e;
         }
         ResponseReader reader = new ResponseReader(channel);
         try {
@@ -121,7 +123,7 @@ public final class AdminClient {
         } catch (SocketTimeoutException | SSLException e) {
             throw e;
         } catch (IOException e) {
-            throw unsent != null && !reader.hasStarted() ? unsent : e;
+            throw writeFailure != null && !reader.hasStarted() ? writeFailure : e;
         }
     }
 
@@ -152,7 +154,7 @@ public final class AdminClient {
             try {
                 return DeadlineChannel.connect(UnixDomainSocketAddress.of(unix.path()), deadlineNanos);
             } catch (IOException | UnsupportedAddressTypeException | UnsupportedOperationException e) {
-                throw unreachable(
+                throw unreachableFailure(
                         unix + ": " + SocketState.afterFailure(unix.path(), e).words());
             }
         }
@@ -170,7 +172,7 @@ public final class AdminClient {
                 try {
                     return DeadlineChannel.connect(to, deadlineNanos);
                 } catch (SocketTimeoutException e) {
-                    throw unreachable(tcp + ": no connection within " + seconds());
+                    throw unreachableFailure(tcp + ": no connection within " + seconds());
                 } catch (IOException e) {
                     why = String.valueOf(e.getMessage());
                 }
@@ -178,10 +180,10 @@ public final class AdminClient {
         } catch (UnknownHostException e) {
             why = "unknown host";
         }
-        throw unreachable(tcp + ": " + why);
+        throw unreachableFailure(tcp + ": " + why);
     }
 
-    private static AdminClientException unreachable(String message) {
+    private static AdminClientException unreachableFailure(String message) {
         return new AdminClientException(Kind.UNREACHABLE, message);
     }
 

@@ -1,6 +1,6 @@
 package io.millrace.cli.client;
 
-/** Thrown if the admin API gave no usable response. The message contains the address and the reason. */
+/** Thrown if the admin API sent no usable response. The message is for the user and has the reason. */
 public final class AdminClientException extends Exception {
     /** The stage at which the request failed. */
     public enum Kind {
@@ -26,7 +26,7 @@ public final class AdminClientException extends Exception {
         return kind;
     }
 
-    /** The message for the user. */
+    /** Returns the message for the user; never null. */
     public String message() {
         return String.valueOf(getMessage());
     }

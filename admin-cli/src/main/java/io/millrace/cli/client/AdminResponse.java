@@ -9,14 +9,18 @@ import java.nio.charset.StandardCharsets;
  * @param status the HTTP status, 200 to 599
  * @param body the content
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared
+@SuppressWarnings("ArrayRecordComponent") // responses are never compared
 public record AdminResponse(int status, byte[] body) {
-    /** Whether the request succeeded. */
+    /** Returns true for a status of 200 to 299. */
     public boolean isSuccess() {
         return status / 100 == 2;
     }
 
-    /** Returns the content, which must be a JSON object. */
+    /**
+     * Parses the content as a JSON object.
+     *
+     * @throws AdminClientException if the content is not a JSON object
+     */
     public JsonObject json() throws AdminClientException {
         try {
             return JsonObject.parse(body);

@@ -9,7 +9,7 @@ import tools.jackson.core.JsonGenerator;
  * @param file file name as printed; null if the line has none
  * @param line from 1; 0 without a position
  * @param column from 1; 0 without a position
- * @param path the key, may be empty
+ * @param path the config key with the problem; empty if the line names none
  * @param message description of the problem
  * @param suggestion the value that was probably meant, or null
  * @param text the whole line

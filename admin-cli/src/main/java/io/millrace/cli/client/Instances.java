@@ -10,25 +10,28 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The admin sockets in the standard locations, where a launcher creates its socket by default. Immutable.
+ * The admin sockets found in the locations where a launcher creates its socket by default. Immutable.
  *
- * @param looked the locations checked, in order: the location of systemd, then those of the user, sorted by name
+ * @param checked the checked locations, in order: the location of systemd, then those of the user, sorted by name
  */
-public record Instances(List<Candidate> looked) {
+public record Instances(List<Candidate> checked) {
     /**
-     * A location and the state of the socket there. The path contains a {@code *} if there was no directory to list.
+     * A location and the state of the socket there. The path contains a {@code *} if its parent directory is missing or
+     * empty.
      */
     public record Candidate(Path socket, SocketState state) {}
 
     /**
-     * Checks the locations; connects once to each socket.
+     * Checks each location. Connects once to each socket and closes the connection.
      *
      * @param runDirectory systemd's runtime directory of the service, such as {@code /run/millrace}
-     * @param stateHome the directory with one state directory per first port, such as {@code ~/.local/state/millrace}
+     * @param stateHome the parent of the state directories, such as {@code ~/.local/state/millrace}. Each state
+     *     directory
+     *     is named after the first port of its instance.
      */
     public static Instances find(Path runDirectory, Path stateHome) {
-        List<Candidate> looked = new ArrayList<>();
-        look(runDirectory.resolve(AdminAddress.SOCKET_NAME), looked);
+        List<Candidate> checked = new ArrayList<>();
+        check(runDirectory.resolve(AdminAddress.SOCKET_NAME), checked);
         List<Path> directories = new ArrayList<>();
         Path any = stateHome.resolve("*").resolve(AdminAddress.SOCKET_NAME);
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(stateHome)) {
@@ -36,32 +39,32 @@ public record Instances(List<Candidate> looked) {
                 directories.add(entry);
             }
         } catch (AccessDeniedException e) {
-            looked.add(new Candidate(any, SocketState.FORBIDDEN));
+            checked.add(new Candidate(any, SocketState.FORBIDDEN));
         } catch (IOException e) {
-            looked.add(new Candidate(any, SocketState.ABSENT));
+            checked.add(new Candidate(any, SocketState.ABSENT));
         }
         Collections.sort(directories);
-        int before = looked.size();
+        int before = checked.size();
         for (Path directory : directories) {
             Path socket = directory.resolve(AdminAddress.SOCKET_NAME);
             if (Files.exists(socket) || !Files.isReadable(directory)) {
-                look(socket, looked);
+                check(socket, checked);
             }
         }
-        if (before == 1 && looked.size() == 1) {
-            looked.add(new Candidate(any, SocketState.ABSENT));
+        if (before == 1 && checked.size() == 1) {
+            checked.add(new Candidate(any, SocketState.ABSENT));
         }
-        return new Instances(List.copyOf(looked));
+        return new Instances(List.copyOf(checked));
     }
 
-    private static void look(Path socket, List<Candidate> looked) {
-        looked.add(new Candidate(socket, SocketState.of(socket)));
+    private static void check(Path socket, List<Candidate> checked) {
+        checked.add(new Candidate(socket, SocketState.of(socket)));
     }
 
     /** Returns the sockets on which a process listens. */
     public List<Path> running() {
         List<Path> running = new ArrayList<>();
-        for (Candidate candidate : looked) {
+        for (Candidate candidate : checked) {
             if (candidate.state().isRunning()) {
                 running.add(candidate.socket());
             }

@@ -14,14 +14,14 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A JSON object with lenient access. A member that is absent, null or of another type is treated as missing, for
- * compatibility with older and newer versions of Millrace. Immutable.
+ * A parsed JSON object with lenient access. A member that is absent, null or of another type counts as missing, since
+ * older and newer versions of Millrace may send other members. Immutable.
  */
 public final class JsonObject {
     private static final JsonFactory FACTORY = new JsonFactory();
     private static final JsonObject EMPTY = new JsonObject(Map.of());
 
-    /** Values: String, Long, Double, Boolean, JsonObject, and lists of these; no nulls. */
+    /** Each value is a String, Long, Double, Boolean, JsonObject, or a list of these. No value is null. */
     private final Map<String, Object> members;
 
     private JsonObject(Map<String, Object> members) {
@@ -111,17 +111,17 @@ public final class JsonObject {
         return members.get(name) instanceof String text ? text : null;
     }
 
-    /** Returns a string, or {@code otherwise}. */
+    /** Returns a string; {@code otherwise} if it is missing. */
     public String text(String name, String otherwise) {
         return members.get(name) instanceof String text ? text : otherwise;
     }
 
-    /** Returns a number without its fraction, or {@code otherwise}. */
+    /** Returns a number without its fraction; {@code otherwise} if it is missing. */
     public long number(String name, long otherwise) {
         return members.get(name) instanceof Number number ? number.longValue() : otherwise;
     }
 
-    /** Returns a number, or {@code otherwise}. */
+    /** Returns a number with its fraction; {@code otherwise} if it is missing. */
     public double fraction(String name, double otherwise) {
         return members.get(name) instanceof Number number ? number.doubleValue() : otherwise;
     }

@@ -8,7 +8,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** Writes the JSON of {@code millctl} in UTF-8: requests, and results that it computes itself. */
+/** Writes JSON in UTF-8: the bodies of requests, and results that {@code millctl} itself computes. */
 public final class JsonText {
     private static final JsonFactory FACTORY = new JsonFactory();
 
@@ -62,7 +62,7 @@ public final class JsonText {
         });
     }
 
-    /** Returns {@code {"keys":[...]}}; {@code {"all":true}} if the list is empty. */
+    /** Returns {@code {"keys":[...]}}; {@code {"all":true}}, which resets every key, if the list is empty. */
     public static byte[] configReset(List<String> keys) {
         return object(json -> {
             if (keys.isEmpty()) {
@@ -75,7 +75,9 @@ public final class JsonText {
         });
     }
 
-    /** Returns {@code {"to":...}}; an empty object for 0. */
+    /**
+     * Returns {@code {"to":...}} with the number of a revision; an empty object for 0, which means the previous one.
+     */
     public static byte[] configRollback(int number) {
         return object(json -> {
             if (number > 0) {
@@ -161,8 +163,9 @@ public final class JsonText {
     }
 
     /**
-     * Returns {@code {"ok","problems":[...]}} as in the reply of the admin API to a check, from the lines that a check
-     * printed.
+     * Returns {@code {"ok","problems":[...]}}, the form in which the admin API answers a configuration check.
+     *
+     * @param problems the lines that {@code millrace check} printed
      */
     public static byte[] check(boolean ok, List<CheckLine> problems) {
         return object(json -> {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** Writes JSON with given names and values, as a tree of objects and arrays. */
+/** A fluent writer of nested JSON objects and arrays. Confined to one thread. */
 public final class JsonTree {
     private final JsonGenerator json;
 
@@ -14,7 +14,7 @@ public final class JsonTree {
         this.json = json;
     }
 
-    /** Returns an object. */
+    /** Returns an object in UTF-8, whose members the consumer writes. */
     public static byte[] object(Consumer<JsonTree> members) {
         return JsonText.object(json -> members.accept(new JsonTree(json)));
     }
@@ -63,7 +63,7 @@ public final class JsonTree {
         return this;
     }
 
-    /** Writes a nested object with a member for each entry. */
+    /** Writes a nested object that contains an object for each map entry, named by its key. */
     public <T> JsonTree each(String name, Map<String, T> entries, BiConsumer<JsonTree, T> members) {
         return below(name, self -> entries.forEach((key, value) -> below(key, inner -> members.accept(inner, value))));
     }

@@ -6,18 +6,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The change of a metric between two queries. Immutable.
+ * The change of a metric sample between two queries. Immutable.
  *
  * @param sample the sample in the later query
- * @param isRate whether the amount is per second; else it is the total change
- * @param amount amount of the change
+ * @param isRate true for a counter, whose amount is the increase per second; false for another metric, whose amount is
+ *     the difference of the values
+ * @param amount the change, in the unit that {@code isRate} determines
  */
 public record MetricChange(MetricSample sample, boolean isRate, double amount) {
     /**
-     * Returns the changes of the later samples. A sample that did not exist before has changed from 0. A counter that
-     * fell has also changed from 0, since the process was restarted.
+     * Returns the change of each later sample. The change is counted from 0 in two cases: the earlier query lacks the
+     * sample, or a counter is lower than before, which means that the process was restarted.
      *
-     * @param seconds time between the queries
+     * @param seconds time between the queries, more than 0
      */
     public static List<MetricChange> between(
             List<MetricSample> before, List<MetricSample> after, MetricFamilies families, double seconds) {

@@ -27,20 +27,21 @@ public record MetricFamilies(List<Family> all) {
      */
     public record Family(String name, String kind, String help, List<String> labels, int series) {
         /**
-         * Whether the metric name of an operator denotes this family: its name, optionally without {@code millrace_} or
+         * Returns true if a user may have meant this family. The user may omit the prefix {@code millrace_} and the
+         * suffix
          * {@code _total}.
          */
         public boolean isOf(String metric) {
             return new MetricSample(name, Map.of(), 0).isOf(metric);
         }
 
-        /** Whether the samples are monotonic totals. */
+        /** Returns true if the samples only increase until the process restarts. */
         public boolean isCounter() {
             return kind.equals("counter");
         }
     }
 
-    /** Parses the comment lines, and collects the labels from the samples. */
+    /** Parses the {@code HELP} and {@code TYPE} lines, and collects the label names from the samples. */
     public static MetricFamilies parse(String text, List<MetricSample> samples) {
         Map<String, String> helps = new LinkedHashMap<>();
         Map<String, String> kinds = new LinkedHashMap<>();
@@ -93,7 +94,7 @@ public record MetricFamilies(List<Family> all) {
         };
     }
 
-    /** Whether the sample is a monotonic total: a counter, or a count or sum of a histogram. */
+    /** Returns true for a sample that only increases, such as a counter or a histogram's count. */
     public boolean isCounter(MetricSample sample) {
         for (Family family : all) {
             if (isOf(sample.name(), family.name(), family.kind())) {

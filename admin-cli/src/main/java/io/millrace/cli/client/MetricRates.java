@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Samples of two queries, with sums and rates by name and labels. Immutable. */
+/** Values and rates of metrics, computed from the samples of two queries. Immutable. */
 public final class MetricRates {
     private final Map<String, Double> before = new HashMap<>();
     private final List<MetricSample> after;
@@ -28,25 +28,30 @@ public final class MetricRates {
     }
 
     /**
-     * Returns the sum of the values in the later query.
+     * Returns the sum of the later values of all samples with a name and labels.
      *
-     * @param labels names and values in turn, which samples must have
+     * @param labels the labels that a sample must have: name, value, name, value, and so on
      */
     public double value(String name, String... labels) {
         double sum = 0;
         for (MetricSample sample : after) {
-            if (isMeant(sample, name, labels)) {
+            if (matches(sample, name, labels)) {
                 sum += sample.value();
             }
         }
         return sum;
     }
 
-    /** Returns the sum of the increases of counters per second. A counter that fell has been restarted. */
+    /**
+     * Returns the increase per second of all counters with a name and labels, added up. A counter that is lower than
+     * before was restarted, so its increase is counted from 0.
+     *
+     * @param labels as for {@link #value}
+     */
     public double rate(String name, String... labels) {
         double sum = 0;
         for (MetricSample sample : after) {
-            if (isMeant(sample, name, labels)) {
+            if (matches(sample, name, labels)) {
                 double earlier = before.getOrDefault(sample.name() + sample.labels(), 0.0);
                 sum += sample.value() - (sample.value() < earlier ? 0 : earlier);
             }
@@ -54,7 +59,7 @@ public final class MetricRates {
         return sum / seconds;
     }
 
-    /** Returns the values of a label, in the order of the text. */
+    /** Returns the different values of a label among the later samples of a metric. */
     public List<String> labels(String name, String label) {
         Set<String> values = new LinkedHashSet<>();
         for (MetricSample sample : after) {
@@ -66,7 +71,7 @@ public final class MetricRates {
         return new ArrayList<>(values);
     }
 
-    private static boolean isMeant(MetricSample sample, String name, String... labels) {
+    private static boolean matches(MetricSample sample, String name, String... labels) {
         if (!sample.name().equals(name)) {
             return false;
         }

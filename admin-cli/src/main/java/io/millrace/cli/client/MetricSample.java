@@ -7,14 +7,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sample in the Prometheus text format 0.0.4. Immutable.
+ * A metric sample: one line with a value in the Prometheus text format 0.0.4. Immutable.
  *
  * @param name name of the sample, such as {@code millrace_requests_total}
  * @param labels labels by name, in the order of the text
  * @param value may be infinite or NaN
  */
 public record MetricSample(String name, Map<String, String> labels, double value) {
-    /** Parses every sample; other lines are skipped. */
+    /** Parses every sample of a text; skips comments and lines that are not samples. */
     public static List<MetricSample> parse(String text) {
         List<MetricSample> samples = new ArrayList<>();
         int start = 0;
@@ -52,7 +52,10 @@ public record MetricSample(String name, Map<String, String> labels, double value
         return value == null ? null : new MetricSample(line.substring(0, nameEnd), labels, value);
     }
 
-    /** Parses {@code name="value",...}} from {@code position}. Returns the position after the brace, or -1. */
+    /**
+     * Parses {@code name="value",...}} from {@code position}. Returns the position after the brace, or -1 if it is
+     * missing.
+     */
     private static int labels(String line, int position, Map<String, String> labels) {
         int at = position;
         while (at < line.length() && line.charAt(at) != '}') {
@@ -97,8 +100,8 @@ public record MetricSample(String name, Map<String, String> labels, double value
     }
 
     /**
-     * Whether the metric name of an operator denotes this sample. That is its name, or the name of its family: a
-     * counter without {@code _total}, a histogram without {@code _bucket}. The prefix {@code millrace_} is optional.
+     * Returns true if a user who types {@code metric} means this sample. The user may omit the prefix {@code millrace_}
+     * and a suffix such as {@code _total} of a counter or {@code _bucket} of a histogram.
      */
     public boolean isOf(String metric) {
         return isNamed(metric) || isNamed("millrace_" + metric);

@@ -4,14 +4,14 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * A regular expression that may match any part of a text. A separate class, so that commands without expressions do not
- * load {@code java.util.regex} at start. Immutable.
+ * A regular expression with limits, which may match any part of a text. This class is separate, so that commands
+ * without expressions do not load {@code java.util.regex} at start. Immutable.
  */
 public final class NamePattern {
     /** Limit of characters in one expression. */
     static final int LENGTH_MAX = 64 << 10;
 
-    /** Limit of characters of an expression that a message quotes. */
+    /** Limit of characters that an error message quotes of an expression. */
     static final int QUOTED_MAX = 200;
 
     /**
@@ -57,7 +57,7 @@ public final class NamePattern {
     }
 
     /**
-     * Whether the expression matches a part of the text.
+     * Returns true if the expression matches a part of the text.
      *
      * @throws IllegalArgumentException if the search needs too much stack or too many steps
      */

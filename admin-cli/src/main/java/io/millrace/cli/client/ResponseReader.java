@@ -10,15 +10,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Reads one complete HTTP/1.1 response (RFC 9112). The body has a Content-Length, is chunked, or ends with the
- * connection. Throws a {@link ProtocolException} for a violation of the protocol or a limit, and an
- * {@link EOFException} for a truncated response. Confined to one thread.
+ * Reads one complete HTTP/1.1 response (RFC 9112) from a channel. The body has a Content-Length, is chunked, or ends
+ * with the connection. Reading throws a {@link ProtocolException} if the response violates the protocol or exceeds a
+ * limit, and an {@link EOFException} if it is truncated. Confined to one thread.
  */
 final class ResponseReader {
-    /** Limit of a head or trailer section, which the admin API never reaches. */
+    /** Limit in bytes of a head or trailer section. Responses of the admin API are far shorter. */
     static final int HEAD_LENGTH_MAX = 64 << 10;
 
-    /** Limit of a body, above any list of metrics. Bounds the memory that a wrong peer can use. */
+    /** Limit of a body in bytes, longer than any list of metrics. Bounds the memory if the peer is not Millrace. */
     static final int BODY_LENGTH_MAX = 64 << 20;
 
     private final ReadableByteChannel channel;
@@ -27,7 +27,7 @@ final class ResponseReader {
     private int headBytesLeft = HEAD_LENGTH_MAX;
     private boolean started;
 
-    // Values of the last head that was read.
+    // These fields hold values of the last head that was read.
     private int status;
     private long contentLength;
     private boolean chunked;
@@ -113,7 +113,7 @@ final class ResponseReader {
 
     private long readChunkLength() throws IOException {
         String line = readLine();
-        // Chunk lines of a long body do not count as a head: the limit applies to each line.
+        // The limit applies to each chunk line alone. Otherwise the many chunk lines of a long body would exceed it.
         headBytesLeft = HEAD_LENGTH_MAX;
         int end = line.indexOf(';');
         String digits = (end < 0 ? line : line.substring(0, end)).strip();
@@ -144,7 +144,7 @@ final class ResponseReader {
         }
     }
 
-    /** Moves bytes from the buffer to the body. */
+    /** Moves {@code count} bytes from the buffer to the body. */
     private void take(int count) throws IOException {
         checkLimit(count);
         body.write(buffer.array(), buffer.position(), count);
@@ -179,7 +179,7 @@ final class ResponseReader {
         }
     }
 
-    /** Reads more bytes; returns false at the end of the connection. */
+    /** Reads more bytes into the empty buffer; returns false at the end of the connection. */
     private boolean fill() throws IOException {
         buffer.clear();
         int count = channel.read(buffer);

@@ -32,23 +32,23 @@ public enum SocketState {
         this.words = words;
     }
 
-    /** Short description of the state. */
+    /** Returns a short description of the state for the user. */
     public String words() {
         return words;
     }
 
-    /** Whether a process listens on the socket, as far as this user can determine. */
+    /** Returns true if a process listens on the socket. False if this user lacks the permission to check. */
     public boolean isRunning() {
         return this == LISTENING || this == BUSY;
     }
 
-    /** Connects to {@code path} and closes the connection. */
+    /** Determines the state of a path. Connects to a socket and closes the connection at once. */
     static SocketState of(Path path) {
-        SocketState atRest = withoutConnecting(path);
-        if (atRest != LISTENING) {
-            return atRest;
+        SocketState fileState = ofFile(path);
+        if (fileState != LISTENING) {
+            return fileState;
         }
-        // Non-blocking, since a blocking connect would wait while the accept queue is full.
+        // The channel is non-blocking, since a blocking connect would wait while the accept queue is full.
         try (SocketChannel channel = SocketChannel.open(java.net.StandardProtocolFamily.UNIX)) {
             channel.configureBlocking(false);
             return channel.connect(UnixDomainSocketAddress.of(path)) ? LISTENING : BUSY;
@@ -59,11 +59,11 @@ public enum SocketState {
 
     /** Returns the state that caused a connect to {@code path} to fail. */
     static SocketState afterFailure(Path path, Exception failure) {
-        SocketState atRest = withoutConnecting(path);
-        if (atRest != LISTENING) {
-            return atRest;
+        SocketState fileState = ofFile(path);
+        if (fileState != LISTENING) {
+            return fileState;
         }
-        // The JDK has no exception types for these cases; the messages are those of strerror.
+        // The JDK has no exception types for these cases, so the messages of strerror are compared.
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
         if (message.contains("permission denied")) {
             return FORBIDDEN;
@@ -72,10 +72,11 @@ public enum SocketState {
     }
 
     /**
-     * Returns the state according to the file system; {@link #LISTENING} for a socket, whether a process listens or
-     * not.
+     * Returns the state as far as the file system shows it. For every socket the result is {@link #LISTENING}, even if
+     * no
+     * process listens.
      */
-    private static SocketState withoutConnecting(Path path) {
+    private static SocketState ofFile(Path path) {
         try {
             return Files.readAttributes(path, BasicFileAttributes.class).isOther() ? LISTENING : NOT_A_SOCKET;
         } catch (NoSuchFileException e) {

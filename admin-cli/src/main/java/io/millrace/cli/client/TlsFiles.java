@@ -24,11 +24,11 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files for TLS with an admin API. Immutable.
+ * The PEM files that a TLS connection to the admin API uses. Immutable.
  *
- * @param authorities PEM file of the authorities that may have signed the server's certificate; null for those of the JDK
+ * @param authorities PEM file with the trusted certificate authorities; null for the authorities of the JDK
  * @param certificate PEM file with the client's certificate chain; null for none
- * @param key PEM file with its private key in PKCS#8; null for none
+ * @param key PEM file with the private key of the client certificate, in PKCS#8; null for none
  */
 public record TlsFiles(
         @Nullable Path authorities,
@@ -42,9 +42,9 @@ public record TlsFiles(
     private static final String KEY_END = "-----END PRIVATE KEY-----";
 
     /**
-     * Reads the files.
+     * Reads the files into a TLS context.
      *
-     * @throws IOException if one of them cannot be used; the message names it
+     * @throws IOException if a file cannot be used; the message names the file
      */
     public SSLContext context() throws IOException {
         try {

@@ -11,17 +11,17 @@ import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 
-/** TLS over another stream, as a client. The deadline is that of the other stream. Confined to one thread. Blocks. */
+/** A TLS client connection over another stream, whose deadline applies. Confined to one thread. Blocks. */
 final class TlsStream implements ByteStream {
-    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
     private final ByteStream link;
     private final SSLEngine engine;
-    /** Received records, from position to limit. */
+    /** Received TLS records that were not decrypted yet, from position to limit. */
     private final ByteBuffer received;
 
     private final ByteBuffer outgoing;
-    /** Received content that was not read yet, from position to limit. */
+    /** Decrypted content that the caller has not read yet, from position to limit. */
     private final ByteBuffer content;
 
     private TlsStream(ByteStream link, SSLEngine engine) {
@@ -35,9 +35,9 @@ final class TlsStream implements ByteStream {
     }
 
     /**
-     * Makes the handshake. The certificate must have the name of the host.
+     * Performs the TLS handshake. The server's certificate must be valid for {@code host}.
      *
-     * @param link owned by the result
+     * @param link the connection to use; the returned stream closes it
      * @throws SSLException if the handshake fails
      */
     static TlsStream connect(ByteStream link, SSLContext context, String host, int port) throws IOException {
@@ -56,7 +56,7 @@ final class TlsStream implements ByteStream {
         HandshakeStatus status = engine.getHandshakeStatus();
         while (status != HandshakeStatus.FINISHED && status != HandshakeStatus.NOT_HANDSHAKING) {
             switch (status) {
-                case NEED_WRAP -> wrap(NOTHING);
+                case NEED_WRAP -> wrap(EMPTY);
                 case NEED_TASK -> runTasks();
                 default -> {
                     if (!unwrap()) {
@@ -74,7 +74,7 @@ final class TlsStream implements ByteStream {
         }
     }
 
-    /** Encrypts content, and sends the records. */
+    /** Encrypts bytes and sends the resulting records; without bytes sends pending handshake records. */
     private void wrap(ByteBuffer bytes) throws IOException {
         outgoing.clear();
         SSLEngineResult result = engine.wrap(bytes, outgoing);
@@ -84,14 +84,16 @@ final class TlsStream implements ByteStream {
         }
     }
 
-    /** Decrypts a record, if there is one; otherwise receives more bytes. Returns false at the end of the connection. */
+    /**
+     * Decrypts a complete record, or receives more bytes if there is none. Returns false at the end of the connection.
+     */
     private boolean unwrap() throws IOException {
         content.compact();
         SSLEngineResult result;
         try {
             result = engine.unwrap(received, content);
         } catch (SSLException e) {
-            tellServer();
+            sendAlert();
             throw e;
         } finally {
             content.flip();
@@ -104,12 +106,12 @@ final class TlsStream implements ByteStream {
         };
     }
 
-    /** Sends the alert about a failure, if that is possible. */
-    private void tellServer() {
+    /** Sends a pending TLS alert or close message. Failures are ignored. */
+    private void sendAlert() {
         try {
-            wrap(NOTHING);
+            wrap(EMPTY);
         } catch (IOException e) {
-            // The failure itself is reported.
+            // The connection ends anyway; the caller reports the original failure, if there is one.
         }
     }
 
@@ -135,7 +137,7 @@ final class TlsStream implements ByteStream {
     public int read(ByteBuffer into) throws IOException {
         while (!content.hasRemaining()) {
             boolean isOpen = unwrap();
-            // A server may ask for other keys at any time.
+            // A server may start a key update or a new handshake at any time.
             handshake();
             if (!isOpen && !content.hasRemaining()) {
                 return -1;
@@ -155,7 +157,7 @@ final class TlsStream implements ByteStream {
     @Override
     public void close() throws IOException {
         engine.closeOutbound();
-        tellServer();
+        sendAlert();
         link.close();
     }
 }

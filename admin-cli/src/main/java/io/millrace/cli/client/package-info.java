@@ -1,6 +1,6 @@
 /**
- * Finds a running Millrace and sends HTTP/1.1 requests to its admin socket. Each request has a connection of its own,
- * and every wait has a deadline. Independent of commands and terminals.
+ * Finds a running Millrace and sends HTTP/1.1 requests to its admin API. Each request uses a new connection and has a
+ * deadline. This package does not depend on commands or terminals.
  */
 @NullMarked
 package io.millrace.cli.client;

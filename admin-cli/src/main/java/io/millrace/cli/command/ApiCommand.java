@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** Base class of commands that send a request to the admin API and show the response. Confined to one thread. */
+/** Base class of commands that send requests to the admin API and show responses. Confined to one thread. */
 public abstract class ApiCommand implements Callable<Integer> {
     private final Invocation invocation;
     private final Duration timeout;
@@ -47,7 +47,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Repeats the command. A failure after the first run may be temporary, and is then only reported. */
+    /** Repeats the command until it is interrupted. After the first run, temporary failures are only reported. */
     private int watch(AdminClient client, Duration interval) throws CommandFailure {
         int exitCode = once(client);
         while (console().flush() && invocation.pause().pass(interval)) {
@@ -55,50 +55,53 @@ public abstract class ApiCommand implements Callable<Integer> {
             try {
                 exitCode = once(client);
             } catch (CommandFailure e) {
-                sayIfItMayPass(e);
+                reportIfTemporary(e);
             }
         }
         return exitCode;
     }
 
     /** Reports a temporary failure; throws any other failure again. */
-    private void sayIfItMayPass(CommandFailure failure) throws CommandFailure {
-        if (!failure.mayPass()) {
+    private void reportIfTemporary(CommandFailure failure) throws CommandFailure {
+        if (!failure.isTemporary()) {
             throw failure;
         }
         console().say("millctl: " + failure.message() + "; retrying");
     }
 
-    /** Returns the result of a repeated query; null after a temporary failure, which is reported. */
+    /** Runs a query that a command repeats itself. Returns null after a temporary failure, which it reports. */
     protected final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
         try {
             return look.look();
         } catch (AdminClientException e) {
-            sayIfItMayPass(failure(client, e));
+            reportIfTemporary(failure(client, e));
         } catch (CommandFailure e) {
-            sayIfItMayPass(e);
+            reportIfTemporary(e);
         }
         return null;
     }
 
-    /** A query of a command that repeats it itself. */
+    /** A query that a command repeats in its own loop, without {@code --watch}. */
     @FunctionalInterface
     public interface Look<T> {
         T look() throws AdminClientException, CommandFailure;
     }
 
-    /** Checks the arguments before anything is sent. */
+    /** Checks the arguments before a request is sent. The default accepts all arguments. */
     protected void check() throws CommandFailure {}
 
     /** Sends the request and shows the response. Returns the exit code. */
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
-    /** Returns true if the command changes state, so that the change may continue when no response arrives in time. */
+    /**
+     * Returns true if the command changes the state of the proxy. After a timeout such a command ends with
+     * {@link ExitCode#IN_PROGRESS}, since the proxy may still execute the change.
+     */
     protected boolean isChange() {
         return false;
     }
 
-    /** Prints the JSON response unchanged, or {@code lines}. */
+    /** Prints the JSON of the response for {@code -o json}, otherwise {@code lines}. */
     protected final void show(AdminResponse response, List<String> lines) {
         if (invocation.isJson()) {
             console().json(response.body());
@@ -107,7 +110,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the response's object if the request succeeded; else throws the failure. */
+    /** Returns the JSON of a successful response; throws a failure with the error message of another response. */
     protected final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
         if (response.isSuccess()) {
             return response.json();
@@ -118,7 +121,7 @@ public abstract class ApiCommand implements Callable<Integer> {
     private CommandFailure failure(AdminClient client, AdminClientException e) {
         return switch (e.kind()) {
             case UNREACHABLE ->
-                CommandFailure.away(
+                CommandFailure.temporary(
                         ExitCode.UNREACHABLE,
                         e.message(),
                         "start one:    millrace run --config FILE (or run --demo)",
@@ -135,12 +138,12 @@ public abstract class ApiCommand implements Callable<Integer> {
                                 ExitCode.IN_PROGRESS,
                                 e.message() + "; it may still be carried out",
                                 "check later: " + invocation.statusCommand())
-                        : CommandFailure.away(
+                        : CommandFailure.temporary(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
                                 "allow more time with --timeout, or look at the log of the launcher");
             case BROKEN_ANSWER ->
-                CommandFailure.away(
+                CommandFailure.temporary(
                         ExitCode.FAILED,
                         e.message(),
                         "is " + client.address() + " the admin API of a millrace?" + secureForm(client.address()));
@@ -153,7 +156,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                 : "";
     }
 
-    /** Returns the failure for an error response; with {@code -o json} its JSON is also printed. */
+    /** Returns the failure for an error response. With {@code -o json} it also prints the JSON of the response. */
     protected final CommandFailure refused(AdminResponse response) {
         JsonObject error;
         try {
@@ -180,17 +183,17 @@ public abstract class ApiCommand implements Callable<Integer> {
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
             case 404, 405 ->
                 new CommandFailure(ExitCode.FAILED, message, "is it older than this millctl? see: millctl --version");
-            case 502, 503, 504 -> CommandFailure.away(ExitCode.FAILED, message, whatNext());
+            case 502, 503, 504 -> CommandFailure.temporary(ExitCode.FAILED, message, whatNext());
             default -> new CommandFailure(ExitCode.FAILED, message);
         };
     }
 
-    /** Lines that show where an argument is wrong, for the message of a refused request. */
+    /** Returns lines that show where an argument is wrong; printed below the message of status 400. */
     protected String[] usageLines(String message) {
         return new String[0];
     }
 
-    /** What to do when the worker does not do its part. */
+    /** Returns advice for the user after a response with status 502, 503 or 504. */
     protected String whatNext() {
         return "check its state: " + invocation.statusCommand();
     }

@@ -2,31 +2,31 @@ package io.millrace.cli.command;
 
 import java.util.List;
 
-/** Thrown to end a command with an exit code, a message, and lines of advice. */
+/** Thrown to end a command with an exit code, a message, and advice for the user. */
 public final class CommandFailure extends Exception {
     private final int exitCode;
-    private final List<String> nextLines;
-    private final boolean mayPass;
+    private final List<String> adviceLines;
+    private final boolean isTemporary;
 
-    public CommandFailure(int exitCode, String message, String... nextLines) {
-        this(exitCode, message, false, nextLines);
+    public CommandFailure(int exitCode, String message, String... adviceLines) {
+        this(exitCode, message, false, adviceLines);
     }
 
-    private CommandFailure(int exitCode, String message, boolean mayPass, String... nextLines) {
+    private CommandFailure(int exitCode, String message, boolean isTemporary, String... adviceLines) {
         super(message, null, false, false);
-        this.mayPass = mayPass;
+        this.isTemporary = isTemporary;
         this.exitCode = exitCode;
-        this.nextLines = List.of(nextLines);
+        this.adviceLines = List.of(adviceLines);
     }
 
-    /** Returns a failure that may be temporary, so that a repeated command may succeed. */
-    static CommandFailure away(int exitCode, String message, String... nextLines) {
-        return new CommandFailure(exitCode, message, true, nextLines);
+    /** Returns a failure that may be temporary, so that {@code --watch} continues after it. */
+    static CommandFailure temporary(int exitCode, String message, String... adviceLines) {
+        return new CommandFailure(exitCode, message, true, adviceLines);
     }
 
-    /** Returns true if the failure may be temporary, so that a repetition is useful. */
-    public boolean mayPass() {
-        return mayPass;
+    /** Returns true if the failure may be temporary, so that the command can be repeated. */
+    public boolean isTemporary() {
+        return isTemporary;
     }
 
     public int exitCode() {
@@ -37,8 +37,8 @@ public final class CommandFailure extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /** Advice on how to continue, one line each. */
-    List<String> nextLines() {
-        return nextLines;
+    /** Returns advice on what the user can do next; each element is one line. */
+    List<String> adviceLines() {
+        return adviceLines;
     }
 }

@@ -5,7 +5,7 @@ import io.millrace.cli.render.Printable;
 import java.io.PrintStream;
 import java.util.List;
 
-/** The output of a command: results to standard output, messages to standard error. Confined to one thread. */
+/** Prints results to standard output and messages to standard error. Confined to one thread. */
 public final class Console {
     private final PrintStream out;
     private final PrintStream err;
@@ -21,26 +21,26 @@ public final class Console {
         return paint;
     }
 
-    /** Standard output, for a command that draws on it. */
+    /** Returns standard output, for a command that draws a screen. */
     public PrintStream out() {
         return out;
     }
 
-    /** Standard error, for a command that runs others. */
+    /** Returns standard error, for a command that runs other commands. */
     public PrintStream err() {
         return err;
     }
 
-    /** Prints lines of results. */
+    /** Prints result lines to standard output. */
     public void data(List<String> lines) {
         for (String line : lines) {
             out.print(line + "\n");
         }
     }
 
-    /** Prints JSON and a line end; characters that could control a terminal are escaped. */
-    public void json(byte[] came) {
-        byte[] json = Printable.json(came);
+    /** Prints JSON and a line end to standard output. Characters that could control a terminal are escaped. */
+    public void json(byte[] unescaped) {
+        byte[] json = Printable.json(unescaped);
         out.write(json, 0, json.length);
         if (json.length == 0 || json[json.length - 1] != '\n') {
             out.write('\n');
@@ -48,8 +48,8 @@ public final class Console {
     }
 
     /**
-     * Separates repeated results: clears a terminal with colours, else prints an empty line. Prints nothing between
-     * JSON.
+     * Separates the results of a repeated command. Clears a terminal with colours, otherwise prints an empty line.
+     * Between JSON results it prints nothing.
      */
     public void another(boolean isJson) {
         if (!isJson) {
@@ -57,20 +57,20 @@ public final class Console {
         }
     }
 
-    /** Prints a message. Control characters are escaped, since it may contain text from others. */
+    /** Prints a message to standard error. Control characters are escaped, since the text may come from a server. */
     public void say(String line) {
         err.print(Printable.of(line) + "\n");
     }
 
-    /** Prints a failure and the advice for it. */
+    /** Prints a failure and its advice to standard error. */
     public void report(CommandFailure failure) {
         say("millctl: " + failure.message());
-        for (String line : failure.nextLines()) {
+        for (String line : failure.adviceLines()) {
             say("  " + line);
         }
     }
 
-    /** Returns true if all output was written. */
+    /** Flushes both streams. Returns false if standard output could not be written. */
     public boolean flush() {
         err.flush();
         return !out.checkError();

@@ -11,27 +11,29 @@ import java.nio.charset.StandardCharsets;
  * Thread-safe.
  */
 public final class DataStream extends PrintStream {
-    private final Sink sink;
+    private final PipeWatcher pipe;
 
-    /** @param out receives the bytes; a pipe without a reader fails with the message of the system */
+    /** @param out receives the bytes. A closed pipe is recognized by the system's message "Broken pipe". */
     public DataStream(OutputStream out) {
-        this(new Sink(out));
+        this(new PipeWatcher(out));
     }
 
-    private DataStream(Sink sink) {
+    private DataStream(PipeWatcher pipe) {
         // The output is UTF-8 in every locale, since JSON is UTF-8.
-        super(sink, false, StandardCharsets.UTF_8);
-        this.sink = sink;
+        super(pipe, false, StandardCharsets.UTF_8);
+        this.pipe = pipe;
     }
 
+    /** Returns true if a write failed because the reader has closed the pipe. */
     public boolean isReaderGone() {
-        return sink.readerGone;
+        return pipe.readerGone;
     }
 
-    private static final class Sink extends FilterOutputStream {
+    /** Passes on bytes, and remembers whether a write failed because of a closed pipe. */
+    private static final class PipeWatcher extends FilterOutputStream {
         private volatile boolean readerGone;
 
-        Sink(OutputStream out) {
+        PipeWatcher(OutputStream out) {
             super(out);
         }
 

@@ -4,7 +4,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converts {@code 500ms}, {@code 10s} or {@code 2m}: more than zero, at most an hour. */
+/** Converts an option value such as {@code 500ms}, {@code 10s} or {@code 2m}, at most an hour. */
 final class DurationConverter implements ITypeConverter<Duration> {
     private static final Duration MAX = Duration.ofHours(1);
 

@@ -1,6 +1,6 @@
 package io.millrace.cli.command;
 
-/** Exit codes of {@code millctl}, on which scripts rely. After an interrupt the process ends with 130. */
+/** Exit codes of {@code millctl}. Scripts rely on them. */
 public final class ExitCode {
     public static final int OK = 0;
 

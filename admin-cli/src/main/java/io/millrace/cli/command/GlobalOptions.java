@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The options of every command, before or after its name. Filled by Picocli. */
+/** The options that every command accepts, before or after its name. Picocli sets the fields. */
 public final class GlobalOptions {
     @Option(
             names = "--admin",

@@ -15,15 +15,15 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** One run of {@code millctl}, with the objects that every command uses. Confined to one thread. */
+/** One run of {@code millctl}: its options, environment, console and client. Confined to one thread. */
 public final class Invocation {
-    /** Timeout of queries, longer than a healthy launcher needs. */
+    /** Timeout of queries. A healthy launcher responds much earlier. */
     public static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
-    /** Timeout of changes. It exceeds the limit of 30 s in the admin API, whose error message then arrives first. */
+    /** Timeout of changes. It exceeds the admin API's own limit of 30 s, so that its error message arrives first. */
     public static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
 
-    /** Timeout of storage changes. It exceeds the time that the admin API allows for a disk to go offline or online. */
+    /** Timeout of storage changes. It exceeds the admin API's own limit for taking a disk offline or online. */
     public static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(80);
 
     private static final int TOKEN_LENGTH_MAX = 4096;
@@ -37,7 +37,7 @@ public final class Invocation {
         this(options, surroundings, console, Pause::byTheClock);
     }
 
-    /** @param pause waits between two repetitions */
+    /** @param pause waits between two repetitions of a command */
     public Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
         this.pause = pause;
         this.options = options;
@@ -53,18 +53,18 @@ public final class Invocation {
         return console;
     }
 
-    /** Waits between two repetitions. */
+    /** Returns the wait between two repetitions of a command. */
     public Pause pause() {
         return pause;
     }
 
-    /** Interval between two repetitions; null to run once. */
+    /** Returns the interval of {@code --watch}; null to run the command once. */
     @Nullable
     public Duration watch() {
         return options.watch;
     }
 
-    /** Returns the time of {@code --timeout}, or {@code otherwise}. */
+    /** Returns the value of {@code --timeout}; {@code otherwise} if the option is not set. */
     public Duration timeout(Duration otherwise) {
         return options.timeout == null ? otherwise : options.timeout;
     }
@@ -92,7 +92,7 @@ public final class Invocation {
         }
     }
 
-    /** Returns the given options that a shell passes to each of its commands. */
+    /** Returns the global options of this run as arguments. The shell passes them to each of its commands. */
     public List<String> sharedArguments() {
         List<String> arguments = new ArrayList<>();
         add(arguments, "--admin", options.admin);
@@ -111,24 +111,26 @@ public final class Invocation {
         }
     }
 
-    /** Returns the command that shows the status of the same instance. */
+    /** Returns a command line for the user that shows the status of the same instance. */
     String statusCommand() {
         return "millctl status" + (options.admin == null ? "" : " --admin " + options.admin);
     }
 
     /**
-     * Returns a client of the given Millrace, else of the only running one in the standard locations.
+     * Returns a client for the instance in {@code --admin} or {@code MILLRACE_ADMIN}. If neither is set, uses the only
+     * running instance in the standard locations.
      *
-     * @param timeout timeout unless {@code --timeout} is set
+     * @param timeout the timeout if {@code --timeout} is not set
+     * @throws CommandFailure if no instance or more than one is running; the message lists them
      */
     AdminClient client(Duration timeout) throws CommandFailure {
         AdminAddress address = namedAddress();
-        return clientOf(address == null ? found() : address, timeout);
+        return clientOf(address == null ? onlyRunning() : address, timeout);
     }
 
     /**
-     * Returns the given address, else that of the only running Millrace in the standard locations. Null if none is
-     * running there, or several are.
+     * Returns the address in {@code --admin} or {@code MILLRACE_ADMIN}. If neither is set, returns the address of the
+     * only running instance in the standard locations; null if none or several are running.
      */
     @Nullable
     public AdminAddress addressIfAny() throws CommandFailure {
@@ -141,6 +143,11 @@ public final class Invocation {
         return running.size() == 1 ? new AdminAddress.UnixSocket(running.get(0)) : null;
     }
 
+    /**
+     * Returns a client for an address.
+     *
+     * @param timeout the timeout if {@code --timeout} is not set
+     */
     public AdminClient clientOf(AdminAddress address, Duration timeout) throws CommandFailure {
         boolean isTcp = address instanceof AdminAddress.Tcp;
         return new AdminClient(
@@ -150,7 +157,7 @@ public final class Invocation {
                 address instanceof AdminAddress.Tcp tcp && tcp.secure() ? tls() : null);
     }
 
-    /** Reads the files in the options, or in the variables of the same meaning. */
+    /** Reads the TLS files that the options name, or the environment variables if an option is not set. */
     private SSLContext tls() throws CommandFailure {
         Path certificate = file(options.clientCertificate, "MILLRACE_ADMIN_CERTIFICATE");
         Path key = file(options.clientKey, "MILLRACE_ADMIN_KEY");
@@ -169,7 +176,8 @@ public final class Invocation {
         return named == null ? option : Path.of(named);
     }
 
-    private AdminAddress found() throws CommandFailure {
+    /** Returns the address of the only running instance in the standard locations. */
+    private AdminAddress onlyRunning() throws CommandFailure {
         Instances instances = Instances.find(surroundings.runDirectory(), surroundings.stateHome());
         List<Path> running = instances.running();
         if (running.size() == 1) {
@@ -177,7 +185,7 @@ public final class Invocation {
         }
         List<String> next = new ArrayList<>();
         if (running.isEmpty()) {
-            for (Instances.Candidate candidate : instances.looked()) {
+            for (Instances.Candidate candidate : instances.checked()) {
                 next.add(candidate.socket() + ": " + candidate.state().words());
             }
             next.add("start one:    millrace run --config FILE (or run --demo)");

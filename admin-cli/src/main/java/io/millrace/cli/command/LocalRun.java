@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * Runs {@code bin/millrace} of the same unpacked product, and passes on its output and exit code. Thread-safe:
- * stateless. Blocks.
+ * Runs the script {@code bin/millrace} beside this {@code millctl}, and passes on its output and exit code. Stateless.
+ * Blocks.
  */
 public final class LocalRun {
     private LocalRun() {}
@@ -38,12 +38,13 @@ public final class LocalRun {
         try {
             Process process = new ProcessBuilder(command).start();
             process.getOutputStream().close();
-            List<String> talk = new ArrayList<>();
-            CompletableFuture<Void> err = CompletableFuture.runAsync(() -> each(process.getErrorStream(), talk::add));
-            // The output is passed on line by line, since a dump may exceed the heap.
-            each(process.getInputStream(), line -> console.data(List.of(line)));
+            List<String> errorLines = new ArrayList<>();
+            CompletableFuture<Void> err =
+                    CompletableFuture.runAsync(() -> forEachLine(process.getErrorStream(), errorLines::add));
+            // Each line is passed on at once, since the output of a dump may exceed the heap.
+            forEachLine(process.getInputStream(), line -> console.data(List.of(line)));
             err.join();
-            talk.forEach(console::say);
+            errorLines.forEach(console::say);
             return process.waitFor();
         } catch (IOException | UncheckedIOException e) {
             throw new CommandFailure(ExitCode.FAILED, command.get(0) + ": cannot be run (" + e.getMessage() + ")");
@@ -53,7 +54,7 @@ public final class LocalRun {
         }
     }
 
-    private static void each(InputStream stream, Consumer<String> line) {
+    private static void forEachLine(InputStream stream, Consumer<String> line) {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
             for (String next = lines.readLine(); next != null; next = lines.readLine()) {
                 line.accept(next);

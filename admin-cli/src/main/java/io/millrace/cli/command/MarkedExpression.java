@@ -1,20 +1,24 @@
 package io.millrace.cli.command;
 
-/** An expression with a caret below the position that an error names. No state. */
+/** Shows an expression with a caret below the position of an error. Stateless. */
 public final class MarkedExpression {
     private static final String BEGINNING = "where:";
-    /** Length of the shown part of a line, and the most columns of it before the position. */
+    /** Limit of characters that are shown of a line. */
     private static final int SHOWN = 70;
 
+    /** Limit of shown characters before the position of the error. */
     private static final int SHOWN_BEFORE = 50;
+
     private static final int DIGITS_MAX = 6;
 
     private MarkedExpression() {}
 
     /**
-     * Returns the line of the expression and below it the caret; empty if the message has no position in the expression.
+     * Returns the wrong line of the expression, and a line with the caret. Empty if the message has no position in the
+     * expression.
      *
-     * @param message begins with {@code where:line:column:}
+     * @param message the error message of the admin API; with a position it begins with {@code where:LINE:COLUMN:},
+     *     where {@code where} is the query parameter with the expression
      */
     public static String[] lines(String expression, String message) {
         int afterLine = message.indexOf(':', BEGINNING.length());
@@ -35,7 +39,7 @@ public final class MarkedExpression {
         return new String[] {shown, " ".repeat(column - from) + "^"};
     }
 
-    /** Returns the value of up to six decimal digits, and 0 for any other text. */
+    /** Returns the value of one to six decimal digits; 0 for other text. */
     private static int number(String text) {
         if (text.isEmpty() || text.length() > DIGITS_MAX) {
             return 0;

@@ -5,14 +5,14 @@ import java.util.List;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** The format of a command's result. */
+/** The format in which a command prints its result ({@code -o}). */
 enum OutputFormat {
-    /** Lines of text. */
+    /** Lines of text for a person. */
     TABLE,
-    /** The JSON of the admin API. */
+    /** JSON, for most commands the unchanged response of the admin API. */
     JSON;
 
-    /** The values, for completion. */
+    /** The values of the option, for shell completion. */
     static final class Words implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
@@ -20,6 +20,7 @@ enum OutputFormat {
         }
     }
 
+    /** Converts the value of the option. */
     static final class Converter implements ITypeConverter<OutputFormat> {
         @Override
         public OutputFormat convert(String value) {

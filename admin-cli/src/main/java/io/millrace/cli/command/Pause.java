@@ -3,10 +3,10 @@ package io.millrace.cli.command;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Waits between two repetitions of a command. */
+/** A wait between two repetitions of a command. Tests replace it, so that no test sleeps. */
 @FunctionalInterface
 public interface Pause {
-    /** Waits for this time. Returns false if there is no further repetition. Blocks. */
+    /** Waits for a time. Returns false if the command must not be repeated any more. Blocks. */
     boolean pass(Duration time);
 
     /** Returns the monotonic time in nanoseconds, like {@link System#nanoTime}. */
@@ -14,7 +14,7 @@ public interface Pause {
         return System.nanoTime();
     }
 
-    /** Waits on the real clock; ends when the thread is interrupted. */
+    /** Sleeps for a time. Returns false if the thread is interrupted. */
     static boolean byTheClock(Duration time) {
         try {
             TimeUnit.NANOSECONDS.sleep(time.toNanos());

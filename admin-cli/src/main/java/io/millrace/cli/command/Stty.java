@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and changes the modes of the terminal with {@code stty}. Stateless. Blocks. */
+/** Reads and changes the settings of the terminal with the program {@code stty}. Stateless. Blocks. */
 public final class Stty {
     private static final File TTY = new File("/dev/tty");
     private static final int WIDTH_DEFAULT = 80;
 
     private Stty() {}
 
-    /** Returns the output of stty; null if there is no terminal or no stty. */
+    /** Runs {@code stty} and returns its output; null if it fails or there is no terminal. */
     public static @Nullable String run(String... arguments) {
         List<String> command = new ArrayList<>();
         command.add("stty");
@@ -34,7 +34,7 @@ public final class Stty {
         }
     }
 
-    /** Returns the number of columns; 80 if it is unknown. */
+    /** Returns the width of the terminal in columns; 80 if it is unknown. */
     public static int columns() {
         String size = run("size");
         int space = size == null ? -1 : size.indexOf(' ');

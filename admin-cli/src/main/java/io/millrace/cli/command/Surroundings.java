@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The environment of a command: values from its process. Immutable.
+ * The environment of a command: variables, directories, terminal and input of its process. Immutable.
  *
  * @param environment the environment variables
  * @param userHome home directory of the user
- * @param runDirectory directory of the service's admin socket
- * @param productHome the unpacked product with {@code bin/} and {@code lib/}; null if it is not known
+ * @param runDirectory directory with the admin socket of the systemd service, such as {@code /run/millrace}
+ * @param productHome directory of the unpacked product, with {@code bin/} and {@code lib/}; null if it is not known
  * @param isTerminal whether standard output is a terminal
  * @param input standard input
  */
@@ -68,14 +68,17 @@ public record Surroundings(
         return value == null || value.isEmpty() ? null : value;
     }
 
-    /** Returns the directory in which the launcher creates one state directory per first port. */
+    /**
+     * Returns the parent of the state directories. The launcher creates one for each instance, named after its first
+     * port.
+     */
     public Path stateHome() {
         String base = variable("XDG_STATE_HOME");
         Path states = base != null && base.startsWith("/") ? Path.of(base) : userHome.resolve(".local/state");
         return states.resolve("millrace");
     }
 
-    /** Returns the script of the launcher; null if it does not exist. */
+    /** Returns the script {@code bin/millrace}, which starts the launcher; null if it does not exist. */
     @Nullable
     public Path millrace() {
         if (productHome == null) {

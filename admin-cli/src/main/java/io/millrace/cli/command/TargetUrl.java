@@ -3,19 +3,20 @@ package io.millrace.cli.command;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** Checks and encodes the URL of a client request. Only gross errors are detected here; the proxy parses the URL. */
+/** Checks a URL that the user typed, and encodes it for a query. The proxy does the complete check. Stateless. */
 public final class TargetUrl {
     private static final String HEX = "0123456789ABCDEF";
 
     /**
-     * Unreserved characters of RFC 3986 section 2.3, and two that are allowed in a query and keep nested URLs readable.
+     * Characters that are not encoded: the unreserved characters of RFC 3986 section 2.3, and slash and colon. A query
+     * may contain these two, and URLs in it stay readable.
      */
     private static final String UNRESERVED =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + "/:";
 
     private TargetUrl() {}
 
-    /** Throws an exception unless {@code url} begins like an absolute http or https URL. */
+    /** Throws an exception unless a URL has the scheme http or https, a host, and no spaces. */
     public static void check(String url) throws CommandFailure {
         String lower = url.toLowerCase(Locale.ROOT);
         int start = lower.startsWith("http://") ? 7 : lower.startsWith("https://") ? 8 : 0;

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** Returns the versions of millctl and Java. */
+/** Provides the output of {@code --version}: the versions of millctl and Java. */
 public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() throws IOException {

@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Converts seconds, such as {@code 5} or {@code 0.5}. If an option has an optional value, only a number is taken as the
- * value.
+ * Converts the value of {@code --watch}: seconds, such as {@code 5} or {@code 0.5}. The value is optional. If the next
+ * argument is not a number, it is not the value, and the default is used.
  */
 public final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
     static final String DEFAULT_SECONDS = "2";

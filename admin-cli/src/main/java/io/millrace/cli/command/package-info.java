@@ -1,6 +1,6 @@
 /**
- * Base types that the commands of {@code millctl} share. Each group of verbs has a package below this one; the
- * command tree is in {@link io.millrace.cli}.
+ * Base types that the commands of {@code millctl} share. The commands are in the packages below this one. The class
+ * {@link io.millrace.cli.Millctl} arranges them in a tree.
  */
 @NullMarked
 package io.millrace.cli.command;

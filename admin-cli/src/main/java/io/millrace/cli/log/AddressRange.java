@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Addresses with the same prefix: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or one address. Immutable. */
+/** A range of IP addresses: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or one address. Immutable. */
 final class AddressRange {
     private final byte[] address;
     private final int bits;
@@ -17,7 +17,7 @@ final class AddressRange {
     /**
      * Parses a range.
      *
-     * @throws IllegalArgumentException if the text is not a range
+     * @throws IllegalArgumentException if the text is not a range; the message contains the text
      */
     static AddressRange of(String text) {
         int slash = text.indexOf('/');
@@ -48,25 +48,25 @@ final class AddressRange {
 
     /** Parses an address without resolving names; returns null for other text. */
     private static byte @Nullable [] address(String text) {
-        boolean colon = false;
+        boolean hasColon = false;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            colon |= c == ':';
+            hasColon |= c == ':';
             if (c != ':' && c != '.' && Character.digit(c, 16) < 0) {
                 return null;
             }
         }
-        if (text.isEmpty() || (!colon && !isDotted(text))) {
+        if (text.isEmpty() || (!hasColon && !isDottedIpV4(text))) {
             return null;
         }
         try {
-            return InetAddress.getByName(colon ? "[" + text + "]" : text).getAddress();
+            return InetAddress.getByName(hasColon ? "[" + text + "]" : text).getAddress();
         } catch (UnknownHostException e) {
             return null;
         }
     }
 
-    private static boolean isDotted(String text) {
+    private static boolean isDottedIpV4(String text) {
         int parts = 0;
         int start = 0;
         while (start <= text.length()) {

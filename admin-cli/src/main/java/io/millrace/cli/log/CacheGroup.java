@@ -3,18 +3,18 @@ package io.millrace.cli.log;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A group of result codes, as in the statistics of Traffic Server. */
+/** A group of result codes of access logs, as in the statistics of Traffic Server. */
 public enum CacheGroup {
-    /** Answered from the cache, with or without validation. */
+    /** Answered from the cache, with or without a validation at the origin. */
     HIT,
     /** Fetched from the origin. */
     MISS,
     /** An error or a refusal. */
     ERROR,
-    /** Answered by the proxy itself, or unknown. */
+    /** Any other request. Examples are a response of the proxy itself, and a line without a result code. */
     OTHER;
 
-    /** Name in text and JSON. */
+    /** Returns the name of the group in text and JSON, in lower case. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines of limited length from a stream; longer lines are cut, so that memory is bounded. A line is returned when
- * its end was read; {@link #rest} returns text without a line end. Confined to one thread.
+ * Splits a stream into lines. Longer lines than 64 KiB are cut, so that memory is bounded. {@link #next} returns only
+ * lines with a line end; {@link #rest} returns the text after the last line end. Confined to one thread.
  */
 public final class LineSource {
-    /** Limit of a line, longer than any line of an access log. */
+    /** Limit of a line in bytes, longer than any line of an access log. */
     static final int LENGTH_MAX = 64 << 10;
 
     private final byte[] buffer = new byte[64 << 10];
@@ -29,9 +29,9 @@ public final class LineSource {
                 byte octet = buffer[position++];
                 if (octet == '\n') {
                     wholeBytes = bytes - (limit - position);
-                    return take();
+                    return takeLine();
                 }
-                keep(octet);
+                append(octet);
             }
             int count = in.read(buffer, 0, buffer.length);
             if (count <= 0) {
@@ -43,9 +43,9 @@ public final class LineSource {
         }
     }
 
-    /** Returns the last line if it has no end; null for none. */
+    /** Returns the text after the last line end; null if there is none. */
     public @Nullable String rest() {
-        return length == 0 ? null : take();
+        return length == 0 ? null : takeLine();
     }
 
     /** The number of bytes read so far. */
@@ -58,7 +58,7 @@ public final class LineSource {
         return wholeBytes;
     }
 
-    private void keep(byte octet) {
+    private void append(byte octet) {
         if (length == LENGTH_MAX) {
             return;
         }
@@ -68,7 +68,7 @@ public final class LineSource {
         line[length++] = octet;
     }
 
-    private String take() {
+    private String takeLine() {
         int end = length > 0 && line[length - 1] == '\r' ? length - 1 : length;
         length = 0;
         return new String(line, 0, end, StandardCharsets.UTF_8);

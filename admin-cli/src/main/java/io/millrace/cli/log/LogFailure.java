@@ -6,7 +6,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Formats I/O failures as messages with the file name. Stateless. */
+/** Turns I/O failures into messages that name the file. Stateless. */
 public final class LogFailure {
     private LogFailure() {}
 
@@ -26,7 +26,7 @@ public final class LogFailure {
         return named.getFile() + ": " + reason;
     }
 
-    /** Returns the failure with the name of its file, since most failures to read or write lack it. */
+    /** Adds the file name to a failure. Most failures to read or write do not contain it. */
     public static FileSystemException of(Path file, IOException failure) {
         if (failure instanceof FileSystemException named) {
             return named;

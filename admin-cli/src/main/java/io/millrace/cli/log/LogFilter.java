@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A filter of log lines, which must match every condition. Immutable. */
+/** A filter of log lines. A line matches if it fulfils every condition. Immutable. */
 public final class LogFilter {
     /** Names of the conditions, for messages. */
     public static final String NAMES = "status, host, cache, result, client, url, method, origin, type, slower";
@@ -44,7 +44,11 @@ public final class LogFilter {
         return conditions.isEmpty();
     }
 
-    /** Returns true if a line matches. A line in an unknown format matches only if there is no condition. */
+    /**
+     * Returns true if a line matches.
+     *
+     * @param line null for a line in an unknown format, which matches only if there is no condition
+     */
     public boolean takes(@Nullable LogLine line) {
         if (line == null) {
             return conditions.isEmpty();
@@ -85,7 +89,7 @@ public final class LogFilter {
         };
     }
 
-    /** Parses {@code 404}, {@code 5xx} or {@code 400-499}. */
+    /** Returns a condition for {@code 404}, {@code 5xx} or {@code 400-499}. */
     private static Predicate<LogLine> status(String value) {
         long from;
         long to;
@@ -117,7 +121,11 @@ public final class LogFilter {
         throw new IllegalArgumentException("cache is hit, miss, error or other, not: " + value);
     }
 
-    /** Returns true if a host matches: with or without its port, or, after a leading dot, as a subdomain. */
+    /**
+     * Returns true if a host matches. The port is compared only if {@code wanted} has one. If {@code wanted} begins
+     * with
+     * a dot, each of its subdomains matches.
+     */
     private static boolean isHost(@Nullable String host, String wanted) {
         if (host == null) {
             return false;

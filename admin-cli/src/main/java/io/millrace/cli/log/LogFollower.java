@@ -20,25 +20,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a growing log across rotations.
  *
- * <p>After a rotation the new file is read from its beginning. The old file is read for a while longer, since the
- * writer may not notice the rotation at once. A file that has become shorter is read again from its beginning. Confined
- * to one thread.
+ * <p>After a rotation the new file is read from its beginning. The renamed file is polled some more times, since the
+ * writer may notice the rotation late and still append to it. A file that has become shorter was truncated, so it is
+ * read again from its beginning. Confined to one thread.
  */
 public final class LogFollower implements AutoCloseable {
-    /** Limit of bytes at the end of the file that are searched for the last lines. */
+    /** Limit of bytes at the end of the file in which {@link #last} searches for lines. */
     private static final long TAIL_BYTES_MAX = 16L << 20;
 
-    /** Number of polls for which a renamed file is still read. A worker checks the name of its log every second. */
+    /**
+     * Number of polls during which a renamed file is still read. A worker checks every second whether it must reopen.
+     */
     static final int OLD_POLLS_MAX = 240;
 
-    /** Limit of attempts to open the file; a log that is rotated at each attempt is not usable. */
+    /** Limit of attempts to open a log that is rotated between two file system calls. */
     private static final int OPENINGS_MAX = 16;
 
     private final Path file;
     private final Opener opener;
-    private @Nullable Followed current;
-    private @Nullable Followed old;
-    private int oldPolls;
+    private @Nullable OpenLog current;
+    private @Nullable OpenLog renamedLog;
+    private int renamedPolls;
 
     /** Opens a file for reading. */
     @FunctionalInterface
@@ -46,14 +48,14 @@ public final class LogFollower implements AutoCloseable {
         FileChannel open(Path file) throws IOException;
     }
 
-    /** An open file with the position reached. Confined to one thread. */
-    private static final class Followed implements AutoCloseable {
+    /** An open log file that is read step by step. Confined to one thread. */
+    private static final class OpenLog implements AutoCloseable {
         private final FileChannel channel;
         private final InputStream in;
         private final @Nullable Object key;
         private LineSource lines = new LineSource();
 
-        Followed(FileChannel channel, @Nullable Object key) {
+        OpenLog(FileChannel channel, @Nullable Object key) {
             this.channel = channel;
             this.key = key;
             in = Channels.newInputStream(channel);
@@ -65,8 +67,8 @@ public final class LogFollower implements AutoCloseable {
             }
         }
 
-        /** Restarts at the beginning if the file is shorter than the position reached. */
-        void rewindIfCut() throws IOException {
+        /** Continues at the beginning if the file is shorter than the bytes read, since it was truncated. */
+        void rewindIfTruncated() throws IOException {
             if (channel.size() < channel.position()) {
                 channel.position(0);
                 lines = new LineSource();
@@ -90,13 +92,14 @@ public final class LogFollower implements AutoCloseable {
     }
 
     /**
-     * Returns the last matching lines in the last 16 MiB; later lines are left for {@link #poll}.
+     * Opens the log and returns the last matching lines of its last 16 MiB. {@link #poll} returns the lines after
+     * these.
      *
      * @param count limit of lines
      */
     public List<String> last(int count, Predicate<String> wanted) throws IOException {
         ArrayDeque<String> last = new ArrayDeque<>();
-        Followed opened = open();
+        OpenLog opened = open();
         current = opened;
         if (opened == null) {
             return List.of();
@@ -104,7 +107,7 @@ public final class LogFollower implements AutoCloseable {
         long size = opened.channel.size();
         if (size > TAIL_BYTES_MAX) {
             opened.channel.position(size - TAIL_BYTES_MAX);
-            opened.lines.next(opened.in); // skips a line that is most likely incomplete
+            opened.lines.next(opened.in); // skips a line whose beginning is most likely cut off
         }
         opened.read(line -> {
             if (count > 0 && wanted.test(line)) {
@@ -117,20 +120,20 @@ public final class LogFollower implements AutoCloseable {
         return new ArrayList<>(last);
     }
 
-    /** Passes on the lines that were written since the last call. */
+    /** Passes each line that was written since the last call to {@code taker}. */
     public void poll(Consumer<String> taker) throws IOException {
-        readOld(taker);
-        Followed followed = current;
+        readRenamed(taker);
+        OpenLog followed = current;
         if (followed != null) {
-            followed.rewindIfCut();
-            boolean another = isAnother(followed);
+            followed.rewindIfTruncated();
+            boolean replaced = isReplaced(followed);
             followed.read(taker);
-            if (!another) {
+            if (!replaced) {
                 return;
             }
-            endOld(taker);
-            old = followed;
-            oldPolls = 0;
+            finishRenamed(taker);
+            renamedLog = followed;
+            renamedPolls = 0;
         }
         current = open();
         if (current != null) {
@@ -138,30 +141,32 @@ public final class LogFollower implements AutoCloseable {
         }
     }
 
-    private void readOld(Consumer<String> taker) throws IOException {
-        if (old != null) {
-            old.read(taker);
-            oldPolls++;
-            if (oldPolls == OLD_POLLS_MAX) {
-                endOld(taker);
+    private void readRenamed(Consumer<String> taker) throws IOException {
+        if (renamedLog != null) {
+            renamedLog.read(taker);
+            renamedPolls++;
+            if (renamedPolls == OLD_POLLS_MAX) {
+                finishRenamed(taker);
             }
         }
     }
 
-    private void endOld(Consumer<String> taker) throws IOException {
-        if (old != null) {
-            old.read(taker);
-            String rest = old.lines.rest();
+    private void finishRenamed(Consumer<String> taker) throws IOException {
+        if (renamedLog != null) {
+            renamedLog.read(taker);
+            String rest = renamedLog.lines.rest();
             if (rest != null) {
                 taker.accept(rest);
             }
-            old.close();
-            old = null;
+            renamedLog.close();
+            renamedLog = null;
         }
     }
 
-    /** Returns true if the name denotes another file now; false if no file has the name, since the old one may grow. */
-    private boolean isAnother(Followed followed) throws IOException {
+    /**
+     * Returns true if the log's name now denotes replaced file. False if no file has the name: the open one may grow.
+     */
+    private boolean isReplaced(OpenLog followed) throws IOException {
         try {
             return !Objects.equals(key(), followed.key);
         } catch (NoSuchFileException e) {
@@ -173,8 +178,8 @@ public final class LogFollower implements AutoCloseable {
         return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
-    /** Opens the log; returns null while it is missing. */
-    private @Nullable Followed open() throws IOException {
+    /** Opens the log; returns null if it does not exist. */
+    private @Nullable OpenLog open() throws IOException {
         for (int i = 0; i < OPENINGS_MAX; i++) {
             Object before;
             FileChannel opened;
@@ -184,9 +189,9 @@ public final class LogFollower implements AutoCloseable {
             } catch (NoSuchFileException e) {
                 return null;
             }
-            Followed followed = new Followed(opened, before);
-            // The name denotes the same file before and after opening; otherwise the log was rotated in between.
-            if (!isAnother(followed)) {
+            OpenLog followed = new OpenLog(opened, before);
+            // Only if the name denotes the same file before and after opening, the key belongs to the opened file.
+            if (!isReplaced(followed)) {
                 return followed;
             }
             followed.close();
@@ -196,9 +201,9 @@ public final class LogFollower implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        Followed renamed = old;
-        Followed followed = current;
-        old = null;
+        OpenLog renamed = renamedLog;
+        OpenLog followed = current;
+        renamedLog = null;
         current = null;
         try {
             if (renamed != null) {

@@ -3,10 +3,10 @@ package io.millrace.cli.log;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request in an access log. Values that the log format lacks are null, or -1. Immutable.
+ * A request, parsed from a line of an access log. A value that the log format lacks is null or -1. Immutable.
  *
  * @param timeMillis arrival of the request, in epoch milliseconds
- * @param durationMillis duration of the request
+ * @param durationMillis duration of the request in milliseconds
  * @param client address of the client
  * @param result result code, such as {@code TCP_MISS}
  * @param status status code sent to the client; 0 for none
@@ -41,7 +41,7 @@ public record LogLine(
         return end == start + 3 ? null : whole.substring(start + 3, end);
     }
 
-    /** Returns the group of the cache result. */
+    /** Returns the group of the result code: hit, miss, error or other. */
     public CacheGroup group() {
         return CacheGroup.of(result, status);
     }

@@ -141,7 +141,7 @@ public final class LogParser {
         return word.equals("-") ? null : word;
     }
 
-    /** Parses {@code 1700000000.123}, with up to three digits after the point, or no point. Returns milliseconds. */
+    /** Parses seconds such as {@code 1700000000.123} into milliseconds; returns -1 for other text. */
     private static long millis(String seconds) {
         int point = seconds.indexOf('.');
         long whole = number(point < 0 ? seconds : seconds.substring(0, point));

@@ -12,19 +12,20 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The position up to which a log was read. The last bytes before the position identify the file, not its name or inode.
- * So the file is found after a rename, compression, or copy and truncation. Immutable.
+ * The position up to which a log was read. A hash of the last bytes before the position identifies the file. So the
+ * file is found again after a rename, after compression, and after a copy with truncation, which change its name or
+ * inode. Immutable.
  *
  * @param bytes number of bytes read, uncompressed
- * @param mark hash of the last of these bytes
- * @param modifiedMillis last modification of the file, in epoch milliseconds; a file that was not modified since has no
- *     new lines
+ * @param mark hash of the last of these bytes, in hexadecimal
+ * @param modifiedMillis modification time of the file when it was read, in epoch milliseconds. A file with this time
+ *     has no new lines.
  */
 record LogPosition(long bytes, String mark, long modifiedMillis) {
-    /** Number of bytes that are hashed: more than different logs have in common by chance. */
+    /** Number of bytes that are hashed. Two different logs do not have so many equal bytes by chance. */
     private static final int MARKED_BYTES = 4096;
 
-    /** Returns the position in a file after {@code bytes}. */
+    /** Returns the position after the first {@code bytes} bytes of a file. */
     static LogPosition in(Path file, long bytes, long modifiedMillis) throws IOException {
         String mark = markOf(file, bytes);
         if (mark == null) {
@@ -33,12 +34,12 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return new LogPosition(bytes, mark, modifiedMillis);
     }
 
-    /** Returns true if this position is in the file: its bytes before the position have the same hash. */
+    /** Returns true if the bytes before this position have the same hash in the file. */
     boolean isIn(Path file) throws IOException {
         return mark.equals(markOf(file, bytes));
     }
 
-    /** Opens a file at a position; a compressed file is decompressed. */
+    /** Opens a file and skips {@code from} bytes of its content; a compressed file is decompressed. */
     static InputStream open(Path file, long from) throws IOException {
         InputStream opened = Files.newInputStream(file);
         try {
@@ -55,7 +56,7 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return file.toString().endsWith(".gz");
     }
 
-    /** Returns null if the file is shorter. */
+    /** Returns the hash of the last bytes before a position; null if the file is shorter. */
     private static @Nullable String markOf(Path file, long bytes) throws IOException {
         int marked = (int) Math.min(MARKED_BYTES, bytes);
         try (InputStream in = open(file, bytes - marked)) {

@@ -8,25 +8,25 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Statistics of logs, for all sites together and for each site, like Traffic Server's {@code traffic_logstats}.
- * Confined to one thread.
+ * Collects statistics of access logs for each site, like Traffic Server's {@code traffic_logstats}. A site is a host of
+ * the requested URLs. Confined to one thread.
  */
 public final class LogStats {
     /** Limit of hosts that are counted separately, since clients can invent any number of hosts. */
     private static final int HOSTS_MAX = 4000;
 
-    /** Limit of characters of a host; a longer name was invented by a client. */
+    /** Limit of characters of a host, since DNS allows no longer name. */
     private static final int HOST_LENGTH_MAX = 255;
 
     private final SiteStats total = new SiteStats();
     private final Map<String, SiteStats> sites = new HashMap<>();
     private final SiteStats others = new SiteStats();
     private final TopUrls urls;
-    private long unread;
+    private long unknownLines;
     private long firstMillis = Long.MAX_VALUE;
     private long lastMillis = Long.MIN_VALUE;
 
-    /** The statistics of one site. Immutable, except for the counts in {@code stats}. */
+    /** A host with its statistics, whose counts still grow. */
     public record Site(String host, SiteStats stats) {}
 
     /** @param urls limit of the most requested URLs in the result; 0 for none */
@@ -34,10 +34,10 @@ public final class LogStats {
         this.urls = new TopUrls(urls);
     }
 
-    /** Adds a line; lines in an unknown format are only counted. */
+    /** Adds a line. Null stands for a line in an unknown format, which is only counted. */
     public void add(@Nullable LogLine line) {
         if (line == null) {
-            unread++;
+            unknownLines++;
             return;
         }
         total.add(line);
@@ -70,7 +70,7 @@ public final class LogStats {
         return total;
     }
 
-    /** Returns the sites with the most requests, in descending order. */
+    /** Returns at most {@code max} sites with the most requests, in descending order. */
     public List<Site> sites(int max) {
         List<Site> all = new ArrayList<>();
         sites.forEach((host, stats) -> all.add(new Site(host, stats)));
@@ -96,8 +96,8 @@ public final class LogStats {
     }
 
     /** The number of lines in an unknown format. */
-    public long unread() {
-        return unread;
+    public long unknownLines() {
+        return unknownLines;
     }
 
     /** The earliest arrival in epoch milliseconds; -1 for none. */

@@ -12,39 +12,43 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the lines of a log that were added since the last run, across rotations. These are the rest of the file that
- * was read last, under its current name, the files after it, and the log itself. The file before the last one is
- * checked once more, since a writer may notice a rotation late. Confined to one thread.
+ * Reads the lines that were added to a log since the last run, across rotations. First it finds the file that the last
+ * run has read, under its current name, and reads its remaining lines. Then it reads all newer rotated files and the
+ * log itself. The file that was read before the last one is checked too, since a writer may notice a rotation late.
+ * Confined to one thread.
  */
 final class NewLines {
-    /** Number of positions that are stored: for the last file and the one before it. */
+    /** Number of positions that are stored: one in the last file, and one in the file before it. */
     private static final int POSITIONS_KEPT = 2;
 
     private final Path log;
-    private final Consumer<String> taker;
-    private final Consumer<String> talk;
+    private final Consumer<String> lineConsumer;
+    private final Consumer<String> warnings;
     private final List<LogPosition> reached = new ArrayList<>();
 
-    /** The log, or a rotated file of it. */
+    /** A file that may contain new lines: the log, or one of its rotated files. */
     private record Candidate(Path file, long modifiedMillis) {}
 
-    private NewLines(Path log, Consumer<String> taker, Consumer<String> talk) {
+    private NewLines(Path log, Consumer<String> lineConsumer, Consumer<String> warnings) {
         this.log = log;
-        this.taker = taker;
-        this.talk = talk;
+        this.lineConsumer = lineConsumer;
+        this.warnings = warnings;
     }
 
     /**
      * Reads every new line.
      *
-     * @param last the result of the last run; empty for the first run, which reads the whole log but no rotated files
-     * @param taker receives each line
-     * @param talk receives a message for each part that could not be read
-     * @return the positions reached
+     * @param last the positions that the last run has returned, the newest last; empty for the first run, which
+     *     reads the
+     *     whole log but no rotated files
+     * @param lineConsumer receives each line
+     * @param warnings receives a message for each part that could not be read
+     * @return the positions up to which files were read, the newest last
      */
-    static List<LogPosition> read(Path log, List<LogPosition> last, Consumer<String> taker, Consumer<String> talk)
+    static List<LogPosition> read(
+            Path log, List<LogPosition> last, Consumer<String> lineConsumer, Consumer<String> warnings)
             throws IOException {
-        NewLines lines = new NewLines(log, taker, talk);
+        NewLines lines = new NewLines(log, lineConsumer, warnings);
         if (last.isEmpty()) {
             lines.read(new Candidate(log, modifiedMillis(log)), 0);
         } else {
@@ -63,7 +67,7 @@ final class NewLines {
         Candidate holder = find(newest, true, candidates);
         seek(holder, newest, candidates);
         if (holder == null) {
-            talk.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
+            warnings.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
                     + log + ": lines written to that file since then are not counted");
         } else if (holder.file().equals(log)) {
             return;
@@ -85,9 +89,11 @@ final class NewLines {
     }
 
     /**
-     * Returns the file with a position; null if there is none. Begins with the log, which was most likely not rotated.
+     * Returns the file to which a position belongs; null if there is none. Tries the log first, since it was most
+     * likely
+     * not rotated.
      *
-     * @param unchanged whether the file may be unmodified since the position was stored
+     * @param unchanged true to accept a file that was not modified since the position was stored
      */
     private static @Nullable Candidate find(LogPosition position, boolean unchanged, List<Candidate> candidates)
             throws IOException {
@@ -107,25 +113,25 @@ final class NewLines {
         long bytes;
         try (InputStream in = LogPosition.open(file, from)) {
             for (String line = lines.next(in); line != null; line = lines.next(in)) {
-                taker.accept(line);
+                lineConsumer.accept(line);
             }
             bytes = from + lines.wholeBytes();
             // The last line of a rotated file is complete even without a line end.
             String rest = file.equals(log) ? null : lines.rest();
             if (rest != null) {
-                taker.accept(rest);
+                lineConsumer.accept(rest);
                 bytes = from + lines.bytes();
             }
         } catch (IOException e) {
             throw LogFailure.of(file, e);
         }
-        // An empty file cannot be recognized again, so the position of the file before it is kept.
+        // The next run could not recognize an empty file, so no position is stored for it.
         if (bytes > 0) {
             reached.add(LogPosition.in(file, bytes, candidate.modifiedMillis()));
         }
     }
 
-    /** Returns the log and its rotated files, in the order in which they were written; the log is last. */
+    /** Returns the rotated files by modification time, the oldest first, and after them the log. */
     private List<Candidate> candidates() throws IOException {
         List<Candidate> found = new ArrayList<>();
         Path name = log.getFileName();
@@ -151,9 +157,9 @@ final class NewLines {
 
     private static void add(Path entry, List<Candidate> found) throws IOException {
         String name = entry.toString();
-        boolean isDouble = LogPosition.isCompressed(entry)
+        boolean isDuplicate = LogPosition.isCompressed(entry)
                 && Files.exists(Path.of(name.substring(0, name.length() - ".gz".length())));
-        if (!isDouble) {
+        if (!isDuplicate) {
             found.add(new Candidate(entry, modifiedMillis(entry)));
         }
     }

@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A file with the positions up to which logs were read. So the next run reads only new lines. One run at a time holds
- * its lock. New positions take effect when {@link #save} has replaced the file. Confined to one thread.
+ * A file with the position up to which each log was read. The next run reads only new lines. One run at a
+ * time holds the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
     private static final int VERSION = 1;
@@ -41,7 +41,7 @@ public final class ProgressFile implements AutoCloseable {
     }
 
     /**
-     * Opens and locks the file for one run; creates it if missing.
+     * Opens and locks the file; creates it if it does not exist.
      *
      * @throws IOException if another run holds the lock, or if the content is not a progress file; the message contains
      *     the reason
@@ -53,8 +53,8 @@ public final class ProgressFile implements AutoCloseable {
                     file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             try {
                 lock(file, channel);
-                // If the keys differ, the file was just created, or another run replaced it between open and lock: try
-                // again.
+                // If the keys differ, this call has created the file, or another run has replaced it before the lock
+                // was acquired. Try again.
                 if (before.equals(key(file))) {
                     return new ProgressFile(file, channel, parse(file, channel));
                 }
@@ -120,7 +120,7 @@ public final class ProgressFile implements AutoCloseable {
     }
 
     /**
-     * Passes on the lines that were added to a log since the last saved run.
+     * Reads the lines that were added to a log since the last saved run.
      *
      * @param lines receives each new line
      * @param warnings receives a message for each part that could not be read
@@ -132,7 +132,7 @@ public final class ProgressFile implements AutoCloseable {
         logs.put(name, reached.isEmpty() ? last : reached);
     }
 
-    /** Replaces the file with the positions reached so far. */
+    /** Stores the positions of all logs. The file is replaced atomically. */
     public void save() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         text.writeBytes(JsonTree.object(json -> json.number("version", VERSION)
@@ -143,18 +143,21 @@ public final class ProgressFile implements AutoCloseable {
                                         .text("mark", position.mark())
                                         .number("modified_millis", position.modifiedMillis()))))));
         text.write('\n');
-        Path beside = file.resolveSibling(file.getFileName() + ".new");
+        Path replacement = file.resolveSibling(file.getFileName() + ".new");
         try (FileChannel fresh = FileChannel.open(
-                beside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+                replacement,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE)) {
             ByteBuffer bytes = ByteBuffer.wrap(text.toByteArray());
             while (bytes.hasRemaining()) {
                 fresh.write(bytes);
             }
             fresh.force(true);
         } catch (IOException e) {
-            throw LogFailure.of(beside, e);
+            throw LogFailure.of(replacement, e);
         }
-        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(replacement, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     @Override

@@ -6,9 +6,9 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Statistics of one site, or of all sites together. Confined to one thread. */
+/** Request statistics of one site, or of all sites together. Confined to one thread. */
 public final class SiteStats {
-    /** Limit of different words, such as media types; clients could invent any number. */
+    /** Limit of different words that are counted separately, such as methods. Clients can invent any number. */
     private static final int WORDS_MAX = 48;
 
     private static final int WORD_LENGTH_MAX = 64;
@@ -39,11 +39,11 @@ public final class SiteStats {
         count(types, line.type(), line);
     }
 
-    private static void count(Map<String, Tally> tallies, @Nullable String whole, LogLine line) {
-        if (whole == null) {
+    private static void count(Map<String, Tally> tallies, @Nullable String fullWord, LogLine line) {
+        if (fullWord == null) {
             return;
         }
-        String word = whole.length() > WORD_LENGTH_MAX ? whole.substring(0, WORD_LENGTH_MAX) : whole;
+        String word = fullWord.length() > WORD_LENGTH_MAX ? fullWord.substring(0, WORD_LENGTH_MAX) : fullWord;
         Tally tally = tallies.get(word);
         if (tally == null) {
             tally = tallies.computeIfAbsent(tallies.size() < WORDS_MAX ? word : OTHERS, made -> new Tally());
@@ -51,32 +51,32 @@ public final class SiteStats {
         tally.add(line);
     }
 
-    /** Counts of all requests. */
+    /** Returns the totals of all requests. */
     public Tally all() {
         return all;
     }
 
-    /** Counts of the requests with a group of result codes. */
+    /** Returns the totals of the requests whose result code belongs to a group. */
     public Tally group(CacheGroup group) {
         return Objects.requireNonNull(groups.get(group), "group");
     }
 
-    /** Counts by result code in a group. */
+    /** Returns the totals by result code within a group. */
     public Map<String, Tally> results(CacheGroup group) {
         return Objects.requireNonNull(results.get(group), "group");
     }
 
-    /** Counts by status code; {@code none} if no status was sent. */
+    /** Returns the totals by status code; {@code none} stands for requests without a response. */
     public Map<String, Tally> statuses() {
         return statuses;
     }
 
-    /** Counts by method. */
+    /** Returns the totals by request method. */
     public Map<String, Tally> methods() {
         return methods;
     }
 
-    /** Counts by media type; empty if the log format has none. */
+    /** Returns the totals by media type; empty if the log format has no media type. */
     public Map<String, Tally> types() {
         return types;
     }

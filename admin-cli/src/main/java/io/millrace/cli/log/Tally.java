@@ -1,18 +1,18 @@
 package io.millrace.cli.log;
 
-/** Totals of a group of requests. Confined to one thread. */
+/** Totals over a group of requests: number, bytes and mean duration. Confined to one thread. */
 public final class Tally {
     private long requests;
     private long bytes;
-    private long timed;
-    private long millis;
+    private long timedRequests;
+    private long totalMillis;
 
     void add(LogLine line) {
         requests++;
         bytes += line.bytes();
         if (line.durationMillis() >= 0) {
-            timed++;
-            millis += line.durationMillis();
+            timedRequests++;
+            totalMillis += line.durationMillis();
         }
     }
 
@@ -26,8 +26,8 @@ public final class Tally {
         return bytes;
     }
 
-    /** The mean duration; NaN if the log format has none. */
+    /** Returns the mean duration in milliseconds; NaN if the log format has no duration. */
     public double meanMillis() {
-        return timed == 0 ? Double.NaN : (double) millis / timed;
+        return timedRequests == 0 ? Double.NaN : (double) totalMillis / timedRequests;
     }
 }

@@ -8,28 +8,28 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * The most requested URLs, counted in a table of fixed size (Metwally and others, Space-Saving, 2005). If the table is
- * full, a new URL replaces the URL with the fewest requests. The new count starts with the old count, which is stored
- * as the error. A count is too high by at most its error. Confined to one thread.
+ * Finds the most requested URLs with a table of fixed size (Space-Saving, Metwally 2005). If the
+ * table is full, a new URL replaces the URL with the lowest count. The new URL starts with the replaced count, which
+ * is
+ * stored as its error. So a count is too high by at most its error. Confined to one thread.
  */
 public final class TopUrls {
-    /** Table entries per shown URL, so that the errors of the shown URLs are small. */
-    private static final int KEPT_PER_SHOWN = 20;
+    /** Table entries for each URL in the result. A larger table makes the errors smaller. */
+    private static final int ENTRIES_PER_SHOWN = 20;
 
-    private static final int KEPT_MIN = 1000;
+    private static final int ENTRIES_MIN = 1000;
 
     /**
-     * Limit of URL characters that are compared. Longer URLs with the same beginning count as one, so the table stays
-     * below 20 MB.
+     * Limit of URL characters. Longer URLs with the same beginning count as one, so that the table stays below 20 MB.
      */
     private static final int URL_LENGTH_MAX = 1024;
 
     private final int shown;
-    private final int kept;
+    private final int capacity;
     private final Map<String, Entry> entries = new HashMap<>();
     private final PriorityQueue<Rank> ranks = new PriorityQueue<>(Comparator.comparingLong(Rank::count));
 
-    /** The rank of a URL when it was last updated; the URL may have more requests by now. */
+    /** The count of a URL when it was last put into the queue. The current count may be higher. */
     private record Rank(Entry entry, long count) {}
 
     /** The counts of a URL. Confined to one thread. */
@@ -64,7 +64,7 @@ public final class TopUrls {
             return hits;
         }
 
-        /** The bytes sent for these requests. */
+        /** The bytes sent since the URL entered the table. */
         public long bytes() {
             return bytes;
         }
@@ -73,7 +73,7 @@ public final class TopUrls {
     /** @param shown limit of URLs in the result */
     public TopUrls(int shown) {
         this.shown = shown;
-        this.kept = Math.max(KEPT_MIN, shown * KEPT_PER_SHOWN);
+        this.capacity = Math.max(ENTRIES_MIN, shown * ENTRIES_PER_SHOWN);
     }
 
     void add(LogLine line) {
@@ -84,7 +84,7 @@ public final class TopUrls {
         String url = whole.length() > URL_LENGTH_MAX ? whole.substring(0, URL_LENGTH_MAX) : whole;
         Entry entry = entries.get(url);
         if (entry == null) {
-            entry = new Entry(url, entries.size() < kept ? 0 : leave());
+            entry = new Entry(url, entries.size() < capacity ? 0 : removeLeast());
             entries.put(url, entry);
             ranks.add(new Rank(entry, entry.count));
         }
@@ -93,8 +93,8 @@ public final class TopUrls {
         entry.hits += line.group() == CacheGroup.HIT ? 1 : 0;
     }
 
-    /** Removes the URL with the fewest requests, and returns its count. */
-    private long leave() {
+    /** Removes the URL with the lowest count, and returns this count. */
+    private long removeLeast() {
         while (true) {
             Rank least = ranks.remove();
             if (least.count == least.entry.count) {

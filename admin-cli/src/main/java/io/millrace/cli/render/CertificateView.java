@@ -5,14 +5,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the replies of {@code GET /v1/tls/certificates} and {@code /v1/tls/check} as text. */
+/** Formats the responses of {@code /v1/tls/certificates} and {@code /v1/tls/check} as text. Stateless. */
 public final class CertificateView {
     private static final int STATE_WIDTH = 9;
     private static final int NAMES_MAX = 3;
 
     private CertificateView() {}
 
-    /** Returns a line for each certificate and each problem. Returns a message if there are no certificates. */
+    /** Returns a line for each certificate and each of its problems; a message if there are no certificates. */
     public static List<String> list(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long now = report.number("now", 0);
@@ -41,7 +41,7 @@ public final class CertificateView {
         return lines.isEmpty() ? List.of("no certificates: no address uses TLS") : lines;
     }
 
-    /** Adds a name with automatically issued certificates, and its last failure if there is one. */
+    /** Adds a line for a name with an automatically issued certificate, and its last failure if there is one. */
     private static void automatic(JsonObject each, long now, List<String> lines, Paint paint) {
         String state = Printable.of(each.text("state", "?"));
         long retry = each.number("retry", 0);
@@ -52,14 +52,14 @@ public final class CertificateView {
         problem(each, lines, paint);
     }
 
-    /** Formats the result of an order. */
+    /** Formats the result of a successful order of a certificate in one line. */
     public static List<String> renewed(JsonObject report) {
         String name = Printable.of(report.text("name", "?"));
         return List.of(name + ": valid until " + Instant.ofEpochSecond(report.number("not_after", 0)) + ", issued by "
                 + Printable.of(report.text("issuer", "?")));
     }
 
-    /** Lists all details of each certificate. */
+    /** Returns a paragraph with all details of each certificate. */
     public static List<String> details(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long now = report.number("now", 0);
@@ -129,6 +129,7 @@ public final class CertificateView {
                 : first + (names.size() > NAMES_MAX ? " and " + (names.size() - NAMES_MAX) + " more" : "");
     }
 
+    /** Returns text such as {@code , ends in 12d 3h}; empty if the expiry time is unknown. */
     private static String end(JsonObject certificate, long now) {
         long end = certificate.number("not_after", 0);
         if (end == 0) {
@@ -146,7 +147,7 @@ public final class CertificateView {
         }
     }
 
-    /** Returns the settings in force with their source; if there are none, the settings of the names. */
+    /** Returns the TLS settings in use with their source. If the response lacks them, returns the configured ones. */
     private static List<String> settings(JsonObject certificate) {
         List<String> lines = new ArrayList<>();
         for (JsonObject each : certificate.objects("in_force")) {
@@ -157,7 +158,7 @@ public final class CertificateView {
         return lines.isEmpty() ? certificate.texts("settings") : lines;
     }
 
-    /** Returns the OCSP staple of a certificate that has a responder. */
+    /** Returns lines about the OCSP staple of a certificate; empty if it has no OCSP responder. */
     private static List<String> ocsp(JsonObject staple, long now) {
         List<String> lines = new ArrayList<>();
         String responder = staple.text("responder");

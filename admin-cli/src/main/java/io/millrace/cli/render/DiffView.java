@@ -5,14 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Formats the reply of {@code GET /v1/config/diff} as text. */
+/** Formats the response of {@code GET /v1/config/diff} as text. Stateless. */
 public final class DiffView {
-    /** Longer values, such as lists of rules, are cut to this many characters. */
+    /** Limit of characters of a value. Longer values, such as lists of rules, are cut. */
     private static final int VALUE_LENGTH_MAX = 100;
 
     private DiffView() {}
 
-    /** Lists the settings that differ from the defaults, one per line, then the changes that a reload would make. */
+    /**
+     * Returns a line for each setting that differs from its default. After these follow the changes that a reload would
+     * make.
+     * A
+     * star marks a value that {@code config set} has set.
+     */
     public static List<String> settings(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         List<JsonObject> differences = report.objects("differences");
@@ -39,7 +44,7 @@ public final class DiffView {
         return lines;
     }
 
-    /** Lists the differences between two configurations, one per line. */
+    /** Returns a line for each difference between two configurations. */
     public static List<String> changes(JsonObject report) {
         List<String> lines = new ArrayList<>();
         List<JsonObject> differences = report.objects("differences");

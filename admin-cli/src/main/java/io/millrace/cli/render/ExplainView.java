@@ -3,11 +3,11 @@ package io.millrace.cli.render;
 import io.millrace.cli.client.JsonObject;
 import java.util.List;
 
-/** Formats the reply of {@code GET /v1/explain} as text. */
+/** Formats the response of {@code GET /v1/explain}, the dry run of a request, as text. Stateless. */
 public final class ExplainView {
     private ExplainView() {}
 
-    /** Returns a headline with the result, then a line per step, each with its reason below. */
+    /** Returns a headline with the result, then a line for each step. The line below a step names its reason. */
     public static List<String> lines(JsonObject report, Paint paint) {
         String asked = Printable.of(report.text("method", "GET") + " " + report.text("url", "?"));
         Rows rows = new Rows(paint.strong(asked) + " from " + Printable.of(report.text("client", "?")) + " to port "

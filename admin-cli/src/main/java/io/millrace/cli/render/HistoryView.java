@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the reply of {@code GET /v1/config/history} as text. */
+/** Formats the response of {@code GET /v1/config/history} as text. Stateless. */
 public final class HistoryView {
     private static final int BY_WIDTH = 12;
 
     private HistoryView() {}
 
-    /** Returns a line per configuration, the newest last; a star marks the running one. */
+    /** Returns a line for each configuration, the newest last. A star marks the configuration in use. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject entry : report.objects("entries")) {

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the reply of {@code GET /v1/cache/list} as text: a line per object or host, then notes about the page. */
+/** Formats a page of the response of {@code GET /v1/cache/list} as text. Stateless. */
 public final class ListView {
     private static final int NUMBER_WIDTH = 9;
     private static final int SIZE_WIDTH = 11;
@@ -12,9 +12,9 @@ public final class ListView {
     private ListView() {}
 
     /**
-     * Returns the lines.
+     * Returns a line for each object or host. Notes follow if the page is incomplete or not the last.
      *
-     * @param counted whether the reply lists hosts
+     * @param counted true if the response has counts for each host; false if it lists objects
      */
     public static List<String> lines(JsonObject report, boolean counted) {
         List<String> lines = new ArrayList<>();

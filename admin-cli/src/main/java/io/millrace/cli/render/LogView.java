@@ -13,19 +13,19 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Formats lines of access logs and their statistics as text and JSON. */
+/** Formats lines of access logs and their statistics as text or JSON. Stateless. */
 public final class LogView {
     private static final int WORD_WIDTH = 26;
     private static final int COUNT_WIDTH = 14;
 
     private LogView() {}
 
-    /** Returns a log line, with characters escaped for a terminal. */
+    /** Returns a log line in which characters that could control a terminal are escaped. */
     public static String line(String line) {
         return Printable.of(line);
     }
 
-    /** Returns one request as a JSON object; values that the log format lacks are omitted. */
+    /** Returns one request as a JSON object. Values that the log format lacks are omitted. */
     public static byte[] json(LogLine line) {
         return JsonTree.object(json -> {
             json.text(
@@ -47,12 +47,16 @@ public final class LogView {
         });
     }
 
-    /** Returns statistics as a JSON object. */
+    /**
+     * Returns statistics as a JSON object.
+     *
+     * @param sites limit of hosts that are listed
+     */
     public static byte[] json(LogStats stats, int sites) {
         return JsonTree.object(json -> {
             json.text("from", time(stats.firstMillis()))
                     .text("to", time(stats.lastMillis()))
-                    .number("not_understood", stats.unread())
+                    .number("not_understood", stats.unknownLines())
                     .number("hosts_seen", stats.siteCount())
                     .number("requests_of_other_hosts", stats.otherRequests())
                     .below("total", total -> site(total, stats.total()))
@@ -86,14 +90,18 @@ public final class LogView {
                 .fraction("mean_ms", tally.meanMillis());
     }
 
-    /** Returns statistics in blocks: totals, each site, and the most requested URLs. */
+    /**
+     * Returns statistics as text: the totals, a block for each host, and the most requested URLs.
+     *
+     * @param sites limit of hosts that are listed
+     */
     public static List<String> lines(LogStats stats, int sites, Paint paint) {
         List<String> lines = new ArrayList<>();
         lines.add(Quantities.count(stats.total().all().requests(), "request", "requests")
                 + (stats.firstMillis() < 0 ? "" : ", " + time(stats.firstMillis()) + " to " + time(stats.lastMillis()))
-                + (stats.unread() == 0
+                + (stats.unknownLines() == 0
                         ? ""
-                        : ", " + Quantities.count(stats.unread(), "line", "lines") + " not understood"));
+                        : ", " + Quantities.count(stats.unknownLines(), "line", "lines") + " not understood"));
         lines.add("");
         List<LogStats.Site> shown = stats.sites(sites);
         if (shown.size() != 1) {
@@ -170,8 +178,8 @@ public final class LogView {
         lines.add(paint.strong("Most requested URLs"));
         lines.add(right("requests", COUNT_WIDTH) + right("hits", 8) + right("bytes", 12) + "  URL");
         for (TopUrls.Entry url : urls) {
-            String about = url.error() == 0 ? "" : "<=";
-            lines.add(right(about + Quantities.count(url.count()), COUNT_WIDTH)
+            String atMostSign = url.error() == 0 ? "" : "<=";
+            lines.add(right(atMostSign + Quantities.count(url.count()), COUNT_WIDTH)
                     + right(Quantities.percent(url.hits(), url.count() - url.error()), 8)
                     + right(Quantities.bytes(url.bytes()), 12) + "  " + Printable.of(url.url()));
         }

@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the reply of {@code GET /v1/cache/lookup} as text. */
+/** Formats the response of {@code GET /v1/cache/lookup} as text. Stateless. */
 public final class LookupView {
     private LookupView() {}
 
     /**
-     * Returns a headline with the result and a line per known fact. They are repeated for each further cache key of the
-     * URL.
+     * Returns a headline with the result, and lines with properties of the stored response. A URL with several
+     * cache keys has such a paragraph for each key.
      */
     public static List<String> lines(JsonObject report, String url, Paint paint) {
         List<String> lines = new ArrayList<>(linesOf(report, url, paint));
@@ -38,7 +38,7 @@ public final class LookupView {
                     "age",
                     Quantities.duration(report.number("age_seconds", 0)) + " of a lifetime of "
                             + Quantities.duration(report.number("freshness_lifetime_seconds", 0)) + ", "
-                            + rest(report));
+                            + remainingLifetime(report));
         }
         long length = report.number("length", -1);
         if (length >= 0) {
@@ -66,7 +66,7 @@ public final class LookupView {
         return "stored" + where + ", " + (report.isTrue("fresh") ? paint.good("fresh") : paint.doubtful("stale"));
     }
 
-    private static String rest(JsonObject report) {
+    private static String remainingLifetime(JsonObject report) {
         long lifetime = report.number("freshness_lifetime_seconds", 0);
         long left = report.number("ttl_seconds", lifetime - report.number("age_seconds", 0));
         return left > 0 ? Quantities.duration(left) + " left" : "over for " + Quantities.duration(-left);

@@ -6,13 +6,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Formats the reply of {@code GET /v1/memory} as text. */
+/** Formats the response of {@code GET /v1/memory} as text. Stateless. */
 public final class MemoryView {
-    /** Limits of the ratio between the sum of the parts and the kernel's value; within them the line is green. */
+    /** Bounds of the ratio between the sum of the parts and the kernel's value. Within them the line is green. */
     private static final double EXPLAINED_MIN = 0.9;
 
     private static final double EXPLAINED_MAX = 1.1;
-    private static final Map<String, String> WORDS = Map.ofEntries(
+    /** The shown name of each part, by its name in the response. */
+    private static final Map<String, String> PART_NAMES = Map.ofEntries(
             Map.entry("store_resident", "bodies in RAM"),
             Map.entry("store_filling", "bodies coming in"),
             Map.entry("store_reading", "bodies going out"),
@@ -34,8 +35,8 @@ public final class MemoryView {
     private MemoryView() {}
 
     /**
-     * Lists the memory that the kernel counts, each part with its share, the store's budget, and separately the mapped
-     * pages.
+     * Returns the worker's anonymous memory as the kernel counts it, and its parts. After these follow the budget of
+     * the cache store, and the memory-mapped files.
      */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
@@ -70,8 +71,8 @@ public final class MemoryView {
     private static String line(JsonObject part, long whole) {
         String name = Printable.of(part.text("name", "?"));
         long bytes = part.number("bytes", 0);
-        String line =
-                String.format(Locale.ROOT, "  %-22s %10s", WORDS.getOrDefault(name, name), Quantities.bytes(bytes));
+        String line = String.format(
+                Locale.ROOT, "  %-22s %10s", PART_NAMES.getOrDefault(name, name), Quantities.bytes(bytes));
         return whole == 0 ? line : line + String.format(Locale.ROOT, " %7s", Quantities.percent(bytes, whole));
     }
 }

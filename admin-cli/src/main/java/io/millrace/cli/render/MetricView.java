@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Formats metrics as text: the value, then name and labels, so that long names need no column. */
+/** Formats metrics as text. The value comes first, so that long names need no column. Stateless. */
 public final class MetricView {
     private MetricView() {}
 
-    /** Returns a line per sample. */
+    /** Returns a line for each sample: the value, then name and labels. */
     public static List<String> lines(List<MetricSample> samples) {
         int width = 0;
         for (MetricSample sample : samples) {
@@ -26,7 +26,7 @@ public final class MetricView {
         return lines;
     }
 
-    /** Returns a paragraph per metric. */
+    /** Returns a paragraph for each metric: name, kind, labels and description. */
     public static List<String> families(List<MetricFamilies.Family> families, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (MetricFamilies.Family family : families) {
@@ -38,7 +38,7 @@ public final class MetricView {
         return lines;
     }
 
-    /** Returns a line per sample: the change, then name and labels. */
+    /** Returns a line for each sample: the change, then name and labels. */
     public static List<String> changes(List<MetricChange> changes) {
         List<String> amounts = new ArrayList<>();
         int width = 0;

@@ -4,14 +4,14 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the replies of {@code GET /v1/origins} and of changes of origins as text. */
+/** Formats the responses of {@code /v1/origins} and of its changes {@code up} and {@code down} as text. Stateless. */
 public final class OriginView {
     private static final int STATE_WIDTH = 9;
     private static final int MICROS_PER_MILLI = 1000;
 
     private OriginView() {}
 
-    /** Returns a headline per group, and one to four lines per host; a message if there are no groups. */
+    /** Returns a headline for each group, and up to four lines for each host; a message if there are no groups. */
     public static List<String> lines(JsonObject report, Paint paint) {
         long nowSeconds = report.number("now", 0);
         List<String> lines = new ArrayList<>();
@@ -25,24 +25,25 @@ public final class OriginView {
             lines.add("  " + state(host, paint) + Printable.of(host.text("host", "?")) + ", weight "
                     + host.number("weight", 1) + (host.isTrue("backup") ? ", backup" : "")
                     + (host.isTrue("self") ? ", this proxy" : ""));
-            why(host, nowSeconds, lines);
+            addReason(host, nowSeconds, lines);
             long latency = host.number("latency_us", 0);
             lines.add(indent()
                     + Quantities.count(all(host, "requests"), "request", "requests") + ", "
                     + Quantities.count(all(host, "failures")) + " failed, "
                     + Quantities.count(host.number("under_way", 0)) + " under way"
                     + (latency == 0 ? "" : ", " + milliseconds(latency) + " ms"));
-            reliability(host, nowSeconds, lines);
+            addLastResults(host, nowSeconds, lines);
         }
         return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
     }
 
-    /** Returns the sum of this worker's and earlier workers' counts. */
+    /** Returns the count of the current worker plus the count of its predecessors. */
     private static long all(JsonObject host, String name) {
         return host.number(name, 0) + host.number("earlier_" + name, 0);
     }
 
-    private static void reliability(JsonObject host, long nowSeconds, List<String> lines) {
+    /** Adds a line with the HTTP version and the times of the last success and failure, if they are known. */
+    private static void addLastResults(JsonObject host, long nowSeconds, List<String> lines) {
         long success = host.number("last_success", 0);
         long failure = host.number("last_failure", 0);
         if (success > 0 || failure > 0) {
@@ -58,7 +59,8 @@ public final class OriginView {
         return seconds <= 0 ? "just now" : Quantities.duration(seconds) + " ago";
     }
 
-    private static void why(JsonObject host, long nowSeconds, List<String> lines) {
+    /** Adds a line about a host that is not up: the reason, since when, and until when. */
+    private static void addReason(JsonObject host, long nowSeconds, List<String> lines) {
         String state = host.text("state", "");
         if (state.equals("up")) {
             return;
@@ -85,7 +87,7 @@ public final class OriginView {
         return " ".repeat(STATE_WIDTH + 2);
     }
 
-    /** Returns a line per host with its new state. */
+    /** Returns a line with the new state for each changed host. */
     public static List<String> changed(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject host : report.objects("hosts")) {

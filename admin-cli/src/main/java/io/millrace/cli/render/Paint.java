@@ -1,9 +1,9 @@
 package io.millrace.cli.render;
 
 /**
- * Colours words if the terminal supports it and colours are not disabled. Immutable.
+ * Colours text for a terminal with escape sequences. Immutable.
  *
- * @param isEnabled whether words are coloured
+ * @param isEnabled true to colour text; false to return it unchanged, for a file or a terminal without colours
  */
 public record Paint(boolean isEnabled) {
     /** Returns the text in bold. */
@@ -11,6 +11,7 @@ public record Paint(boolean isEnabled) {
         return wrapped("1", text);
     }
 
+    /** Returns the text in green. */
     String good(String text) {
         return wrapped("32", text);
     }

@@ -2,11 +2,11 @@ package io.millrace.cli.render;
 
 import java.nio.charset.StandardCharsets;
 
-/** Makes received text safe to print. Field values of an origin could contain escape sequences for the terminal. */
+/** Makes received text safe to print, since it could contain escape sequences for a terminal. Stateless. */
 public final class Printable {
     private Printable() {}
 
-    /** Returns {@code text} in one line, with control and invisible characters escaped. */
+    /** Returns text in one line. Control characters and invisible characters are escaped as in JSON. */
     public static String of(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (!isHarmless(text.charAt(i))) {
@@ -17,8 +17,8 @@ public final class Printable {
     }
 
     /**
-     * Returns equivalent JSON in UTF-8 with the same characters escaped, since JSON may be printed too. JSON allows
-     * control characters above 0x7e without escapes.
+     * Returns equivalent JSON in UTF-8 in which the same characters are escaped. This is needed, since JSON allows
+     * unescaped control characters from 0x7f.
      */
     public static byte[] json(byte[] json) {
         String text = new String(json, StandardCharsets.UTF_8);
@@ -30,7 +30,7 @@ public final class Printable {
         return json;
     }
 
-    /** White space between tokens, which does not occur in JSON strings. */
+    /** Returns true for white space that JSON allows between tokens. JSON strings do not contain it unescaped. */
     private static boolean isBetweenTokens(char character) {
         return character == '\n' || character == '\r' || character == '\t';
     }

@@ -6,13 +6,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Formats the member {@code problems} of a reply: {@code file:line:column: path: problem (did you mean …?)}, one per
- * line.
+ * Formats the configuration problems in a response of the admin API, one on each line. The form is
+ * {@code file:line:column: path: problem (did you mean …?)}. Stateless.
  */
 public final class ProblemLines {
     private ProblemLines() {}
 
-    /** Returns a line per problem. */
+    /** Returns a line for each problem. The member {@code problems} may contain objects or strings. */
     public static List<String> of(JsonObject answer) {
         List<String> lines = new ArrayList<>();
         for (JsonObject problem : answer.objects("problems")) {
@@ -24,7 +24,12 @@ public final class ProblemLines {
         return lines;
     }
 
-    /** Returns a line per problem, with the file name {@code given} in place of {@code absolute}. */
+    /**
+     * Returns a line for each problem, with the file name as the user typed it.
+     *
+     * @param absolute the absolute file name in the response
+     * @param given the file name on the command line
+     */
     public static List<String> of(JsonObject answer, String absolute, String given) {
         List<String> lines = new ArrayList<>();
         for (String line : of(answer)) {

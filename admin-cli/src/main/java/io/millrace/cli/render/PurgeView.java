@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats purges, their records and dry runs as text. */
+/** Formats the results of purges and dry runs, and the list of purges, as text. Stateless. */
 public final class PurgeView {
     private static final int STATE_WIDTH = 9;
     private static final int SCOPE_WIDTH = 7;
@@ -12,13 +12,15 @@ public final class PurgeView {
 
     private PurgeView() {}
 
-    /** Describes an invalidation in one line: its scope, stamp, identifier, count and meaning. */
+    /**
+     * Describes the purge of a scope, such as a host or a tag, in one line.
+     */
     public static List<String> scope(JsonObject report) {
         String scope = report.text("scope", "");
         String target = report.text("target", "");
-        String what = scope.equals("all") ? target : scope + " " + target;
+        String scopeAndTarget = scope.equals("all") ? target : scope + " " + target;
         String id = report.has("id") ? ", purge " + report.text("id", "") : "";
-        return List.of(Printable.of("invalidated: " + what + ", stamp " + report.number("stamp", 0) + id
+        return List.of(Printable.of("invalidated: " + scopeAndTarget + ", stamp " + report.number("stamp", 0) + id
                 + objects(report) + " (" + report.text("detail", "") + ")"));
     }
 
@@ -26,7 +28,7 @@ public final class PurgeView {
         return report.has("objects") ? ", " + Quantities.count(report.number("objects", 0), "object", "objects") : "";
     }
 
-    /** Describes the purge of a URL in one line: whether a response was stored, the URL and the count. */
+    /** Describes the purge of a URL in one line, and whether a response was stored. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);
         String outcome;
@@ -41,7 +43,7 @@ public final class PurgeView {
                 outcome + ": " + report.text("url", url) + count + (detail.isEmpty() ? "" : " (" + detail + ")")));
     }
 
-    /** Formats the reply of {@code GET /v1/cache/purges}, one purge on a line. */
+    /** Formats the response of {@code GET /v1/cache/purges}, with a line for each purge. */
     public static List<String> list(JsonObject report) {
         List<String> lines = new ArrayList<>();
         for (JsonObject purge : report.objects("purges")) {
@@ -59,13 +61,13 @@ public final class PurgeView {
         return text + " ".repeat(Math.max(0, width - text.length()));
     }
 
-    /** Formats the reply of {@code GET /v1/cache/purge}: one purge with its client and count. */
+    /** Formats the response of {@code GET /v1/cache/purge}, the record of one purge. */
     public static List<String> show(JsonObject purge) {
         Rows rows = new Rows(Printable.of("purge " + purge.text("id", "?")));
         rows.add("state", Printable.of(purge.text("state", "?")));
         rows.add("at", Printable.of(purge.text("at", "?")));
         rows.add("client", Printable.of(client(purge)));
-        rows.add("target", Printable.of(what(purge)));
+        rows.add("target", Printable.of(modeAndTarget(purge)));
         rows.add("objects", count(purge));
         if (purge.has("sweep")) {
             rows.add("sweep", Printable.of(purge.text("sweep", "")));
@@ -98,7 +100,7 @@ public final class PurgeView {
         return String.join(", ", parts);
     }
 
-    private static String what(JsonObject purge) {
+    private static String modeAndTarget(JsonObject purge) {
         String scope = purge.text("scope", "?");
         String target = purge.text("target", "");
         String named = purge.text("site", "");
@@ -114,27 +116,27 @@ public final class PurgeView {
                 + (purge.text("state", "").equals("counting") ? " so far, " + progress(purge) : "");
     }
 
-    /** Formats the progress of a count. */
+    /** Returns the progress of counting the purged objects, such as {@code 12.5% of the inventory}. */
     public static String progress(JsonObject purge) {
         JsonObject count = purge.object("count");
         long examined = count.number("examined", 0);
         return Quantities.percent(examined, count.number("entries", examined)) + " of the inventory";
     }
 
-    /** Describes an undone or cancelled purge in one line. */
+    /** Describes in one line that a purge was undone or cancelled. */
     public static List<String> changed(JsonObject purge) {
-        return List.of(
-                Printable.of(purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + what(purge) + ")"));
+        return List.of(Printable.of(
+                purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + modeAndTarget(purge) + ")"));
     }
 
-    /** Describes a dry run: the count and the first URLs. */
+    /** Describes the dry run of a purge: number, size and first URLs of the affected objects. */
     public static List<String> dryRun(JsonObject run) {
         List<String> lines = new ArrayList<>();
         long objects = run.number("objects", 0);
-        boolean isPart = run.text("state", "").equals("cancelled");
-        lines.add(Printable.of((isPart ? "cancelled; would purge at least " : "would purge ")
+        boolean isIncomplete = run.text("state", "").equals("cancelled");
+        lines.add(Printable.of((isIncomplete ? "cancelled; would purge at least " : "would purge ")
                 + Quantities.count(objects, "object", "objects") + ", "
-                + Quantities.bytes(run.number("bytes", 0)) + " (" + what(run) + ")"));
+                + Quantities.bytes(run.number("bytes", 0)) + " (" + modeAndTarget(run) + ")"));
         JsonObject count = run.object("count");
         List<String> urls = count.texts("urls");
         for (String url : urls) {
@@ -152,12 +154,13 @@ public final class PurgeView {
         return lines;
     }
 
-    /** Describes a purge with its count in one line. */
+    /** Describes a finished purge with the number and size of its objects in one line. */
     public static List<String> counted(JsonObject purge) {
         String objects = purge.has("objects")
                 ? Quantities.count(purge.number("objects", 0), "object", "objects") + ", "
                         + Quantities.bytes(purge.number("bytes", 0))
                 : "not counted";
-        return List.of(Printable.of("purged: " + what(purge) + ", " + objects + ", purge " + purge.text("id", "?")));
+        return List.of(
+                Printable.of("purged: " + modeAndTarget(purge) + ", " + objects + ", purge " + purge.text("id", "?")));
     }
 }

@@ -1,14 +1,15 @@
 package io.millrace.cli.render;
 
-/** Formats numbers with their units in a short form. */
+/** Formats numbers and their units in a short form. Stateless. */
 public final class Quantities {
     private static final String[] BYTE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
     private Quantities() {}
 
     /**
-     * Formats bytes in the largest unit with a value of at least 1, with one decimal unless that is zero: {@code 1.5
-     * GiB}.
+     * Formats a number of bytes such as {@code 1.5 GiB}. The unit is the largest with a value of at least 1. The
+     * decimal
+     * is omitted if it is zero.
      */
     public static String bytes(long bytes) {
         int unit = 0;
@@ -22,7 +23,7 @@ public final class Quantities {
         return tenths / 10 + (tenths % 10 == 0 ? "" : "." + tenths % 10) + " " + BYTE_UNITS[unit];
     }
 
-    /** Formats a count with a comma between groups of three digits: {@code 18,322}. */
+    /** Formats a count with commas between groups of three digits: {@code 18,322}. */
     public static String count(long count) {
         String digits = Long.toString(count);
         StringBuilder grouped = new StringBuilder(digits.length() + 6);
@@ -41,7 +42,7 @@ public final class Quantities {
         return count(count) + " " + (count == 1 ? one : several);
     }
 
-    /** Formats seconds in the two largest units: {@code 3h 12m}. */
+    /** Formats a duration in seconds with its two largest units: {@code 3h 12m}. */
     public static String duration(long seconds) {
         if (seconds < 0) {
             return "-" + duration(-seconds);
@@ -62,7 +63,7 @@ public final class Quantities {
         return count == 0 ? "" : " " + count + unit;
     }
 
-    /** Formats a ratio with one decimal, {@code 88.4%}; a dash if the whole is zero. */
+    /** Formats a ratio as a percentage with one decimal, such as {@code 88.4%}; a dash if {@code whole} is zero. */
     public static String percent(long part, long whole) {
         if (whole <= 0) {
             return "-";
@@ -80,7 +81,7 @@ public final class Quantities {
         return (value < 0 && tenths != 0 ? "-" : "") + tenths / 10 + "." + tenths % 10;
     }
 
-    /** Formats the value of a metric; whole numbers have no fraction. */
+    /** Formats the value of a metric. A whole number has no decimals. */
     static String value(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e15) {
             return Long.toString((long) value);

@@ -4,13 +4,15 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the reply of {@code POST /v1/config/reload} as text. */
+/** Formats the result of a reload or another change of the configuration as text. Stateless. */
 public final class ReloadView {
     private static final int RESULT_WIDTH = 8;
 
     private ReloadView() {}
 
-    /** Returns one line per setting: outcome, key, explanation; then one line per problem. */
+    /**
+     * Returns a line for each changed setting, and then for each problem. A setting has outcome, key and explanation.
+     */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> settings = report.objects("settings");
         int keyWidth = 0;
@@ -41,7 +43,7 @@ public final class ReloadView {
         };
     }
 
-    /** Returns the number of settings with this result. */
+    /** Returns the number of settings with a result, such as {@code relaunch}. */
     public static int count(JsonObject report, String result) {
         int count = 0;
         for (JsonObject setting : report.objects("settings")) {

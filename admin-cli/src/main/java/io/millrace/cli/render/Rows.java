@@ -3,7 +3,7 @@ package io.millrace.cli.render;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Builds lines of {@code label  value} under a headline, with the values in one column. Confined to one thread. */
+/** Builds lines with a label and a value below a headline. The values form a column. Confined to one thread. */
 final class Rows {
     private static final int LABEL_WIDTH = 13;
 
@@ -13,7 +13,11 @@ final class Rows {
         lines.add(headline);
     }
 
-    /** Adds a line. The value may contain colours; received text in it must be {@link Printable}. */
+    /**
+     * Adds a line.
+     *
+     * @param value may contain colours; received text in it must be escaped by {@link Printable}
+     */
     void add(String label, String value) {
         lines.add("  " + label + " ".repeat(Math.max(1, LABEL_WIDTH - label.length())) + value);
     }

@@ -4,21 +4,21 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the replies below {@code /v1/server} as text. */
+/** Formats the responses below {@code /v1/server} as text. Stateless. */
 public final class ServerView {
     private static final int MILLIS_WIDTH = 9;
 
     private ServerView() {}
 
-    /** Describes the process, then each event loop in one line. */
+    /** Describes the worker process, and each event loop in one line. */
     public static List<String> status(JsonObject report, Paint paint) {
         return status(report, JsonObject.empty(), paint);
     }
 
     /**
-     * Describes the process, then each event loop in one line.
+     * Describes the worker process, and each event loop in one line.
      *
-     * @param launcherPart the member {@code process} of the launcher's status
+     * @param launcherPart the member {@code process} of the launcher's status; it shows a new worker that warms up
      */
     public static List<String> status(JsonObject report, JsonObject launcherPart, Paint paint) {
         String state = Printable.of(report.text("state", "in an unknown state"));
@@ -59,7 +59,7 @@ public final class ServerView {
                 + Quantities.tenths(report.number("millis", 0) / 1000.0) + " s; the old one finishes its requests");
     }
 
-    /** Lists the threads, each with its stack below. */
+    /** Returns a line for each thread, with its stack on the lines below. */
     public static List<String> threads(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         lines.add("  CPU ms  state          thread");

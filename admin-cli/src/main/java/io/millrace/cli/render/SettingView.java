@@ -4,13 +4,16 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the reply of {@code GET /v1/config} as text. */
+/** Formats the response of {@code GET /v1/config} as text. Stateless. */
 public final class SettingView {
     private static final int LABEL_WIDTH = 11;
 
     private SettingView() {}
 
-    /** Returns a line {@code key: value} per setting, without keys of list elements. */
+    /**
+     * Returns a line {@code key: value} for each setting. Keys of list elements, such as {@code storage[].size}, have
+     * none.
+     */
     public static List<String> values(JsonObject report) {
         List<String> lines = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {
@@ -23,7 +26,8 @@ public final class SettingView {
     }
 
     /**
-     * Returns a message for each value that contains environment variables, since the file alone does not determine it.
+     * Returns a message for each value that contains environment variables. The user cannot see such a value in the
+     * file.
      */
     public static List<String> notes(JsonObject report) {
         List<String> notes = new ArrayList<>();
@@ -37,7 +41,7 @@ public final class SettingView {
         return notes;
     }
 
-    /** Returns the variables as they are written in the file, to follow a place. */
+    /** Returns text that follows a place, such as {@code  with ${PORT}}; empty if the value has no variables. */
     static String variables(JsonObject setting) {
         StringBuilder variables = new StringBuilder();
         for (String name : setting.texts("variables")) {
@@ -58,7 +62,7 @@ public final class SettingView {
         return words == null ? "not set" : Printable.of(words);
     }
 
-    /** Returns a paragraph per key. */
+    /** Returns a paragraph for each key, with meaning, value, default, type and bounds. */
     public static List<String> descriptions(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {

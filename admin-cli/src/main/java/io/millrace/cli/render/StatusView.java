@@ -4,11 +4,11 @@ import io.millrace.cli.client.JsonObject;
 import java.util.List;
 import java.util.StringJoiner;
 
-/** Formats the reply of {@code GET /v1/status} as text. */
+/** Formats the response of {@code GET /v1/status} as text. Stateless. */
 public final class StatusView {
     private StatusView() {}
 
-    /** Returns a headline, then a line per topic in the reply. */
+    /** Returns a headline, then a line for each topic that the response contains. */
     public static List<String> lines(JsonObject status, String address, Paint paint) {
         String state = Printable.of(status.text("state", "in an unknown state"));
         Rows rows = new Rows(
@@ -22,7 +22,7 @@ public final class StatusView {
         addCache(rows, status.object("cache"), paint);
         addConfig(rows, status.object("config"), paint);
         if (status.has("java")) {
-            // Empty while no worker responds.
+            // Transport and TLS are empty strings while no worker responds.
             String transport = status.text("transport", "?");
             String tls = status.text("tls", "none");
             rows.add(
@@ -63,7 +63,7 @@ public final class StatusView {
         }
     }
 
-    /** Adds the worker that warms up before it takes over, if there is one. */
+    /** Adds a line about a new worker that warms up before it replaces the old one, if there is one. */
     static void addWarmUp(Rows rows, JsonObject process) {
         if (process.has("warming_up")) {
             JsonObject warmUp = process.object("warming_up");
@@ -137,7 +137,7 @@ public final class StatusView {
         }
     }
 
-    /** Returns true if the last attempt to load a configuration was refused. */
+    /** Returns true if the last reload was rejected. The previous configuration is then still in use. */
     public static boolean isLastReloadRejected(JsonObject status) {
         JsonObject config = status.object("config");
         return config.has("last_reload") && !config.object("last_reload").isTrue("ok");

@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the replies of {@code GET /v1/storage} and of changes of storage as text. */
+/** Formats the responses of {@code /v1/storage} and of its changes {@code online} and {@code offline}. Stateless. */
 public final class StorageView {
     private static final int STATE_WIDTH = 9;
 
     private StorageView() {}
 
-    /** Returns two or three lines per volume; a message if there are none. */
+    /** Returns a paragraph for each volume; a message if there are none. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject volume : report.objects("volumes")) {
@@ -34,7 +34,7 @@ public final class StorageView {
                     Quantities.bytes(volume.number("queued_bytes", 0)) + " to write, "
                             + Quantities.count(
                                     volume.number("pinned_segments", 0), "segment being read", "segments being read"));
-            writing(volume, rows);
+            addWriting(volume, rows);
             long errors = volume.number("errors", 0);
             rows.add("errors", errors == 0 ? "none" : paint.bad(Quantities.count(errors)));
             String last = volume.text("last_error");
@@ -46,7 +46,8 @@ public final class StorageView {
         return lines.isEmpty() ? List.of("no storage: the cache is in RAM only") : lines;
     }
 
-    private static void writing(JsonObject volume, Rows rows) {
+    /** Adds lines about written, refused, pinned and evicted objects, as far as their numbers are not zero. */
+    private static void addWriting(JsonObject volume, Rows rows) {
         long written = volume.number("written_bytes", 0);
         long carried = volume.number("carried_bytes", 0);
         if (written > 0) {
@@ -72,7 +73,7 @@ public final class StorageView {
         }
     }
 
-    /** Returns one line per volume with its new state. */
+    /** Returns a line with the new state for each changed volume. */
     public static List<String> changed(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject volume : report.objects("volumes")) {

@@ -5,7 +5,7 @@ import io.millrace.cli.client.MetricRates;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the current activity of a proxy as one screen. */
+/** Formats the current activity of a proxy for the screen of {@code millctl top}. Stateless. */
 public final class TopView {
     private static final String REQUESTS = "millrace_requests_total";
     private static final String HTTP2_REQUESTS = "millrace_http2_requests_total";
@@ -22,7 +22,8 @@ public final class TopView {
     /**
      * Formats a frame.
      *
-     * @param title first line
+     * @param title the first line
+     * @param rates values and rates from two queries of the metrics
      * @param width columns of the screen; longer lines are cut
      * @param height lines of the screen; further lines at the bottom are omitted
      */
@@ -195,7 +196,9 @@ public final class TopView {
         return " ".repeat(Math.max(1, width - text.length())) + text;
     }
 
-    /** Cuts the lines. Colours are added after cutting, so that escape sequences do not count as width. */
+    /**
+     * Cuts the lines to the screen. Colours are added after this, so that their escape sequences do not count as width.
+     */
     private static List<String> cut(List<String> lines, int width, int height, Paint paint) {
         List<String> shown = new ArrayList<>();
         for (int i = 0; i < Math.min(height, lines.size()); i++) {
@@ -206,7 +209,7 @@ public final class TopView {
         return shown;
     }
 
-    /** Returns the same values as a JSON object. */
+    /** Returns the main values of a frame as a JSON object. */
     public static byte[] json(MetricRates rates) {
         return JsonTree.object(json -> json.fraction("seconds", rates.seconds())
                 .fraction("requests_per_second", rates.rate(REQUESTS))

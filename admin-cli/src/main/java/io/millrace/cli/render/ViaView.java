@@ -4,13 +4,13 @@ import io.millrace.cli.via.ViaString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Explains the letters of a Via field as text. */
+/** Formats decoded Via letters as text. Stateless. */
 public final class ViaView {
     private static final int ASKS_WIDTH = 29;
 
     private ViaView() {}
 
-    /** Returns a headline for each proxy, then a line per letter. */
+    /** Returns a headline for each proxy, and below it a line for each letter. */
     public static List<String> lines(List<ViaString> proxies, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (ViaString via : proxies) {

@@ -3,11 +3,16 @@ package io.millrace.cli.render;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Wraps text into lines of a given width, between words. */
+/** Wraps text between words. Stateless. */
 final class Wrapped {
     private Wrapped() {}
 
-    /** Returns the lines. A word longer than the width has a line of its own. */
+    /**
+     * Wraps a text. A word longer than the width has a separate line.
+     *
+     * @param width limit of columns, including the indent
+     * @param indent text at the beginning of each line
+     */
     static List<String> lines(String text, int width, String indent) {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder(indent);

@@ -1,4 +1,4 @@
-/** Formats replies of the admin API as text: pure functions from a JSON object to lines. */
+/** Formats responses of the admin API as text. The classes are pure functions from a JSON object to lines. */
 @NullMarked
 package io.millrace.cli.render;
 

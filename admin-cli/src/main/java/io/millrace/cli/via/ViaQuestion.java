@@ -2,7 +2,11 @@ package io.millrace.cli.via;
 
 import java.util.List;
 
-/** The positions of a Via string in order. Their meanings are those of Traffic Server's documentation. */
+/**
+ * The positions of the diagnostic letters in a Via field, in order. At each position a capital letter or a blank
+ * answers
+ * one question about the request. The meanings are those of Traffic Server's documentation.
+ */
 enum ViaQuestion {
     CLIENT(
             "u",
@@ -74,14 +78,14 @@ enum ViaQuestion {
     @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<String> answers;
 
-    /** @param answers each a letter of the position, followed by its meaning without a space between them */
+    /** @param answers the possible values: each string is the letter, directly followed by its meaning */
     ViaQuestion(String flag, String question, String... answers) {
         this.flag = flag;
         this.question = question;
         this.answers = List.of(answers);
     }
 
-    /** The lower-case letter before the value; empty if the value directly follows another value. */
+    /** The lower-case letter that precedes the value; empty if the value directly follows another value. */
     String flag() {
         return flag;
     }

@@ -5,11 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The letters of one proxy in Via. The full form of Millrace and of Traffic Server up to 3.x has 24 characters. Later
- * Traffic Server versions omit the ICP letters (22 characters). The short form of both has 6. Immutable.
+ * The diagnostic letters that one proxy has written into a Via field, with their meanings. The full form of Millrace
+ * and
+ * of Traffic Server up to 3.x has 24 characters. Later Traffic Server versions omit the ICP letters, so their full
+ * form
+ * has 22. The short form has 6 characters in all versions. Immutable.
  *
- * @param proxy text before the brackets; empty for letters without brackets
- * @param text the letters
+ * @param proxy name of the proxy, from the text before the brackets; empty for letters without brackets
+ * @param text the letters as written in the field
  * @param letters each letter with its meaning
  */
 public record ViaString(String proxy, String text, List<Letter> letters) {
@@ -17,19 +20,20 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
     private static final ViaQuestion[] FULL = ViaQuestion.values();
 
     /**
-     * One position in the string. Immutable.
+     * The value of one position. Immutable.
      *
-     * @param flag the lower-case letters that mark the position
-     * @param letter the value, a blank for none
-     * @param asks subject of the position
+     * @param flag the lower-case letter that marks the position
+     * @param letter the value: a capital letter, or a blank
+     * @param asks the question that the position answers, such as {@code cache lookup}
      * @param means meaning of the letter
      */
     public record Letter(String flag, char letter, String asks, String means) {}
 
     /**
-     * Parses all letters in a text: the letters alone, or complete Via values with letters in brackets.
+     * Parses the letters of all proxies in a text. The text has letters only, or is a complete Via field with the
+     * letters of each proxy in brackets.
      *
-     * @throws IllegalArgumentException if there are none; the message describes the problem
+     * @throws IllegalArgumentException if the text has no valid letters; the message describes the problem
      */
     public static List<ViaString> parse(String text) {
         List<ViaString> found = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** Parses the letters of Via fields. */
+/** Parses the diagnostic letters that Millrace and Traffic Server write into the Via header field. */
 @NullMarked
 package io.millrace.cli.via;
 

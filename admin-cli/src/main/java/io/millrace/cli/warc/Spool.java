@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Holds content of any length: the first MiB in memory, the rest in a temporary file. Confined to one thread. */
+/** A buffer for content of any length. Beyond 1 MiB it uses a temporary file. Confined to one thread. */
 public final class Spool implements Closeable {
     static final int MEMORY_BYTES = 1 << 20;
 
@@ -18,11 +18,12 @@ public final class Spool implements Closeable {
     private @Nullable OutputStream out;
     private long length;
 
-    /** @param directory of the temporary file */
+    /** @param directory where the temporary file is created, if one is needed */
     public Spool(Path directory) {
         this.directory = directory;
     }
 
+    /** Appends bytes. */
     public void add(byte[] bytes) throws IOException {
         length += bytes.length;
         OutputStream open = out;
@@ -40,12 +41,12 @@ public final class Spool implements Closeable {
         open.write(bytes);
     }
 
-    /** Number of bytes that were added. */
+    /** Returns the number of bytes that were added. */
     public long length() {
         return length;
     }
 
-    /** Writes all content. */
+    /** Writes all content to a stream, which stays open. May be called more than once. */
     public void writeTo(OutputStream to) throws IOException {
         memory.writeTo(to);
         OutputStream open = out;

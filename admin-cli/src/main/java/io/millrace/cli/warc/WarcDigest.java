@@ -5,7 +5,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Digests of blocks, written as {@code sha256:} and base32 (RFC 4648 section 6). Confined to one thread. */
+/** The digest of a WARC record block, such as {@code sha256:} and base32 (RFC 4648). Confined to one thread. */
 public final class WarcDigest {
     private static final String BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     private static final int BASE32_GROUP = 8;
@@ -27,7 +27,7 @@ public final class WarcDigest {
         return made;
     }
 
-    /** Creates the digest of an algorithm; null if it is not known. */
+    /** Creates a digest with the algorithm of this name; returns null for an unknown algorithm. */
     public static @Nullable WarcDigest of(String algorithm) {
         String name = algorithm.toLowerCase(Locale.ROOT);
         String known =
@@ -54,12 +54,16 @@ public final class WarcDigest {
         return digest.digest();
     }
 
-    /** Ends the digest, and returns the value of a digest field. */
+    /** Ends the digest, and returns it in the form of the field {@code WARC-Block-Digest}. */
     public String text() {
         return name + ":" + base32(bytes());
     }
 
-    /** Ends the digest, and compares it with a value in base32 or hexadecimal, without the algorithm. */
+    /**
+     * Ends the digest, and returns true if it equals a value.
+     *
+     * @param value in base32 or hexadecimal, without the name of the algorithm
+     */
     public boolean isSame(String value) {
         byte[] bytes = bytes();
         return unpadded(base32(bytes)).equals(unpadded(value.toUpperCase(Locale.ROOT)))

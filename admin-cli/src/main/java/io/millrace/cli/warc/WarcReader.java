@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads records of WARC 1.0 and 1.1 from a decompressed stream. The block of a record is read piece by piece.
- * Confined to one thread.
+ * Reads the records of a WARC 1.0 or 1.1 file from a decompressed stream. The caller reads the block of each record
+ * step by step, so a block may exceed the memory. Confined to one thread.
  */
 public final class WarcReader implements Closeable {
     /** Limit of the head of a record in bytes. */
@@ -24,13 +24,13 @@ public final class WarcReader implements Closeable {
     private final byte[] buffer = new byte[64 << 10];
     private int position;
     private int limit;
-    /** Bytes of the present block that were not read yet. */
+    /** Number of bytes of the current block that were not read yet. */
     private long left;
 
     private @Nullable WarcDigest digest;
     private boolean isFirst = true;
 
-    /** @param in decompressed; owned */
+    /** @param in the decompressed file, which this reader closes */
     public WarcReader(InputStream in) {
         this.in = in;
     }
@@ -38,18 +38,18 @@ public final class WarcReader implements Closeable {
     /**
      * The head of a record. Immutable.
      *
-     * @param fields values by name in lower case; of a repeated field the first one
+     * @param fields values by name in lower case; a repeated field has its first value
      * @param length length of the block in bytes
      */
     public record Head(Map<String, String> fields, long length) {
-        /** Returns a value; empty if the field is missing. */
+        /** Returns the value of a field; an empty string if the field is missing. */
         public String field(String name) {
             return fields.getOrDefault(name, "");
         }
     }
 
     /**
-     * Reads the head of the next record, after the rest of the present block. Returns null at the end of the file.
+     * Skips the rest of the current block and reads the head of the next record. Returns null at the end of the file.
      *
      * @throws EOFException if the file ends inside a record
      * @throws ProtocolException if the bytes are not a record; the message describes the problem
@@ -130,11 +130,11 @@ public final class WarcReader implements Closeable {
         }
         int count = (int) Math.min(Math.min(length, left), limit - position);
         System.arraycopy(buffer, position, into, offset, count);
-        taken(count);
+        consume(count);
         return count;
     }
 
-    private void taken(int count) {
+    private void consume(int count) {
         if (digest != null) {
             digest.update(buffer, position, count);
         }
@@ -142,7 +142,7 @@ public final class WarcReader implements Closeable {
         left -= count;
     }
 
-    /** Reads all of a block, or {@code length} bytes of it. */
+    /** Reads {@code length} bytes of the block, or all remaining bytes if there are fewer. */
     public byte[] readFully(int length) throws IOException {
         byte[] bytes = new byte[(int) Math.min(length, left)];
         int at = 0;
@@ -153,9 +153,9 @@ public final class WarcReader implements Closeable {
     }
 
     /**
-     * Reads the head of an HTTP message at the beginning of the block, up to its empty line, which is left out.
+     * Reads the head of an HTTP message at the beginning of the block, including its empty line.
      *
-     * @return null if there is none within {@code bytesMax}
+     * @return the head without the empty line; null if the head does not end within {@code bytesMax}
      */
     public byte @Nullable [] readHttpHead(int bytesMax) throws IOException {
         byte[] head = new byte[bytesMax + 2];
@@ -174,25 +174,27 @@ public final class WarcReader implements Closeable {
         return null;
     }
 
-    /** Reads the rest of the block without using it. */
+    /** Skips the rest of the block. The skipped bytes still count for the digest. */
     public void skip() throws IOException {
         while (left > 0) {
             if (position == limit && !fill()) {
                 throw new EOFException();
             }
-            taken((int) Math.min(left, limit - position));
+            consume((int) Math.min(left, limit - position));
         }
     }
 
-    /** Number of bytes of the block that were not read yet. */
+    /** Returns the number of bytes of the block that were not read yet. */
     public long left() {
         return left;
     }
 
     /**
-     * Whether the digest of the whole block is that of its head. Call after the block was read.
+     * Compares the digest of the block with the digest in the head of its record. To be called after the whole block
+     * was
+     * read or skipped.
      *
-     * @return false also for an unknown algorithm; true without a digest
+     * @return true if both are equal or the head has no digest; false if they differ or the algorithm is unknown
      */
     public boolean isIntact(Head head) {
         String expected = head.field("warc-block-digest");

@@ -13,7 +13,10 @@ import java.util.UUID;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** Writes records (ISO 28500, 5 and 6), each as a gzip member of its own if wanted. Confined to one thread. */
+/**
+ * Writes the records of a WARC 1.1 file (ISO 28500 sections 5 and 6). In a compressed file each record is a separate
+ * gzip member. Confined to one thread.
+ */
 public final class WarcWriter implements Closeable {
     private static final byte[] LINE_END = {'\r', '\n'};
     private static final int BUFFER_BYTES = 64 << 10;
@@ -24,25 +27,25 @@ public final class WarcWriter implements Closeable {
     /**
      * Creates a writer.
      *
-     * @param out owned
-     * @param compressed whether each record is compressed
+     * @param out the file, which this writer closes
+     * @param compressed whether each record is compressed with gzip
      */
     public WarcWriter(OutputStream out, boolean compressed) {
         this.out = out;
         this.compressed = compressed;
     }
 
-    /** Returns an identifier for a record. */
+    /** Returns a new random identifier for a record. */
     public static String newId() {
         return "<urn:uuid:" + UUID.randomUUID() + ">";
     }
 
-    /** Returns a date with milliseconds. */
+    /** Returns a time in the form of the field {@code WARC-Date}, with milliseconds. */
     public static String date(long epochMillis) {
         return Instant.ofEpochMilli(epochMillis).truncatedTo(ChronoUnit.MILLIS).toString();
     }
 
-    /** Writes the {@code warcinfo} record, the first one of a file. */
+    /** Writes the {@code warcinfo} record, which must be the first record of a file. */
     public void info(String software, long nowMillis) throws IOException {
         byte[] block = ("software: " + software + "\r\nformat: WARC File Format 1.1\r\n"
                         + "conformsTo: http://iipc.github.io/warc-specifications/"
@@ -57,9 +60,9 @@ public final class WarcWriter implements Closeable {
     }
 
     /**
-     * Writes a record, with the digest and the length of its block.
+     * Writes a record. Adds the fields for digest and length of its block.
      *
-     * @param fields of the record, in this order; without digest and length
+     * @param fields the other fields of the head, in their order
      * @param begin the beginning of the block
      * @param rest the rest of the block; null for none
      */
@@ -98,6 +101,7 @@ public final class WarcWriter implements Closeable {
         out.close();
     }
 
+    /** Passes on bytes, but does not close the file when a gzip member ends. */
     private static final class Unclosed extends FilterOutputStream {
         Unclosed(OutputStream out) {
             super(out);
@@ -114,6 +118,7 @@ public final class WarcWriter implements Closeable {
         }
     }
 
+    /** Adds all bytes written to a digest. */
     private static final class DigestStream extends OutputStream {
         private final WarcDigest digest;
 

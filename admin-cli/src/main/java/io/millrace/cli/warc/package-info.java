@@ -1,4 +1,4 @@
-/** WARC files (ISO 28500, version 1.1): writing and reading of records. Independent of commands. */
+/** Reads and writes the records of WARC files (ISO 28500, version 1.1). */
 @NullMarked
 package io.millrace.cli.warc;
 

@@ -42,7 +42,7 @@ final class InstancesTest {
                 List.of(
                         new Candidate(run().resolve("admin.sock"), SocketState.ABSENT),
                         new Candidate(states().resolve("*/admin.sock"), SocketState.ABSENT)),
-                find().looked());
+                find().checked());
     }
 
     @Test
@@ -58,7 +58,7 @@ final class InstancesTest {
                             new Candidate(run().resolve("admin.sock"), SocketState.LISTENING),
                             new Candidate(state("8080"), SocketState.DEAD),
                             new Candidate(state("9090"), SocketState.LISTENING)),
-                    found.looked());
+                    found.checked());
             assertEquals(List.of(run().resolve("admin.sock"), state("9090")), found.running());
             assertEquals(List.of(), service.requests());
             assertEquals(List.of(), own.requests());

@@ -25,7 +25,7 @@ final class LogStatsTest {
         stats.add(line("TCP_MISS", "http://b/x"));
         stats.add(null);
         assertEquals(3, stats.total().all().requests());
-        assertEquals(1, stats.unread());
+        assertEquals(1, stats.unknownLines());
         List<LogStats.Site> sites = stats.sites(5);
         assertEquals(
                 List.of("a", "b"), List.of(sites.get(0).host(), sites.get(1).host()));

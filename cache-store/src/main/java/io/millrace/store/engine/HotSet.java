@@ -9,6 +9,7 @@ import io.millrace.store.engine.object.StoreObject;
 import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
+import io.millrace.store.io.ThreadTimes;
 import io.millrace.store.memory.RamTier;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;

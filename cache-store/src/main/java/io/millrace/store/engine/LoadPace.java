@@ -1,5 +1,7 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.io.ThreadTimes;
+
 /**
  * The pace at which {@link HotSet} loads objects: a limit of bytes and a limit of CPU time, both renewed in each tick.
  * Bytes alone are no limit for small objects: a thread that loads objects of 500 bytes at 64 MiB/s uses a whole core.

@@ -6,24 +6,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The letter codes of one exchange, as in the Via field of Traffic Server. Each letter describes one part of the
- * exchange; a blank means unknown or not applicable. The second line shows an example:
+ * exchange; a blank means unknown or not applicable. The second line shows the parts of the example
+ * {@code uScMsSfWpSeN:t cCMi p sS}:
  *
- * <pre> u client    c lookup   s server   f fill   p proxy   e error  :  t tunnel  c type, result  i -  p parent  s
- * connection uS          cM         sS         fW       pS        eN       :  t&#32;         cCM             i&#32;
- * p&#32;        sS </pre>
+ * <pre>
+ * client  lookup  server  fill  proxy  error  :  tunnel  type, result  i  parent  connection
+ * uS      cM      sS      fW    pS     eN     :  t       cCM           i  p       sS
+ * </pre>
  *
- * One object is reused for all exchanges of an event loop. It caches the texts, because only few different texts occur
- * in practice. Confined to one event loop.
+ * <p>One object is reused for all exchanges of an event loop. It caches the texts, because only few different texts
+ * occur in practice. Confined to one event loop.
  */
 public final class ViaCodes {
-    /** The parts of the string, in order. */
+    /** The parts of the string, in order. The comment of each part lists its letters. */
     public enum Part {
         /** I conditional, N no-cache, C cookie, E error, S simple. */
         CLIENT,
-        /**
-         * A in cache but not acceptable, H hit on disk, R hit in RAM, W hit on a response being fetched, S stale, M
-         * miss.
-         */
+        /** A in cache but not acceptable, H on disk, R in RAM, W still being fetched, S stale, M miss. */
         LOOKUP,
         /** E error, N not modified, S served. */
         SERVER,
@@ -32,17 +31,15 @@ public final class ViaCodes {
         /** N not modified, R the origin revalidated, S served from the origin. */
         PROXY,
         /**
-         * A authorization, C connect, D DNS, F forbidden, H syntax, L loop, N none, R cache read, S server, T timeout.
+         * The failure, N if none: A authorization, C connect, D DNS, F forbidden, H syntax, L loop, S server, T
+         * timeout. R is a cache read.
          */
         ERROR,
         /** The reason why the cache was bypassed: M method, O cache off. */
         TUNNEL,
         /** C if the request uses the cache. */
         TYPE,
-        /**
-         * H hit, M miss, N conditional hit, I precondition failed, S hit but stale, U hit but forwarded by client
-         * request.
-         */
+        /** H hit, M miss, N conditional hit, I precondition failed, S stale hit, U hit that the client bypassed. */
         RESULT,
         /** S opened, F failed. */
         CONNECTION

@@ -32,7 +32,7 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
-    /** Returns true if the group has the given configuration and selves, so that a reload can keep it. */
+    /** Returns true if a reload can keep this group, because its configuration and selves are equal. */
     boolean hasConfig(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }

@@ -29,7 +29,7 @@ public enum InvalidationKind {
     TAG_KEY(11, "tag-key"),
     /** Several entries of {@link #TAG}; only in the journal. */
     TAGS(12, "tags"),
-    /** The stamp of an undone soft purge, or of a cancelled purge by pattern; only in the journal. */
+    /** An undone soft purge or a cancelled purge by pattern, by its stamp. Only in the journal. */
     UNDONE(20, "undone"),
     /** Responses for which an expression is true (purge by pattern). */
     PATTERN(21, "pattern"),

@@ -37,10 +37,10 @@ final class ScopeStamps {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** The value of {@link #hard} if a full table has set it; 0 if a purge of everything has set it. */
+    /** Equal to {@link #hard} if a full table has set that; 0 if a purge of everything has. */
     private volatile long hardFloor;
 
-    /** The value of {@link #soft} if a full table has set it; 0 if a purge of everything has set it. */
+    /** Equal to {@link #soft} if a full table has set that; 0 if a purge of everything has. */
     private volatile long softFloor;
 
     /**
@@ -341,7 +341,7 @@ final class ScopeStamps {
         };
     }
 
-    /** Returns the lower soft stamp that an entry replaces, as a list of at most one entry. An undo restores it. */
+    /** Returns the older soft stamp that an entry replaces, or an empty list. An undo restores this stamp. */
     List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
         List<InvalidationEntry> displaced = new ArrayList<>();
         long before = softStamp(entry);

@@ -13,7 +13,7 @@ public record NotMapped(Reason reason) implements RemapResult {
         NO_RULE,
         /** The target has no path: {@code *}, or the authority of a CONNECT. */
         NO_PATH,
-        /** The dot segments of the path leave the rule's target when the origin resolves them (RFC 3986 s5.2.4). */
+        /** Dot segments in the path would lead the origin out of the rule's target path (RFC 3986 s5.2.4). */
         LEAVES_RULE
     }
 

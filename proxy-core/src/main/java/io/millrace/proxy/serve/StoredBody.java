@@ -97,8 +97,8 @@ public final class StoredBody implements ContentSource {
     }
 
     /**
-     * Returns the length to the next multiple of {@link StoredObject#READ_LENGTH_MAX}, because the store keeps such
-     * pieces in RAM.
+     * Returns the length to the next multiple of {@link StoredObject#READ_LENGTH_MAX}. The store keeps such pieces
+     * in RAM.
      */
     private int lengthOfPiece(long at) {
         return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);

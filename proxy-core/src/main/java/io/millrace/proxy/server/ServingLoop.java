@@ -50,8 +50,8 @@ public final class ServingLoop {
     /** Interval at which the statistics of origin connections are copied to the counters of metrics. */
     private static final long PUBLISH_MILLIS = 1000;
     /**
-     * Minimum interval of searches for slow clients that occupy an origin connection while other requests wait for
-     * one.
+     * Minimum interval of searches for slow clients that occupy an origin connection. They are searched while other
+     * requests wait for a connection.
      */
     private static final long RELIEF_MILLIS = 50;
 

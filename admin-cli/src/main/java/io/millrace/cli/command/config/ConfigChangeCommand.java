@@ -12,11 +12,11 @@ import io.millrace.cli.render.ProblemLines;
 import io.millrace.cli.render.ReloadView;
 import java.time.Duration;
 
-/** A command that changes the configuration and prints the outcome of each changed setting. Confined to one thread. */
+/** Base class of commands that change the configuration and report each changed setting. Confined to one thread. */
 abstract class ConfigChangeCommand extends ApiCommand {
     /**
-     * Timeout of a change. It exceeds the limit of 5 minutes for a new worker in the admin API, whose error message
-     * then arrives first.
+     * Timeout of a change. It exceeds the admin API's own limit of 5 minutes for the start of a new worker, so that its
+     * error message arrives first.
      */
     private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
@@ -29,17 +29,17 @@ abstract class ConfigChangeCommand extends ApiCommand {
         return true;
     }
 
-    /** Advice for the case that a valid change was not made. */
-    String next() {
+    /** Returns advice for the user if the configuration is valid, but the change failed. */
+    String advice() {
         return "see the values that are set: millctl config diff";
     }
 
     /**
-     * Shows the report.
+     * Shows the report of the admin API about a change. Returns the exit code.
      *
-     * @param correct advice for an invalid configuration
+     * @param adviceIfInvalid advice for the user if the configuration is invalid
      */
-    final int report(AdminResponse response, String correct) throws AdminClientException, CommandFailure {
+    final int report(AdminResponse response, String adviceIfInvalid) throws AdminClientException, CommandFailure {
         JsonObject report = answered(response);
         show(response, ReloadView.lines(report, console().paint()));
         for (String note : Notes.of(report)) {
@@ -52,7 +52,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
                     ReloadView.count(report, "rejected") > 0 || invalid
                             ? "the change was rejected; the previous configuration stays in use"
                             : "the change is not complete",
-                    invalid ? correct : next());
+                    invalid ? adviceIfInvalid : advice());
         }
         int relaunch = ReloadView.count(report, "relaunch");
         if (report.objects("settings").isEmpty()) {

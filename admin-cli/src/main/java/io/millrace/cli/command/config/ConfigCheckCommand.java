@@ -19,8 +19,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * Checks a configuration file with the validator of the product. Uses the launcher if it is reachable through a Unix
- * socket, since it then accesses the same files; else runs {@code millrace check}. Confined to one thread.
+ * The command {@code millctl config check}. A launcher that is reachable through a Unix socket checks the file, since
+ * it
+ * runs on the same machine and sees the same file. Without such a launcher, the command runs {@code millrace check}.
+ * Confined to one thread.
  */
 @Command(
         name = "check",
@@ -70,7 +72,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the address of the given launcher, else of a running one; null if there is none on this machine. */
+    /** Returns the address of a launcher on this machine; null if none is named or running. */
     private @Nullable AdminAddress launcher() throws CommandFailure {
         return invocation.addressIfAny() instanceof AdminAddress.UnixSocket socket ? socket : null;
     }

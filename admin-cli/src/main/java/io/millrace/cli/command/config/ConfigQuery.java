@@ -4,10 +4,11 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Builds the target of a request for configuration keys. */
+/** Builds request targets for configuration keys. Stateless. */
 final class ConfigQuery {
     private ConfigQuery() {}
 
+    /** Returns a target such as {@code /v1/config?key=cache.ram_size&key=dns}. */
     static String ofKeys(List<String> keys) {
         StringBuilder target = new StringBuilder("/v1/config");
         for (String key : keys) {

@@ -27,7 +27,7 @@ public final class ConfigReloadCommand extends ConfigChangeCommand {
     }
 
     @Override
-    String next() {
+    String advice() {
         return whatNext();
     }
 

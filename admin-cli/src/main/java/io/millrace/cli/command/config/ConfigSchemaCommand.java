@@ -12,8 +12,10 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
 /**
- * Prints the schema of the running launcher, since its version will read the file. If no launcher is found, or it does
- * not respond, prints the schema of {@code bin/millrace schema}. Confined to one thread.
+ * The command {@code millctl config schema}. It prints the schema of the running launcher, whose version reads the
+ * configuration file. If no launcher is found, or it does not respond, it runs {@code bin/millrace schema}. Confined
+ * to
+ * one thread.
  */
 @Command(
         name = "schema",
@@ -24,7 +26,7 @@ import picocli.CommandLine.Command;
         },
         footer = {"", "Example: millctl config schema > millrace.schema.json"})
 public final class ConfigSchemaCommand implements Callable<Integer> {
-    private static final List<String> HERE = List.of("schema");
+    private static final List<String> LOCAL_ARGUMENTS = List.of("schema");
 
     private final Invocation invocation;
 
@@ -36,7 +38,7 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
     public Integer call() throws CommandFailure {
         AdminAddress address = invocation.addressIfAny();
         if (address == null) {
-            return LocalRun.run(invocation, HERE);
+            return LocalRun.run(invocation, LOCAL_ARGUMENTS);
         }
         String why;
         try {
@@ -53,12 +55,12 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
         } catch (AdminClientException e) {
             why = e.message();
         }
-        // No local schema for a TCP address: it usually denotes another machine, which may have another version.
+        // A TCP address usually denotes another machine, whose version may differ. So no local schema is printed.
         if (address instanceof AdminAddress.Tcp) {
             throw new CommandFailure(
                     ExitCode.UNREACHABLE, why, "without --admin and MILLRACE_ADMIN: that of this product");
         }
         invocation.console().say("millctl: " + why + "; this is the schema of this product");
-        return LocalRun.run(invocation, HERE);
+        return LocalRun.run(invocation, LOCAL_ARGUMENTS);
     }
 }

@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Converts a directory of Traffic Server to a configuration with {@code bin/millrace import ats}. Confined to one
- * thread.
+ * The command {@code millctl import ats}. It runs {@code bin/millrace import ats}, which converts a configuration
+ * directory of Traffic Server. Confined to one thread.
  */
 @Command(
         name = "ats",

@@ -10,11 +10,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Convert configurations of nginx, Varnish and Squid with {@code bin/millrace import}. */
+/** The commands {@code millctl import nginx}, {@code varnish} and {@code squid}, which run {@code bin/millrace}. */
 public final class ImportCommands {
     private ImportCommands() {}
 
-    /** Options of every import. Confined to one thread. */
+    /** Base class of the commands, with their common options. Confined to one thread. */
     abstract static class Import implements Callable<Integer> {
         @Option(names = "--out", paramLabel = "FILE", description = "Write to this file instead of standard output.")
         private String out = "";
@@ -30,10 +30,10 @@ public final class ImportCommands {
             this.proxy = proxy;
         }
 
-        /** Returns the path to import. */
+        /** Returns the path of the configuration to import. */
         abstract String path();
 
-        /** Returns the options of this proxy only. */
+        /** Returns the arguments that only the import from this proxy has. */
         List<String> options() {
             return List.of();
         }

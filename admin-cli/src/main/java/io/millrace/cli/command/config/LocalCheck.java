@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The result of a run of {@code millrace check FILE}. Immutable.
+ * The result of {@code millrace check FILE}, run as a local process. Immutable.
  *
  * @param exitCode exit code of the process
  * @param outLines lines of standard output
  * @param problemLines lines of standard error
  */
 record LocalCheck(int exitCode, List<String> outLines, List<String> problemLines) {
-    /** Runs the script of the launcher to its end. Blocks. */
+    /** Runs {@code millrace check FILE} to its end. Blocks. */
     static LocalCheck run(Path millrace, String file) throws CommandFailure {
         try {
             Process process = new ProcessBuilder(millrace.toString(), "check", file).start();
@@ -50,7 +50,7 @@ record LocalCheck(int exitCode, List<String> outLines, List<String> problemLines
         }
     }
 
-    /** Returns the parsed problems. */
+    /** Returns the problems, parsed from the lines of standard error. */
     List<CheckLine> problems() {
         List<CheckLine> problems = new ArrayList<>();
         for (String line : problemLines) {

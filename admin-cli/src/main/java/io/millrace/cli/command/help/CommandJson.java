@@ -7,7 +7,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Describes a command with its parameters and options as JSON. */
+/** Describes a command with its parameters, options and subcommands as JSON. Stateless. */
 final class CommandJson {
     private CommandJson() {}
 

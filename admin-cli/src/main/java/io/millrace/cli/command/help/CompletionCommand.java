@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "once bin/ is in the PATH (bash), or share/zsh/site-functions in fpath (zsh)."
         })
 public final class CompletionCommand implements Callable<Integer> {
-    /** The supported shells, for completion. */
+    /** The supported shells, for the completion of this command's own parameter. */
     static final class Shells implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {

@@ -12,7 +12,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millctl help config reload}: the same as {@code --help} after the command. */
+/** The command {@code help}. {@code millctl help config reload} prints the same as {@code config reload --help}. */
 @Command(
         name = "help",
         abbreviateSynopsis = true,

@@ -12,8 +12,9 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * Writes a command line as {@code man(1)} pages in the man macros. There is a page of all commands, and a page per
- * top-level command. Confined to one thread.
+ * Generates manual pages in the roff format of {@code man(1)} from the definition of the commands. There is a
+ * commandPage for
+ * the program, and a commandPage for each top-level command. Confined to one thread.
  */
 public final class ManualPages {
     private final CommandSpec root;
@@ -28,20 +29,20 @@ public final class ManualPages {
     }
 
     /**
-     * Returns every page by its name without section, such as {@code millctl-config}.
+     * Returns the lines of each commandPage, by commandPage name without section, such as {@code millctl-config}.
      *
-     * @param exits meaning of each exit code that all commands share
-     * @param variables meaning of each environment variable
+     * @param exits meaning of each exit code that all commands have in common
+     * @param variables meaning of each environment variable of the program
      */
     public static Map<String, List<String>> of(
             CommandLine root, Map<String, String> exits, Map<String, String> variables) {
         ManualPages manual = new ManualPages(root, exits, variables);
         Map<String, List<String>> pages = new LinkedHashMap<>();
-        pages.put(manual.root.name(), manual.whole());
+        pages.put(manual.root.name(), manual.programPage());
         manual.root
                 .subcommands()
                 .forEach((name, command) ->
-                        pages.put(manual.root.name() + "-" + name, manual.page(command.getCommandSpec())));
+                        pages.put(manual.root.name() + "-" + name, manual.commandPage(command.getCommandSpec())));
         return pages;
     }
 
@@ -65,7 +66,7 @@ public final class ManualPages {
         return of(root, exits, variables);
     }
 
-    private List<String> whole() {
+    private List<String> programPage() {
         begin(root);
         section("SYNOPSIS");
         bold(root.name() + " COMMAND [OPTIONS]");
@@ -87,7 +88,7 @@ public final class ManualPages {
         return lines;
     }
 
-    /** Returns true if the options of the root command are inherited by all commands. */
+    /** Returns true if the program has options that all its commands accept. */
     private boolean isInherited() {
         for (OptionSpec option : root.options()) {
             if (option.scopeType() == CommandLine.ScopeType.INHERIT) {
@@ -97,18 +98,18 @@ public final class ManualPages {
         return false;
     }
 
-    /** Writes a line for every command, except for groups. */
+    /** Writes a summary of every command below {@code above}. A command without an action of its own is left out. */
     private void summaries(CommandSpec above) {
         for (CommandLine command : above.subcommands().values()) {
             CommandSpec spec = command.getCommandSpec();
-            if (acts(spec)) {
+            if (isRunnable(spec)) {
                 item(synopsis(spec), summary(spec));
             }
             summaries(spec);
         }
     }
 
-    private List<String> page(CommandSpec spec) {
+    private List<String> commandPage(CommandSpec spec) {
         begin(spec);
         section("SYNOPSIS");
         List<CommandSpec> commands = new ArrayList<>();
@@ -149,13 +150,13 @@ public final class ManualPages {
         }
     }
 
-    /** Returns whether a command can run without a subcommand. */
-    private static boolean acts(CommandSpec spec) {
+    /** Returns true if a command can run without a subcommand, so that it is more than a group. */
+    private static boolean isRunnable(CommandSpec spec) {
         return spec.subcommands().isEmpty() || !spec.positionalParameters().isEmpty();
     }
 
     private static void collect(CommandSpec spec, List<CommandSpec> into) {
-        if (acts(spec)) {
+        if (isRunnable(spec)) {
             into.add(spec);
         }
         spec.subcommands().values().forEach(below -> collect(below.getCommandSpec(), into));
@@ -177,7 +178,7 @@ public final class ManualPages {
         return spec.usageMessage().description()[0];
     }
 
-    /** Writes the command's own options; inherited options are documented once. */
+    /** Writes the options of a command. The commandPage of the program documents the inherited options. */
     private void options(CommandSpec spec) {
         for (OptionSpec option : spec.options()) {
             if (!option.inherited()) {
@@ -189,7 +190,7 @@ public final class ManualPages {
         }
     }
 
-    /** Writes the footer in the layout of the help. */
+    /** Writes the footer of the help text line by line, since it contains aligned examples. */
     private void footer(CommandSpec spec) {
         UsageMessageSpec usage = spec.usageMessage();
         if (usage.footer().length == 0) {
@@ -214,12 +215,12 @@ public final class ManualPages {
 
     private void begin(CommandSpec spec) {
         lines = new ArrayList<>();
-        String page = spec.qualifiedName("-");
+        String pageName = spec.qualifiedName("-");
         lines.add(".\\\" Made from the commands themselves.");
-        lines.add(".TH " + quoted(page.toUpperCase(Locale.ROOT)) + " 1 \"\" \"Millrace\" \"Millrace\"");
+        lines.add(".TH " + quoted(pageName.toUpperCase(Locale.ROOT)) + " 1 \"\" \"Millrace\" \"Millrace\"");
         section("NAME");
         String summary = summary(spec);
-        text(page + " - " + summary.substring(0, 1).toLowerCase(Locale.ROOT)
+        text(pageName + " - " + summary.substring(0, 1).toLowerCase(Locale.ROOT)
                 + summary.substring(1, summary.length() - 1));
     }
 

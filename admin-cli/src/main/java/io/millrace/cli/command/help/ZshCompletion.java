@@ -10,11 +10,11 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Writes the completion of a command line for zsh, with a description of each word. Every command has a function with
- * {@code _arguments}. Confined to one thread.
+ * Generates the completion script of a program for zsh. The script has a
+ * function for every command, which calls {@code _arguments} of zsh. Confined to one thread.
  */
 public final class ZshCompletion {
-    /** Completion of a value by its label in the help; other values have no completion. */
+    /** The zsh action that completes a value, by the label of the value in the help. Other values are not completed. */
     private static final Map<String, String> ACTIONS = Map.of(
             "FILE", "_files",
             "DIR", "_files -/",
@@ -33,8 +33,8 @@ public final class ZshCompletion {
     }
 
     /**
-     * Returns the file that zsh finds under the command's name after an underscore. It has the same effect if it is
-     * read by {@code source}.
+     * Returns the script. zsh loads it from a file that is named after the program with an underscore before it. A user
+     * may also load it with {@code source}.
      */
     public static String of(CommandLine root) {
         return String.join("\n", new ZshCompletion(root.getCommandSpec()).script());
@@ -62,7 +62,7 @@ public final class ZshCompletion {
         return lines;
     }
 
-    /** Returns true if every command has the option. */
+    /** Returns true if every command accepts the option. */
     private static boolean isInherited(OptionSpec option) {
         return option.scopeType() == CommandLine.ScopeType.INHERIT;
     }
@@ -127,8 +127,8 @@ public final class ZshCompletion {
         String others = isRepeatable ? "*" : "(" + String.join(" ", option.names()) + ")";
         String rest = "[" + explanation(option) + "]" + value(option);
         for (String name : option.names()) {
-            // The value of a long option follows an equals sign or a space. The value of a short option follows
-            // directly or after a space.
+            // In zsh, "=" means that the value follows an equals sign or a space. "+" means that it follows directly
+            // or after a space.
             String form = option.arity().max() == 0 ? "" : name.startsWith("--") ? "=" : "+";
             lines.add("        " + quoted(others + name + form + rest));
         }
@@ -156,7 +156,7 @@ public final class ZshCompletion {
         return ACTIONS.getOrDefault(argument.paramLabel(), " ");
     }
 
-    /** Replaces brackets, since they would end the description. */
+    /** Returns the description of an option. Square brackets are replaced, since "]" would end it. */
     private static String explanation(OptionSpec option) {
         return String.join(" ", option.description()).replace('[', '(').replace(']', ')');
     }

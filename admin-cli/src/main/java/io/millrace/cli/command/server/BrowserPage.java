@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a URL in the browser of the desktop. The program that opens it gets the name of a private file that redirects
- * to the URL: other users can read its arguments, and the URL contains a code. The file is deleted by {@link #close},
- * or with the process. Confined to one thread.
+ * Opens a URL in the browser, and hides its login code from other users. They can read the
+ * arguments of a process. So the browser's argument is a private file, which redirects to the URL. {@link #close} or
+ * the end of the process deletes the file. Confined to one thread.
  */
 final class BrowserPage implements AutoCloseable {
     private final Surroundings surroundings;
@@ -20,34 +20,34 @@ final class BrowserPage implements AutoCloseable {
         this.surroundings = surroundings;
     }
 
-    /** Opens the URL if there is a desktop. Returns whether there is one. */
+    /** Starts the browser. Returns false if there is no desktop or the browser cannot be started. */
     boolean open(String url) {
-        List<String> opener = opener();
-        if (opener.isEmpty()) {
+        List<String> browserCommand = browserCommand();
+        if (browserCommand.isEmpty()) {
             return false;
         }
         try {
             Path page = Files.createTempFile("millrace-", ".html"); // readable by its owner only
             file = page;
-            // An interrupt ends the process without close.
+            // Ctrl-C ends the process without a call of close().
             page.toFile().deleteOnExit();
             Files.writeString(
                     page,
                     "<!doctype html><meta charset=\"utf-8\"><title>Millrace</title><meta http-equiv=\"refresh\""
                             + " content=\"0;url="
                             + escaped(url) + "\">\n");
-            new ProcessBuilder(opener.get(0), page.toString())
+            new ProcessBuilder(browserCommand.get(0), page.toString())
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             return true;
         } catch (IOException e) {
-            return false; // the printed URL is enough
+            return false; // the user can open the printed URL
         }
     }
 
-    /** The program that opens files, empty without a desktop. */
-    private List<String> opener() {
+    /** Returns the command that opens a file in the browser; empty if there is no desktop. */
+    private List<String> browserCommand() {
         if (surroundings.variable("WAYLAND_DISPLAY") == null && surroundings.variable("DISPLAY") == null) {
             return List.of();
         }
@@ -70,7 +70,7 @@ final class BrowserPage implements AutoCloseable {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
-                // A file in the temporary directory may stay; its code is used or over.
+                // The file may stay in the temporary directory, since its login code is used or expired by now.
             }
             file = null;
         }

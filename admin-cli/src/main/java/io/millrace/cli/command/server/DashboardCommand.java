@@ -15,7 +15,10 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Opens the dashboard on a loopback port of the launcher, and keeps the port open until it is interrupted. */
+/**
+ * The command {@code millctl dashboard}. The launcher opens a loopback port for the dashboard; this command renews the
+ * lease of the port until it is interrupted.
+ */
 @Command(
         name = "dashboard",
         abbreviateSynopsis = true,
@@ -26,7 +29,7 @@ import picocli.CommandLine.Option;
         },
         footer = {"", "Example: millctl dashboard --no-browser"})
 public final class DashboardCommand extends ApiCommand {
-    /** Time until the browser has read the file that redirects it to the dashboard. */
+    /** Time that a browser needs to start and to read the file that redirects to the dashboard. */
     private static final Duration BROWSER_START = Duration.ofSeconds(10);
 
     @Option(names = "--no-browser", description = "Print the URL only; do not open a browser.")
@@ -76,7 +79,7 @@ public final class DashboardCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    /** Opens the browser, and renews the lease until the command is interrupted; then ends it. */
+    /** Opens the browser and renews the lease until the command is interrupted. Then ends the lease. */
     private void hold(DashboardLease lease, Pause pause, String url, Duration codeTime)
             throws AdminClientException, CommandFailure {
         Thread atExit = new Thread(lease::close, "close-dashboard");

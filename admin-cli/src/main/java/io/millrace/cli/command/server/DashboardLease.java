@@ -15,16 +15,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease with which the launcher keeps the port of a dashboard open. A failed renewal is repeated until the time of
- * the lease is over, because the launcher may only be busy.
+ * A renewable lease, with which the launcher keeps the port of a dashboard open. A failed renewal is
+ * repeated until the lease expires, since the launcher may only be busy.
  *
- * <p>Confined to one thread; {@link #close} is thread-safe.
+ * <p>Confined to one thread, except for {@link #close}, which is thread-safe.
  */
 final class DashboardLease {
-    /** Renewals in the time of one lease. */
+    /** Number of renewals within the duration of a lease, so that one failed renewal does not end the dashboard. */
     private static final int RENEWALS_PER_LEASE = 3;
 
-    /** Time between two tries after a failed renewal. */
+    /** Wait after a failed renewal. */
     private static final Duration RETRY = Duration.ofSeconds(2);
 
     private static final int LEASE_ENDED = 409;
@@ -42,10 +42,11 @@ final class DashboardLease {
     private @Nullable String failure;
 
     /**
-     * A lease that begins now.
+     * Creates a lease that the launcher has just granted.
      *
      * @param messages receives lines about failed renewals
-     * @param length time of the lease, and of each renewal
+     * @param id identifier of the lease from the launcher
+     * @param length duration of the lease; each renewal starts this duration again
      */
     DashboardLease(AdminClient client, Pause pause, Consumer<String> messages, String id, Duration length) {
         this.client = client;
@@ -57,9 +58,9 @@ final class DashboardLease {
     }
 
     /**
-     * Renews the lease until the pause ends the repetition. Blocks.
+     * Renews the lease again and again, until {@link Pause#pass} returns false after an interrupt. Blocks.
      *
-     * @param afterEach called after each pause
+     * @param afterEach called after each wait, before the renewal
      * @throws CommandFailure if the lease has ended, or the launcher refuses the renewal for good
      */
     void hold(Runnable afterEach) throws AdminClientException, CommandFailure {
@@ -72,7 +73,7 @@ final class DashboardLease {
 
     private void renew() throws AdminClientException, CommandFailure {
         long sentNanos = pause.nanos();
-        String reason = problem();
+        String reason = renewalFailure();
         if (reason == null) {
             endNanos = sentNanos + length.toNanos();
             failure = null;
@@ -94,8 +95,8 @@ final class DashboardLease {
         failure = reason;
     }
 
-    /** Sends one renewal. Returns the reason of a failure that may be temporary; null after a success. */
-    private @Nullable String problem() throws AdminClientException, CommandFailure {
+    /** Sends a renewal. Returns null after success, or the reason of a failure that may be temporary. */
+    private @Nullable String renewalFailure() throws AdminClientException, CommandFailure {
         try {
             AdminResponse response = client.post("/v1/dashboard/renew", JsonText.object("lease", id));
             if (response.isSuccess()) {
@@ -123,13 +124,13 @@ final class DashboardLease {
         }
     }
 
-    /** Ends the lease, so that no port stays open. Does nothing the second time. */
+    /** Asks the launcher to end the lease and to close the port. Only the first call has an effect. */
     void close() {
         if (isOpen.compareAndSet(true, false)) {
             try {
                 client.post("/v1/dashboard/close", JsonText.object(Map.of("lease", id)));
             } catch (AdminClientException e) {
-                // The launcher ends it when its time is over.
+                // Without a renewal the lease expires, and the launcher closes the port then.
             }
         }
     }

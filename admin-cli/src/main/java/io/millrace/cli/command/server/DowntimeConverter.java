@@ -4,7 +4,7 @@ import java.time.Duration;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Converts {@code 90s}, {@code 10m}, {@code 2h} or {@code 7d}: at least a second, at most a year. */
+/** Converts an option value such as {@code 90s}, {@code 10m}, {@code 2h} or {@code 7d}, at most a year. */
 final class DowntimeConverter implements ITypeConverter<Duration> {
     private static final Duration MAX = Duration.ofDays(365);
     private static final int DIGITS_MAX = 8;

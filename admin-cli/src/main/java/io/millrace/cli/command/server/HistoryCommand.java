@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 public final class HistoryCommand extends ApiCommand {
     private static final int DIGITS_MAX = 6;
 
-    /** Steps of tables, in seconds. */
+    /** Times that a line of the table may cover, in seconds. */
     private static final long[] STEPS = {
         10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 604_800
     };
@@ -68,7 +68,7 @@ public final class HistoryCommand extends ApiCommand {
         return seconds;
     }
 
-    /** Returns the seconds of a unit; 0 for an unknown one. */
+    /** Returns the number of seconds in a unit of time; 0 for an unknown unit. */
     private static long unit(String word) {
         return switch (word) {
             case "s" -> 1;
@@ -88,7 +88,7 @@ public final class HistoryCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    /** Returns the shortest step with at most the intended number of lines. */
+    /** Returns the shortest step with which a table of {@code span} seconds has at most {@link #LINES_MAX} lines. */
     private static long step(long span) {
         for (long candidate : STEPS) {
             if (span / candidate <= LINES_MAX) {

@@ -14,7 +14,7 @@ import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The commands for the worker process. */
+/** The commands {@code millctl server}: status, drain, restart and threads of the worker process. */
 public final class ServerCommands {
     private ServerCommands() {}
 
@@ -41,7 +41,7 @@ public final class ServerCommands {
             return ExitCode.OK;
         }
 
-        /** Returns the launcher's report about its processes; empty without a launcher. */
+        /** Returns the launcher's data about its worker processes; empty if the status request fails. */
         private static JsonObject launcherPart(AdminClient client) throws AdminClientException {
             AdminResponse status = client.get("/v1/status");
             return status.isSuccess() ? status.json().object("process") : JsonObject.empty();
@@ -88,7 +88,7 @@ public final class ServerCommands {
             },
             footer = {"", "Example: millctl server restart"})
     public static final class Restart extends ApiCommand {
-        /** Timeout that exceeds the limit of 5 minutes for a new worker in the API. */
+        /** Timeout of a restart. It exceeds the admin API's own limit of 5 minutes for the start of a new worker. */
         private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
         public Restart(Invocation invocation) {

@@ -18,11 +18,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands for TLS certificates. */
+/** The commands {@code millctl tls}: list, show, check and renew certificates. */
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
 
-    /** Timeout of an order, which waits for the issuer's validation. */
+    /** Timeout of {@code renew}, which waits until the issuer has validated the name. */
     private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}

@@ -6,8 +6,9 @@ import java.lang.reflect.Proxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes Ctrl-C end the current command instead of the shell: it interrupts the thread of the command. The JDK's class
- * for signals is accessed by reflection, since it is unsupported; without it, Ctrl-C ends the shell.
+ * A signal handler with which Ctrl-C ends only the current command of the shell. It interrupts the thread that runs the
+ * command. The JDK's unsupported class {@code sun.misc.Signal} is accessed by reflection. If a JDK lacks this class,
+ * Ctrl-C ends the shell.
  */
 final class Interrupts implements InvocationHandler {
     private final Thread thread;
@@ -16,8 +17,8 @@ final class Interrupts implements InvocationHandler {
         this.thread = thread;
     }
 
-    /** Interrupts this thread at each Ctrl-C from now on. */
-    static void ofThisThread() {
+    /** Installs a handler that interrupts the calling thread at each Ctrl-C. */
+    static void installForThisThread() {
         try {
             Class<?> signalType = Class.forName("sun.misc.Signal");
             Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
@@ -28,7 +29,7 @@ final class Interrupts implements InvocationHandler {
             Object signal = signalType.getConstructor(String.class).newInstance("INT");
             signalType.getMethod("handle", signalType, handlerType).invoke(null, signal, handler);
         } catch (ReflectiveOperationException e) {
-            // Ctrl-C then ends the shell.
+            // Without the handler, Ctrl-C ends the shell.
         }
     }
 

@@ -10,8 +10,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Edits a line on a terminal in raw mode, with the usual keys of Emacs: arrows, Home, End, Delete, Ctrl-A B C D E F H K
- * L N P U W, and Tab for completion. A line longer than the terminal scrolls sideways. Confined to one thread.
+ * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs
+ * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
+ * than the terminal scrolls sideways. Confined to one thread.
  */
 final class LineEditor {
     private static final int ESCAPE = 0x1b;
@@ -26,14 +27,16 @@ final class LineEditor {
     private final StringBuilder line = new StringBuilder();
     private int cursor;
     private List<String> history = List.of();
-    private int place;
-    private String begun = "";
+    private int historyIndex;
+    private String unfinishedLine = "";
     private String prompt = "";
     private int columns;
 
     /**
-     * @param width returns the number of columns
-     * @param completion returns the words that can stand in place of the last one
+     * Creates an editor.
+     *
+     * @param width returns the number of columns of the terminal
+     * @param completion returns the candidates for the last word of a line
      */
     LineEditor(InputStream in, PrintStream out, IntSupplier width, Function<String, List<String>> completion) {
         this.in = in;
@@ -43,19 +46,19 @@ final class LineEditor {
     }
 
     /**
-     * Reads a line. Blocks.
+     * Shows a prompt and lets the user edit a line. Blocks until the user ends the line.
      *
-     * @param earlier lines that the arrow keys show, oldest first
+     * @param earlier the history, which the arrow keys show, oldest first
      * @return the line; empty after Ctrl-C; null at the end of the input, or after Ctrl-D on an empty line
      */
     @Nullable
     String read(String shownPrompt, List<String> earlier) throws IOException {
         prompt = shownPrompt;
-        // Once per line, since it starts a process.
+        // The width is determined only once for each line, since this starts a process.
         columns = Math.max(8, width.getAsInt() - prompt.length() - 1);
         history = earlier;
-        place = earlier.size();
-        begun = "";
+        historyIndex = earlier.size();
+        unfinishedLine = "";
         set("");
         redraw();
         while (true) {
@@ -95,18 +98,18 @@ final class LineEditor {
             case 'H' - '@', BACKSPACE -> delete(previous(cursor), cursor);
             case 'K' - '@' -> delete(cursor, line.length());
             case 'L' - '@' -> out.print("\u001b[H\u001b[2J");
-            case 'N' - '@' -> show(place + 1);
-            case 'P' - '@' -> show(place - 1);
+            case 'N' - '@' -> show(historyIndex + 1);
+            case 'P' - '@' -> show(historyIndex - 1);
             case 'U' - '@' -> delete(0, cursor);
             case 'W' - '@' -> delete(startOfWord(), cursor);
             case '\t' -> complete();
-            case ESCAPE -> sequence();
+            case ESCAPE -> escapeSequence();
             default -> insert(key);
         }
     }
 
-    /** Handles the keys that send an escape sequence: arrows, Home, End, Delete. */
-    private void sequence() throws IOException {
+    /** Handles the keys whose code is an escape escapeSequence: arrows, Home, End, Delete. */
+    private void escapeSequence() throws IOException {
         int second = in.read();
         if (second != '[' && second != 'O') {
             return;
@@ -118,18 +121,18 @@ final class LineEditor {
             third = in.read();
         }
         switch (third) {
-            case 'A' -> show(place - 1);
-            case 'B' -> show(place + 1);
+            case 'A' -> show(historyIndex - 1);
+            case 'B' -> show(historyIndex + 1);
             case 'C' -> cursor = next(cursor);
             case 'D' -> cursor = previous(cursor);
             case 'H' -> cursor = 0;
             case 'F' -> cursor = line.length();
-            case '~' -> numbered(number);
+            case '~' -> numberedKey(number);
             default -> {}
         }
     }
 
-    private void numbered(int number) {
+    private void numberedKey(int number) {
         switch (number) {
             case 1, 7 -> cursor = 0;
             case 3 -> delete(cursor, next(cursor));
@@ -138,7 +141,7 @@ final class LineEditor {
         }
     }
 
-    /** Inserts a character whose first byte in UTF-8 was read. */
+    /** Reads the remaining bytes of a UTF-8 character and inserts the character. */
     private void insert(int first) throws IOException {
         int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
         byte[] bytes = new byte[1 + more];
@@ -175,16 +178,19 @@ final class LineEditor {
         return at;
     }
 
-    /** Shows a line of the history; the one after the last is the line that was begun. */
+    /**
+     * Shows a line of the history by its index. The index after the last shows the new line that the user has
+     * unfinishedLine.
+     */
     private void show(int number) {
         if (number < 0 || number > history.size()) {
             return;
         }
-        if (place == history.size()) {
-            begun = line.toString();
+        if (historyIndex == history.size()) {
+            unfinishedLine = line.toString();
         }
-        place = number;
-        set(number == history.size() ? begun : history.get(number));
+        historyIndex = number;
+        set(number == history.size() ? unfinishedLine : history.get(number));
     }
 
     private void set(String text) {
@@ -193,7 +199,9 @@ final class LineEditor {
         cursor = line.length();
     }
 
-    /** Completes the word before the cursor as far as it is unique; lists the candidates otherwise. */
+    /**
+     * Extends the word before the cursor by the characters that all candidates share. If there are none, lists them.
+     */
     private void complete() {
         String before = line.substring(0, cursor);
         List<String> candidates = completion.apply(before);
@@ -202,7 +210,7 @@ final class LineEditor {
             return;
         }
         int start = startOfLastWord(before);
-        String common = ShellCompletion.common(candidates) + (candidates.size() == 1 ? " " : "");
+        String common = ShellCompletion.commonPrefix(candidates) + (candidates.size() == 1 ? " " : "");
         if (common.length() > before.length() - start) {
             line.replace(start, cursor, common);
             cursor = start + common.length();
@@ -217,7 +225,7 @@ final class LineEditor {
         return text.lastIndexOf(' ') + 1;
     }
 
-    /** Draws the part of the line around the cursor. */
+    /** Draws the visible part of the line and places the cursor. */
     private void redraw() {
         int start = Math.max(0, cursor - columns);
         int end = Math.min(line.length(), start + columns);

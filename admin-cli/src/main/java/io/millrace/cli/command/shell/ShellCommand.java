@@ -19,8 +19,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /**
- * Reads commands of millctl and runs them in this process. On a terminal with line editor, completion and history; else
- * from the lines of standard input. Confined to one thread.
+ * The command {@code millctl shell}. It reads command lines and runs them in this process. On a terminal there are a
+ * line
+ * editor, completion and a history; otherwise the lines of standard input are read. Confined to one thread.
  */
 @Command(
         name = "shell",
@@ -36,7 +37,7 @@ public final class ShellCommand implements Callable<Integer> {
     private static final String HISTORY = "shell_history";
     private static final int LINE_LENGTH_MAX = 65_536;
 
-    /** Runs one command of the shell, and returns its exit code. */
+    /** Runs one command line of the shell, and returns its exit code. */
     @FunctionalInterface
     public interface Runner {
         int run(Invocation invocation, List<String> words);
@@ -61,14 +62,14 @@ public final class ShellCommand implements Callable<Integer> {
         if (invocation.watch() != null) {
             throw new CommandFailure(ExitCode.USAGE, "--watch is for a command in the shell, not for the shell");
         }
-        // Completion parses words with the same options, which resets them.
+        // The options must be read now: completion parses other words with the same option objects, which resets them.
         sharedArguments = invocation.sharedArguments();
         try {
-            String modes = invocation.surroundings().isTerminal() && isTerminalInput() ? Stty.run("-g") : null;
-            if (modes == null) {
+            String savedSettings = invocation.surroundings().isTerminal() && isTerminalInput() ? Stty.run("-g") : null;
+            if (savedSettings == null) {
                 return runLines();
             }
-            runTerminal(modes);
+            runTerminal(savedSettings);
             return ExitCode.OK;
         } catch (IOException e) {
             throw new CommandFailure(ExitCode.FAILED, "standard input cannot be read (" + e.getMessage() + ")");
@@ -84,7 +85,7 @@ public final class ShellCommand implements Callable<Integer> {
         }
     }
 
-    /** Runs every line of standard input. Returns the exit code of the first line that failed. */
+    /** Runs every line of standard input. Returns the exit code of the first line that failed, or 0. */
     private int runLines() throws IOException {
         BufferedReader in = new BufferedReader(
                 new InputStreamReader(invocation.surroundings().input(), StandardCharsets.UTF_8));
@@ -96,37 +97,37 @@ public final class ShellCommand implements Callable<Integer> {
         return firstFailure;
     }
 
-    private void runTerminal(String modes) throws IOException {
+    private void runTerminal(String savedSettings) throws IOException {
         ShellHistory history =
                 ShellHistory.read(invocation.surroundings().stateHome().resolve(HISTORY));
         ShellCompletion completion = new ShellCompletion(spec.root());
         LineEditor editor = new LineEditor(
                 invocation.surroundings().input(), invocation.console().out(), Stty::columns, completion::candidates);
-        Thread atExit = new Thread(() -> Stty.run(modes), "terminal");
+        Thread atExit = new Thread(() -> Stty.run(savedSettings), "terminal");
         Runtime.getRuntime().addShutdownHook(atExit);
-        Interrupts.ofThisThread();
+        Interrupts.installForThisThread();
         try {
-            boolean goesOn = true;
-            while (goesOn) {
+            boolean continues = true;
+            while (continues) {
                 Stty.run("-icanon", "-echo", "-isig", "min", "1", "time", "0");
                 String line = editor.read(PROMPT, history.lines());
-                Stty.run(modes);
+                Stty.run(savedSettings);
                 if (line != null) {
                     history.add(line.stripTrailing());
                 }
-                goesOn = line != null && runLine(line);
-                // Ctrl-C during the command.
+                continues = line != null && runLine(line);
+                // Clears the interrupt of a Ctrl-C during the command.
                 Thread.interrupted();
             }
         } finally {
-            Stty.run(modes);
+            Stty.run(savedSettings);
             if (!history.save()) {
                 invocation.console().say("millctl: the history cannot be written");
             }
         }
     }
 
-    /** Runs a line. Returns false if it ends the shell. */
+    /** Runs a line. Returns false if the line is {@code exit} or {@code quit}. */
     private boolean runLine(String line) {
         List<String> words = words(line);
         if (words == null) {
@@ -150,7 +151,7 @@ public final class ShellCommand implements Callable<Integer> {
         return true;
     }
 
-    /** Returns the words without the name of the program; null if the line cannot be divided. */
+    /** Splits a line into words, without a leading {@code millctl}. Reports an invalid line and returns null. */
     private @Nullable List<String> words(String line) {
         ShellWords given = ShellWords.of(line);
         if (given.isOpen() || line.length() > LINE_LENGTH_MAX) {

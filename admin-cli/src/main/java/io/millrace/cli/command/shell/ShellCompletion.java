@@ -6,7 +6,7 @@ import java.util.List;
 import picocli.AutoComplete;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Completes the last word of a line with commands, options and their values. Immutable. */
+/** Finds the commands, options and values that complete the last word of a line. Immutable. */
 final class ShellCompletion {
     private final CommandSpec root;
 
@@ -14,28 +14,28 @@ final class ShellCompletion {
         this.root = root;
     }
 
-    /** Returns the whole words that can stand in place of the last one, sorted. */
+    /** Returns the candidates for the last word, as complete words in alphabetical order. */
     List<String> candidates(String line) {
         ShellWords given = ShellWords.of(line);
         if (given.isOpen()) {
             return List.of();
         }
         List<String> words = new ArrayList<>(given.words());
-        String begun = given.endsInWord() ? words.get(words.size() - 1) : "";
+        String wordPrefix = given.endsInWord() ? words.get(words.size() - 1) : "";
         if (!given.endsInWord()) {
             words.add("");
         }
         if (words.size() > 1 && (words.get(0).equals("help") || words.get(0).equals("millctl"))) {
             words.remove(0);
         }
-        List<CharSequence> rests = new ArrayList<>();
+        List<CharSequence> suffixes = new ArrayList<>();
         AutoComplete.complete(
-                root, words.toArray(new String[0]), words.size() - 1, begun.length(), line.length(), rests);
+                root, words.toArray(new String[0]), words.size() - 1, wordPrefix.length(), line.length(), suffixes);
         List<String> candidates = new ArrayList<>();
-        for (CharSequence rest : rests) {
-            String candidate = begun + rest;
+        for (CharSequence suffix : suffixes) {
+            String candidate = wordPrefix + suffix;
             // Options are offered only after a hyphen, so that the list of commands stays short.
-            if (!candidates.contains(candidate) && (begun.startsWith("-") || !candidate.startsWith("-"))) {
+            if (!candidates.contains(candidate) && (wordPrefix.startsWith("-") || !candidate.startsWith("-"))) {
                 candidates.add(candidate);
             }
         }
@@ -43,17 +43,17 @@ final class ShellCompletion {
         return candidates;
     }
 
-    /** Returns the longest text with which all candidates begin. */
-    static String common(List<String> candidates) {
-        String common = candidates.isEmpty() ? "" : candidates.get(0);
+    /** Returns the longest commonPrefix prefix of the candidates. */
+    static String commonPrefix(List<String> candidates) {
+        String commonPrefix = candidates.isEmpty() ? "" : candidates.get(0);
         for (String candidate : candidates) {
             int length = 0;
-            while (length < Math.min(common.length(), candidate.length())
-                    && common.charAt(length) == candidate.charAt(length)) {
+            while (length < Math.min(commonPrefix.length(), candidate.length())
+                    && commonPrefix.charAt(length) == candidate.charAt(length)) {
                 length++;
             }
-            common = common.substring(0, length);
+            commonPrefix = commonPrefix.substring(0, length);
         }
-        return common;
+        return commonPrefix;
     }
 }

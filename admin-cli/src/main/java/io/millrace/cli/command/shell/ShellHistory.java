@@ -12,11 +12,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The lines of earlier shells, in a file that only its owner can read. A file that cannot be used costs the history
- * only. Confined to one thread.
+ * The history of the shell, stored in a file that only its owner can read. If the file cannot be used,
+ * the
+ * shell works without a stored history. Confined to one thread.
  */
 final class ShellHistory {
-    /** Limit of kept lines. */
+    /** Limit of lines in the history; the oldest are dropped. */
     static final int LINES_MAX = 1000;
 
     private static final int LINE_LENGTH_MAX = 4096;
@@ -35,7 +36,7 @@ final class ShellHistory {
         try {
             lines.addAll(Files.readAllLines(file, StandardCharsets.UTF_8));
         } catch (NoSuchFileException e) {
-            // The first shell of this user.
+            // This is the first shell of the user.
             return new ShellHistory(file, lines);
         } catch (IOException e) {
             // The file is not UTF-8, or cannot be read: the shell starts with an empty history.
@@ -48,12 +49,12 @@ final class ShellHistory {
         return new ArrayList<>(lines.subList(Math.max(0, lines.size() - LINES_MAX), lines.size()));
     }
 
-    /** The lines, oldest first. */
+    /** Returns the lines, oldest first. */
     List<String> lines() {
         return lines;
     }
 
-    /** Adds a line, unless it repeats the one before, begins with a space or is too long. */
+    /** Adds a line, unless it equals the last line, begins with a space or is too long. */
     void add(String line) {
         boolean repeated = !lines.isEmpty() && lines.get(lines.size() - 1).equals(line);
         if (!line.isBlank() && !line.startsWith(" ") && !repeated && line.length() <= LINE_LENGTH_MAX) {
@@ -64,18 +65,19 @@ final class ShellHistory {
         }
     }
 
-    /** Replaces the file. Returns false if it could not be written. */
+    /** Writes the lines and atomically replaces the file. Returns false if the file could not be written. */
     boolean save() {
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Path replacement = file.resolveSibling(file.getFileName() + ".new");
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            Files.deleteIfExists(fresh);
+            Files.deleteIfExists(replacement);
             if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
                 Files.createFile(
-                        fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                        replacement,
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             }
-            Files.write(fresh, lines, StandardCharsets.UTF_8);
-            Files.move(fresh, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            Files.write(replacement, lines, StandardCharsets.UTF_8);
+            Files.move(replacement, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
             return true;
         } catch (IOException e) {
             return false;

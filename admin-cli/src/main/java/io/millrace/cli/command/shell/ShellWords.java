@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A line divided into words as by a shell: quotes group characters, a backslash takes the next one literally. There are
- * no variables, patterns or pipes. Immutable.
+ * A command line that is split into words as in a Unix shell. Quotes group characters, and a backslash makes the next
+ * character literal. Variables, patterns and pipes are not supported. Immutable.
  *
  * @param words the words without quotes
- * @param isOpen whether a quote is not closed
- * @param endsInWord whether the line ends within the last word, so that completion continues it
+ * @param isOpen true if a quote is not closed
+ * @param endsInWord true if no space follows the last word, so that completion extends this word
  */
 record ShellWords(List<String> words, boolean isOpen, boolean endsInWord) {
-    /** Divides a line. A word that begins with # begins a comment. */
+    /** Splits a line. A {@code #} at the beginning of a word starts a comment. */
     static ShellWords of(String line) {
         List<String> words = new ArrayList<>();
         StringBuilder word = new StringBuilder();

@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Base class of commands that examine a storage path on this machine with {@code bin/millrace store}. Its output and
- * exit code are passed on; no running proxy is needed. Confined to one thread.
+ * Base class of commands that run {@code bin/millrace store} to examine a storage path on this machine. The command
+ * passes on the output and exit code. No running proxy is needed. Confined to one thread.
  */
 public abstract class StoreLocalCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A storage path that no running proxy has open.")
@@ -26,7 +26,7 @@ public abstract class StoreLocalCommand implements Callable<Integer> {
         this.verb = verb;
     }
 
-    /** Options of the verb in addition to the path. */
+    /** Returns the arguments after the path. */
     List<String> options() {
         return List.of();
     }

@@ -1,4 +1,4 @@
-/** Commands for storage paths: state and change of a running store, check of the files of a stopped store. */
+/** Commands for the storage paths of a running or a stopped proxy. */
 @NullMarked
 package io.millrace.cli.command.storage;
 

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The parts of a support bundle that come from the admin API. Confined to one thread. Blocks. */
+/** Collects the files of a support bundle that come from the admin API. Confined to one thread. Blocks. */
 final class ApiParts {
-    /** Resources by the name of their file. */
+    /** Paths of the admin API, by the name of the file in the bundle. */
     private static final Map<String, String> RESOURCES = resources();
 
     private static final int NOT_FOUND = 404;
@@ -47,7 +47,7 @@ final class ApiParts {
         return resources;
     }
 
-    /** Adds every resource. One that fails does not prevent the others. */
+    /** Requests every resource and adds it to the bundle. After a failure the next resource is requested. */
     void collect(AdminClient client) {
         RESOURCES.forEach((name, resource) -> collect(client, name, resource));
         if (isUnreachable) {
@@ -55,7 +55,7 @@ final class ApiParts {
         }
     }
 
-    /** Notes that there is no admin API. */
+    /** Records in the bundle why no admin API could be used. */
     void missing(String reason) {
         content.lacks("api/ and config/", reason);
     }
@@ -106,7 +106,7 @@ final class ApiParts {
         return redaction.data(response.text());
     }
 
-    /** One line per setting. A value that comes from the environment may be a secret, and is removed. */
+    /** Returns one line for each setting. A value from an environment variable may be a secret, so it is removed. */
     private String settingLines() {
         StringBuilder lines = new StringBuilder();
         for (JsonObject setting : settings.objects("settings")) {
@@ -123,7 +123,7 @@ final class ApiParts {
         return lines.toString();
     }
 
-    /** Returns the value of a setting; null if it is not known. */
+    /** Returns the value of a setting; null if the setting was not received or is not set. */
     @Nullable
     String setting(String key) {
         for (JsonObject setting : settings.objects("settings")) {
@@ -134,13 +134,13 @@ final class ApiParts {
         return null;
     }
 
-    /** Returns the configuration file; null if it is not known. */
+    /** Returns the path of the configuration file in use; null if the status was not received. */
     @Nullable
     String configFile() {
         return status.object("config").text("file");
     }
 
-    /** Returns launcher and worker, as far as they are known. */
+    /** Returns the process ids of launcher and worker, as far as the status contains them. */
     List<Long> pids() {
         List<Long> pids = new ArrayList<>();
         for (String name : List.of("launcher_pid", "worker_pid")) {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The parts of a support bundle that are on this machine. Confined to one thread. Blocks. */
+/** Collects the files of a support bundle from this machine, without the admin API. Confined to one thread. Blocks. */
 final class LocalParts {
     private static final Path PROC = Path.of("/proc");
     private static final int FILE_BYTES_MAX = 256 << 10;
@@ -31,7 +31,7 @@ final class LocalParts {
     private static final long COMMAND_SECONDS = 10;
     private static final int CRASH_REPORTS_MAX = 2;
 
-    /** Files of the system, by the name of their copy. */
+    /** Files of the system that are copied: name in the bundle, then path. */
     private static final List<List<String>> SYSTEM = List.of(
             List.of("os/kernel.txt", "/proc/version"),
             List.of("os/release.txt", "/etc/os-release"),
@@ -39,7 +39,7 @@ final class LocalParts {
             List.of("os/load.txt", "/proc/loadavg"),
             List.of("os/sockets.txt", "/proc/net/sockstat"));
 
-    /** Limits of the kernel and of the container. */
+    /** Files with limits and load of the kernel and the container. */
     private static final List<String> LIMITS = List.of(
             "/proc/sys/fs/file-max",
             "/proc/sys/fs/nr_open",
@@ -65,7 +65,11 @@ final class LocalParts {
         this.redaction = redaction;
     }
 
-    /** Adds what is known about the system. */
+    /**
+     * Adds versions, memory, load and limits of the system, and the free disk space.
+     *
+     * @param places the directories whose file systems are examined
+     */
     void system(List<Path> places) {
         for (List<String> file : SYSTEM) {
             copy(file.get(0), Path.of(file.get(1)));
@@ -99,7 +103,7 @@ final class LocalParts {
         }
     }
 
-    /** Adds command line, limits, memory, and the JVM's flags and stacks of a process. */
+    /** Adds data about a JVM process: command line, limits, memory, stacks, JVM flags and heap. */
     void process(long pid) {
         Path process = PROC.resolve(Long.toString(pid));
         String folder = "process/" + pid + "/";
@@ -121,7 +125,7 @@ final class LocalParts {
         command(folder + "heap.txt", List.of(jcmd.toString(), Long.toString(pid), "GC.heap_info"));
     }
 
-    /** Adds the output of a command; its reason if it fails or takes longer than 10 seconds. */
+    /** Adds the output of a command. If the command fails or takes longer than 10 seconds, records the reason. */
     void command(String name, List<String> line) {
         Path output = null;
         try {
@@ -154,12 +158,12 @@ final class LocalParts {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
-                // An empty or redundant file in the temporary directory, readable by its owner only.
+                // The file may stay in the temporary directory, since only its owner can read it.
             }
         }
     }
 
-    /** Adds the last lines of the service's journal. */
+    /** Adds the last lines of the systemd service's journal. */
     void journal(int lines) {
         if (Files.isDirectory(Path.of("/run/systemd/system"))) {
             command(
@@ -178,7 +182,7 @@ final class LocalParts {
         }
     }
 
-    /** Adds the last lines of a log. */
+    /** Adds the last lines of a log file. */
     void log(String name, Path file, int lines) {
         try {
             content.add(name, redaction.log(tail(file, lines, BundleContent.PART_BYTES_MAX)));
@@ -215,7 +219,7 @@ final class LocalParts {
         }
     }
 
-    /** Adds a configuration file or JVM options without secrets. */
+    /** Adds a configuration file or a file of JVM options, and removes secrets from it. */
     void config(String name, Path file) {
         String text = contentOf(file);
         if (text == null) {
@@ -225,7 +229,7 @@ final class LocalParts {
         }
     }
 
-    /** Adds the JVM options of the product and of the operator. */
+    /** Adds the files of JVM options, both of the product and of the operator. */
     void options(Surroundings surroundings) {
         Path product = surroundings.productHome();
         List<Path> folders = new ArrayList<>(List.of(Path.of("/etc/millrace/jvm.options.d")));
@@ -239,12 +243,12 @@ final class LocalParts {
                     config("jvm/" + file.getFileName(), file);
                 }
             } catch (IOException e) {
-                // An optional directory. A file that exists but cannot be read is listed by config().
+                // The directory is optional. If a file in it cannot be read, config() records the reason.
             }
         }
     }
 
-    /** Adds names, sizes and modes of the files in a state directory, not their content. */
+    /** Adds a list of the files in a state directory, with size, time and mode, but without content. */
     void listing(Path directory) {
         List<String> lines = new ArrayList<>();
         list(directory, LIST_DEPTH, lines);
@@ -298,7 +302,11 @@ final class LocalParts {
         }
     }
 
-    /** Returns the last lines of a file, within the last bytes. */
+    /**
+     * Returns the last lines of a file.
+     *
+     * @param bytesMax limit of bytes at the end of the file that are read
+     */
     static String tail(Path file, int lines, int bytesMax) throws IOException {
         try (RandomAccessFile in = new RandomAccessFile(file.toFile(), "r")) {
             long length = in.length();
@@ -307,7 +315,7 @@ final class LocalParts {
             in.readFully(end);
             int start = end.length;
             int left = lines;
-            // A line end at the end of the file ends its last line.
+            // The search begins before the final line end, which belongs to the last line.
             for (int at = end.length - 2; at >= 0 && left > 0; at--) {
                 if (end[at] == '\n') {
                     left--;

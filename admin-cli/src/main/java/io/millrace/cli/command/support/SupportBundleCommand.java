@@ -30,8 +30,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Writes an archive for a bug report. Parts that cannot be read are listed with the reason, so that it works without a
- * worker and without a launcher. Confined to one thread.
+ * The command {@code millctl support bundle}, which writes an archive for a bug report. It also works without a worker
+ * or a launcher: a file that cannot be collected is listed with the reason. Confined to one thread.
  */
 @Command(
         name = "bundle",
@@ -43,7 +43,7 @@ import picocli.CommandLine.Option;
         },
         footer = {"", "Example: millctl support bundle --out bundle.tar.gz"})
 public final class SupportBundleCommand implements Callable<Integer> {
-    /** Short, since an instance that hangs is a reason for a bundle. */
+    /** Timeout of each request. It is short, since users also create a bundle when the instance hangs. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final int LINES_DEFAULT = 1000;
@@ -191,28 +191,32 @@ public final class SupportBundleCommand implements Callable<Integer> {
             content.lacks("log/access.log", "found no access log; name it with --log FILE");
         }
         for (int i = 0; i < logs.size(); i++) {
-            local.log("log/" + (i + 1) + "-" + plain(String.valueOf(logs.get(i).getFileName())), logs.get(i), lines);
+            local.log(
+                    "log/" + (i + 1) + "-"
+                            + archiveName(String.valueOf(logs.get(i).getFileName())),
+                    logs.get(i),
+                    lines);
         }
     }
 
-    /** Returns a name for the archive: ASCII, at most 50 characters. */
-    private static String plain(String name) {
-        StringBuilder plain = new StringBuilder();
+    /** Returns a file name that is safe in the archive: visible ASCII, at most 50 characters. */
+    private static String archiveName(String name) {
+        StringBuilder archiveName = new StringBuilder();
         for (int i = 0; i < Math.min(name.length(), 50); i++) {
             char c = name.charAt(i);
-            plain.append(c > ' ' && c < 0x7f && c != '/' ? c : '_');
+            archiveName.append(c > ' ' && c < 0x7f && c != '/' ? c : '_');
         }
-        return plain.toString();
+        return archiveName.toString();
     }
 
-    /** Returns the state directories of the instance, or of all that this user can read. */
+    /** Returns the state directory of the named instance, or of all instances in the standard locations. */
     private static List<Path> states(@Nullable AdminAddress address, Surroundings surroundings) {
         Set<Path> states = new LinkedHashSet<>();
         if (address instanceof AdminAddress.UnixSocket socket && socket.path().getParent() != null) {
             states.add(socket.path().toAbsolutePath().getParent());
         } else {
             for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
-                    .looked()) {
+                    .checked()) {
                 states.add(candidate.socket().toAbsolutePath().getParent());
             }
             states.addAll(below(surroundings.stateHome()));
@@ -232,13 +236,13 @@ public final class SupportBundleCommand implements Callable<Integer> {
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(home)) {
             entries.forEach(found::add);
         } catch (IOException e) {
-            // This user never ran a launcher.
+            // The directory does not exist if this user never ran a launcher.
             return List.of();
         }
         return found;
     }
 
-    /** Adds the process id that a file of the state directory begins with. */
+    /** Adds the process id at the beginning of a file, such as {@code run/worker.pid}. */
     private static void addPid(Path file, Set<Long> pids) {
         String text = LocalParts.contentOf(file);
         int end = 0;

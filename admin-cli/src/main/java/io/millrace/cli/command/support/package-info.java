@@ -1,4 +1,4 @@
-/** The command {@code millctl support bundle}. */
+/** The command {@code millctl support bundle}, and the collectors of its files. */
 @NullMarked
 package io.millrace.cli.command.support;
 

@@ -28,11 +28,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Commands that read access log files. No running proxy is needed. */
+/** The commands {@code millctl log}: cat, stats and tail. They read files and need no running proxy. */
 public final class LogCommands {
     private LogCommands() {}
 
-    /** Base class of the commands, with their common options. Confined to one thread. */
+    /** Base class of the commands, with the options for filters. Confined to one thread. */
     abstract static class LogCommand implements Callable<Integer> {
         @Option(
                 names = {"-F", "--filter"},
@@ -81,7 +81,7 @@ public final class LogCommands {
 
         abstract int read() throws IOException, CommandFailure;
 
-        /** Prints a line if it matches the filter. */
+        /** Prints a line if it matches the filter, with {@code -o json} as an object. */
         final void show(String line) {
             LogLine parsed = filter.isEmpty() && !invocation.isJson() ? null : LogParser.parse(line);
             if (!filter.takes(parsed)) {
@@ -95,7 +95,7 @@ public final class LogCommands {
         }
     }
 
-    /** Base class of the commands that read whole files. */
+    /** Base class of the commands that read log files from the beginning to the end. */
     abstract static class WholeFileCommand extends LogCommand {
         private static final int LINES_PER_FLUSH = 1024;
 
@@ -139,7 +139,7 @@ public final class LogCommands {
                 take(line);
                 count++;
                 if (count % LINES_PER_FLUSH == 0 && !invocation().console().flush()) {
-                    return; // the reader of the output has closed it
+                    return; // the reader of the pipe, such as head(1), has closed it
                 }
             }
             String rest = lines.rest();
@@ -239,7 +239,8 @@ public final class LogCommands {
                             .say("millctl: " + message));
                 }
                 finish();
-                // If the output was not delivered, the lines are counted again by the next run.
+                // If the output could not be written, the positions are not saved, so that the next run counts the
+                // lines again.
                 if (invocation().console().flush()) {
                     progress.save();
                 }

@@ -14,13 +14,18 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds access logs, and parses the start time of the lines to print. */
+/** Finds the access log for the log commands, and parses their option {@code --since}. Stateless. */
 final class LogPlaces {
     private static final Path SERVICE_LOG = Path.of("/var/log/millrace/access.log");
 
     private LogPlaces() {}
 
-    /** Returns the access log of the given instance, else the only access log in the standard locations. */
+    /**
+     * Returns the access log of the instance that {@code --admin} names. Without it, returns the only access log in the
+     * standard locations.
+     *
+     * @throws CommandFailure if no log or more than one is found
+     */
     static Path accessLog(Invocation invocation) throws CommandFailure {
         if (invocation.namedAddress() instanceof AdminAddress.UnixSocket named) {
             Path beside = logBeside(named.path());
@@ -34,7 +39,7 @@ final class LogPlaces {
         }
         Surroundings surroundings = invocation.surroundings();
         for (Instances.Candidate candidate : Instances.find(surroundings.runDirectory(), surroundings.stateHome())
-                .looked()) {
+                .checked()) {
             Path log = logBeside(candidate.socket());
             if (log != null) {
                 found.add(log);
@@ -58,9 +63,9 @@ final class LogPlaces {
     }
 
     /**
-     * Returns the earliest time in epoch milliseconds.
+     * Parses the option {@code --since} into epoch milliseconds.
      *
-     * @param text null for any time
+     * @param text a time, or a duration before now; null if the option is not set, for the earliest possible time
      * @throws IllegalArgumentException if the text is not a time
      */
     static long since(@Nullable String text) {

@@ -49,8 +49,8 @@ public final class MetricMonitorCommand extends ApiCommand {
             description = "Number of results. Default: until interrupted.")
     private long count = Long.MAX_VALUE;
 
-    /** The result of one query. */
-    private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
+    /** The metrics of one query, and its time on the scale of {@link System#nanoTime}. */
+    private record Snapshot(List<MetricSample> all, MetricFamilies families, long nanos) {}
 
     public MetricMonitorCommand(Invocation invocation) {
         super(invocation, Invocation.QUERY_TIMEOUT);
@@ -65,7 +65,7 @@ public final class MetricMonitorCommand extends ApiCommand {
 
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-        Seen before = look(client);
+        Snapshot before = query(client);
         for (String name : names) {
             if (named(name, before).isEmpty()) {
                 throw new CommandFailure(
@@ -74,7 +74,7 @@ public final class MetricMonitorCommand extends ApiCommand {
         }
         long shown = 0;
         while (shown < count && invocation().pause().pass(interval)) {
-            Seen after = lookedAgain(client, () -> look(client));
+            Snapshot after = lookedAgain(client, () -> query(client));
             if (after != null) {
                 show(before, after, shown > 0);
                 before = after;
@@ -87,20 +87,20 @@ public final class MetricMonitorCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    private void show(Seen before, Seen after, boolean isAnother) {
+    private void show(Snapshot before, Snapshot after, boolean isRepeated) {
         double seconds = Math.max(1, after.nanos() - before.nanos()) / NANOS_PER_SECOND;
         List<MetricChange> changes = MetricChange.between(wanted(before), wanted(after), after.families(), seconds);
         if (invocation().isJson()) {
             console().json(JsonText.changes(Math.round(seconds * 1000) / 1000.0, changes));
             return;
         }
-        if (isAnother) {
+        if (isRepeated) {
             console().another(false);
         }
         console().data(MetricView.changes(changes));
     }
 
-    private static List<MetricSample> named(String name, Seen seen) {
+    private static List<MetricSample> named(String name, Snapshot seen) {
         List<MetricSample> named = new ArrayList<>();
         for (MetricSample sample : seen.all()) {
             if (sample.isOf(name)) {
@@ -111,9 +111,10 @@ public final class MetricMonitorCommand extends ApiCommand {
     }
 
     /**
-     * Returns the samples in the order of the names, each sample once. A worker that has just started may lack some.
+     * Returns the samples of the requested metrics, in the order of the command line, each sample once. After a restart
+     * the worker may not have all samples yet.
      */
-    private List<MetricSample> wanted(Seen seen) {
+    private List<MetricSample> wanted(Snapshot seen) {
         Set<MetricSample> wanted = new LinkedHashSet<>();
         for (String name : names) {
             wanted.addAll(named(name, seen));
@@ -121,13 +122,13 @@ public final class MetricMonitorCommand extends ApiCommand {
         return List.copyOf(wanted);
     }
 
-    private Seen look(AdminClient client) throws AdminClientException, CommandFailure {
+    private Snapshot query(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/metrics");
         if (!response.isSuccess()) {
             throw refused(response);
         }
         List<MetricSample> all = MetricSample.parse(response.text());
-        return new Seen(
+        return new Snapshot(
                 all,
                 MetricFamilies.parse(response.text(), all),
                 invocation().pause().nanos());

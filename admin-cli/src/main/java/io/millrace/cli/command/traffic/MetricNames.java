@@ -4,11 +4,11 @@ import io.millrace.cli.client.MetricSample;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the metric whose name is most similar to an unknown name. */
+/** Suggests the most similar metric name for an unknown name. Stateless. */
 final class MetricNames {
     private MetricNames() {}
 
-    /** Returns {@code millctl: no metric reqests (did you mean millrace_requests_total?)}. */
+    /** Returns a message such as {@code millctl: no metric reqests (did you mean millrace_requests_total?)}. */
     static String unknown(String name, List<MetricSample> all) {
         String near = nearest(name, all);
         return "millctl: no metric " + name + (near == null ? "" : " (did you mean " + near + "?)");
@@ -28,7 +28,7 @@ final class MetricNames {
         return nearest;
     }
 
-    /** Returns the number of characters to insert, delete or replace (Levenshtein distance). */
+    /** Returns the Levenshtein distance: how many characters must be inserted, deleted or replaced. */
     private static int distance(String one, String other) {
         int[] row = new int[other.length() + 1];
         for (int j = 0; j < row.length; j++) {

@@ -2,7 +2,7 @@ package io.millrace.cli.command.traffic;
 
 import java.util.List;
 
-/** A screen on which each frame replaces the previous one. Confined to one thread. */
+/** A text screen that shows one frame of lines at a time. Confined to one thread. */
 public interface Screen {
     /**
      * The size of a screen.
@@ -12,9 +12,9 @@ public interface Screen {
      */
     record Size(int width, int height) {}
 
-    /** The current size, which the user may change. */
+    /** Returns the current size. It may differ from the last call, since the user may resize the window. */
     Size size();
 
-    /** Replaces the shown lines. */
+    /** Replaces the previous frame with these lines. */
     void draw(List<String> lines);
 }

@@ -7,42 +7,44 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The terminal while a command uses the whole screen. Keys are read one by one without echo. The former modes are
- * restored at the end of the command, even after an interrupt. Confined to one thread, except for the end.
+ * A terminal that shows full-screen output and delivers each key at once, without echo. {@link #close} restores the
+ * former settings; after Ctrl-C a shutdown hook restores them. Confined to one thread, except for the hook.
  */
 final class Terminal implements Screen, AutoCloseable {
     /** Selects the alternate screen and hides the cursor. */
     private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
 
+    /** Shows the cursor and returns to the normal screen. */
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
+
     private static final int WIDTH = 80;
     private static final int HEIGHT = 24;
 
     private final PrintStream out;
-    private final String modes;
+    private final String savedSettings;
     private final Thread atExit;
     private final AtomicBoolean isLeft = new AtomicBoolean();
 
-    private Terminal(PrintStream out, String modes) {
+    private Terminal(PrintStream out, String savedSettings) {
         this.out = out;
-        this.modes = modes;
+        this.savedSettings = savedSettings;
         this.atExit = new Thread(this::leave, "terminal");
     }
 
-    /** Takes over the screen; returns null if there is no terminal. */
+    /** Switches the terminal to full-screen output; returns null if there is no terminal. */
     static @Nullable Terminal take(PrintStream out) {
-        String modes = Stty.run("-g");
-        if (modes == null || Stty.run("-icanon", "-echo", "min", "0", "time", "0") == null) {
+        String savedSettings = Stty.run("-g");
+        if (savedSettings == null || Stty.run("-icanon", "-echo", "min", "0", "time", "0") == null) {
             return null;
         }
-        Terminal terminal = new Terminal(out, modes);
+        Terminal terminal = new Terminal(out, savedSettings);
         Runtime.getRuntime().addShutdownHook(terminal.atExit);
         out.print(ENTER);
         out.flush();
         return terminal;
     }
 
-    /** The current size; 80 by 24 if it is unknown. */
+    /** Returns the current size; 80 by 24 if it is unknown. */
     @Override
     public Size size() {
         String size = Stty.run("size");
@@ -74,7 +76,7 @@ final class Terminal implements Screen, AutoCloseable {
         if (isLeft.compareAndSet(false, true)) {
             out.print(LEAVE);
             out.flush();
-            Stty.run(modes);
+            Stty.run(savedSettings);
         }
     }
 
@@ -84,7 +86,7 @@ final class Terminal implements Screen, AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // the process is already ending
+            // The process is exiting, and the hook restores the settings.
         }
     }
 }

@@ -35,7 +35,7 @@ public final class TopCommand extends ApiCommand {
     private static final Duration KEY_PERIOD = Duration.ofMillis(100);
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** Interval between the two queries for a single frame, without a terminal. */
+    /** Time between the two queries for a single frame, which is printed if there is no terminal. */
     private static final Duration SINGLE = Duration.ofSeconds(1);
 
     @Option(
@@ -45,15 +45,15 @@ public final class TopCommand extends ApiCommand {
             description = "Time between two updates. Default: 2.")
     private Duration interval = Duration.ofSeconds(2);
 
-    /** The action of a key. */
-    private enum Wish {
+    /** The action that the user requests with a key. */
+    private enum KeyAction {
         NOTHING,
         LOOK,
         PAUSE,
         END
     }
 
-    /** The result of one query. */
+    /** The metrics of one query, and its time on the scale of {@link System#nanoTime}. */
     record Look(List<MetricSample> samples, long nanos) {}
 
     public TopCommand(Invocation invocation) {
@@ -100,7 +100,7 @@ public final class TopCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    /** Draws frames until the user ends the command. */
+    /** Queries metrics and draws frames until the user ends the command. */
     public void draw(AdminClient client, Look first, Screen screen) throws CommandFailure {
         Look before = first;
         MetricRates rates = new MetricRates(first.samples(), first.samples(), 1);
@@ -111,11 +111,11 @@ public final class TopCommand extends ApiCommand {
             String title = title(client, paused ? "paused" : note);
             screen.draw(TopView.frame(
                     rates, title, size.width(), size.height(), console().paint()));
-            Wish wish = await(paused ? Duration.ofDays(1) : interval);
-            if (wish == Wish.END) {
+            KeyAction action = await(paused ? Duration.ofDays(1) : interval);
+            if (action == KeyAction.END) {
                 return;
             }
-            paused = (wish == Wish.PAUSE) != paused;
+            paused = (action == KeyAction.PAUSE) != paused;
             if (paused) {
                 continue;
             }
@@ -127,7 +127,7 @@ public final class TopCommand extends ApiCommand {
             } catch (AdminClientException e) {
                 note = "NOT REACHED";
             } catch (CommandFailure e) {
-                if (!e.mayPass()) {
+                if (!e.isTemporary()) {
                     throw e;
                 }
                 note = "NO WORKER ANSWERS";
@@ -145,36 +145,37 @@ public final class TopCommand extends ApiCommand {
         return "millctl top  " + now + "  " + client.address() + (note.isEmpty() ? "" : "  " + note);
     }
 
-    /** Returns the action of the next key; {@link Wish#NOTHING} after the time has elapsed. */
-    private Wish await(Duration time) {
+    /** Waits for a key and returns its action; {@link KeyAction#NOTHING} if no key is pressed within {@code time}. */
+    private KeyAction await(Duration time) {
         long untilNanos = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - untilNanos < 0) {
-            Wish wish = wish(invocation().surroundings().input());
-            if (wish != Wish.NOTHING) {
-                return wish;
+            KeyAction action = action(invocation().surroundings().input());
+            if (action != KeyAction.NOTHING) {
+                return action;
             }
             if (!invocation().pause().pass(KEY_PERIOD)) {
-                return Wish.END;
+                return KeyAction.END;
             }
         }
-        return Wish.NOTHING;
+        return KeyAction.NOTHING;
     }
 
-    private static Wish wish(@Nullable InputStream keys) {
+    private static KeyAction action(@Nullable InputStream keys) {
         try {
             if (keys == null || keys.available() == 0) {
-                return Wish.NOTHING;
+                return KeyAction.NOTHING;
             }
             return switch (keys.read()) {
-                case 'q', 'Q', 4, -1 -> Wish.END;
-                case 'p', 'P' -> Wish.PAUSE;
-                default -> Wish.LOOK;
+                case 'q', 'Q', 4, -1 -> KeyAction.END;
+                case 'p', 'P' -> KeyAction.PAUSE;
+                default -> KeyAction.LOOK;
             };
         } catch (IOException e) {
-            return Wish.END;
+            return KeyAction.END;
         }
     }
 
+    /** Requests the metrics once. */
     public Look look(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse response = client.get("/metrics");
         if (!response.isSuccess()) {

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"", "Example: millctl via '[uScHs f p eN:t cCHi p s ]'"})
 public final class ViaCommand implements Callable<Integer> {
-    /** Limit of a line; a Via field is shorter. */
+    /** Limit of characters that are read of a line. A Via field is shorter. */
     private static final int LINE_LENGTH_MAX = 8192;
 
     @Parameters(

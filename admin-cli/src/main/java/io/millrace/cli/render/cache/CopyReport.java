@@ -8,9 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Counts of copied responses, with a bounded number of reasons why others were left out. Confined to one thread. */
+/**
+ * Counts and reports the responses that an export or import has copied or left out. The number of different
+ * reasons for leaving out is bounded. Confined to one thread.
+ */
 public final class CopyReport {
-    /** Limit of different reasons; the proxy has fewer. */
+    /** Limit of different reasons. The proxy has fewer; further reasons count as "other". */
     private static final int REASONS_MAX = 64;
 
     private static final int URL_LENGTH_MAX = 76;
@@ -20,7 +23,7 @@ public final class CopyReport {
     private long bytes;
     private long all;
 
-    /** The number of responses with a reason, and the URL of the first one. */
+    /** The number of responses that were left out for one reason, and the URL of the first of them. */
     private static final class Reason {
         private long count;
         private final String url;
@@ -30,14 +33,18 @@ public final class CopyReport {
         }
     }
 
-    /** Counts a response that was copied. */
+    /**
+     * Counts a copied response.
+     *
+     * @param length length of its body in bytes
+     */
     public void copied(long length) {
         copied++;
         all++;
         bytes += length;
     }
 
-    /** Counts a response that was left out. */
+    /** Counts a response that was not copied. */
     public void leftOut(String reason, String url) {
         all++;
         String known = leftOut.containsKey(reason) || leftOut.size() < REASONS_MAX ? reason : "other";
@@ -48,17 +55,17 @@ public final class CopyReport {
         return copied;
     }
 
-    /** Number of responses, copied or not. */
+    /** Returns the number of responses, copied and left out. */
     public long all() {
         return all;
     }
 
-    /** Whether a response was left out for this reason. */
+    /** Returns true if any response was left out for this reason. */
     public boolean has(String reason) {
         return leftOut.containsKey(reason);
     }
 
-    /** A line about the progress. */
+    /** Returns a line with the numbers so far. */
     public String progress() {
         return Quantities.count(copied) + " of " + Quantities.count(all, "response", "responses") + ", "
                 + Quantities.bytes(bytes);
@@ -67,7 +74,7 @@ public final class CopyReport {
     /**
      * Returns the lines of the report.
      *
-     * @param verb what was done, such as {@code exported}
+     * @param verb the past participle at the beginning, such as {@code exported}
      */
     public List<String> lines(String verb) {
         List<String> lines = new ArrayList<>();
@@ -84,7 +91,7 @@ public final class CopyReport {
      * Returns the report as JSON.
      *
      * @param verb name of the member with the number of copied responses
-     * @param complete whether everything was examined
+     * @param complete true if every response was examined, false after an interrupt or failure
      */
     public byte[] json(String verb, boolean complete) {
         return JsonTree.object(json -> json.truth("complete", complete)

@@ -8,7 +8,7 @@ import io.millrace.cli.warm.WarmTally;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats the result of {@code cache warm} as text or JSON. */
+/** Formats the result of {@code millctl cache warm} as text or JSON. Stateless. */
 public final class WarmView {
     private static final int NAME_WIDTH = 18;
     private static final int NUMBER_WIDTH = 11;
@@ -19,6 +19,8 @@ public final class WarmView {
     /**
      * Returns the lines of the report.
      *
+     * @param feed the input, with the numbers of repeated and invalid URLs
+     * @param complete false if the run was interrupted
      * @param seconds duration of this run
      */
     public static List<String> lines(WarmTally tally, Feed feed, boolean complete, long seconds) {

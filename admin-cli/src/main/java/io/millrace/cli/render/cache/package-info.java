@@ -1,4 +1,4 @@
-/** Formats the results of commands that fill a cache or copy it. */
+/** Formats the results of the commands that warm, export or import a cache. */
 @NullMarked
 package io.millrace.cli.render.cache;
 

@@ -7,14 +7,14 @@ import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Formats events as text. */
+/** Formats the response of {@code GET /v1/events} as text. Stateless. */
 public final class EventView {
     private static final int KIND_WIDTH = 20;
     private static final int TIME_LENGTH = "2026-11-28T10:00:00".length();
 
     private EventView() {}
 
-    /** Formats the reply of {@code GET /v1/events}, one event on a line. */
+    /** Returns a line for each event, or a message if there are none. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject event : report.objects("events")) {

@@ -11,19 +11,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Formats figures of the past as a table with curves above it. */
+/** Formats the response of {@code GET /v1/history} as a table with curves above it. Stateless. */
 public final class FiguresView {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
     private static final String BARS = "▁▂▃▄▅▆▇█";
-    private static final int COLUMN = 10;
-    private static final double MILLIS = 1000;
-    private static final double MILLION = 1_000_000;
+    private static final int COLUMN_WIDTH = 10;
+    private static final double MILLIS_PER_SECOND = 1000;
+    private static final double MICROS_PER_MILLI = 1000;
+    private static final double MICROS_PER_SECOND = 1_000_000;
 
     private FiguresView() {}
 
-    /** Formats the reply of {@code GET /v1/history}: two curves, and a line for each recorded step. */
+    /** Returns curves of request rate and 99th percentile, then a line for each time step. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> points = report.objects("points");
         if (points.isEmpty()) {
@@ -33,7 +34,7 @@ public final class FiguresView {
         lines.add("requests/s  " + curve(points, point -> rate(point, "requests")) + "  highest "
                 + Quantities.tenths(highest(points, point -> rate(point, "requests"))));
         lines.add("99th perc.  " + curve(points, point -> point.number("p99_us", 0)) + "  highest "
-                + span(Math.round(highest(points, point -> point.number("p99_us", 0)))));
+                + duration(Math.round(highest(points, point -> point.number("p99_us", 0)))));
         lines.add(paint.strong("time (UTC)    " + right("req/s") + right("hits") + right("sent/s") + right("origin/s")
                 + right("errors") + right("median") + right("99th")));
         for (JsonObject point : points) {
@@ -51,28 +52,30 @@ public final class FiguresView {
                 + right(shortBytes(rate(point, "sent_bytes")))
                 + right(Quantities.tenths(rate(point, "origin_requests")))
                 + right(Quantities.count(errors))
-                + right(point.has("p50_us") ? span(point.number("p50_us", 0)) : "-")
-                + right(point.has("p99_us") ? span(point.number("p99_us", 0)) : "-");
+                + right(point.has("p50_us") ? duration(point.number("p50_us", 0)) : "-")
+                + right(point.has("p99_us") ? duration(point.number("p99_us", 0)) : "-");
     }
 
     private static double rate(JsonObject point, String series) {
         long measured = point.number("measured_ms", 0);
-        return measured <= 0 ? 0 : point.number(series, 0) * MILLIS / measured;
+        return measured <= 0 ? 0 : point.number(series, 0) * MILLIS_PER_SECOND / measured;
     }
 
     private static String shortBytes(double bytes) {
         return Quantities.bytes(Math.round(bytes)).replace(" ", "");
     }
 
-    private static String span(long micros) {
-        if (micros < MILLIS) {
+    private static String duration(long micros) {
+        if (micros < MICROS_PER_MILLI) {
             return micros + "us";
         }
-        return micros < MILLION ? Quantities.tenths(micros / MILLIS) + "ms" : Quantities.tenths(micros / MILLION) + "s";
+        return micros < MICROS_PER_SECOND
+                ? Quantities.tenths(micros / MICROS_PER_MILLI) + "ms"
+                : Quantities.tenths(micros / MICROS_PER_SECOND) + "s";
     }
 
     private static String right(String text) {
-        return " ".repeat(Math.max(1, COLUMN - 1 - text.length())) + text;
+        return " ".repeat(Math.max(1, COLUMN_WIDTH - 1 - text.length())) + text;
     }
 
     private static double highest(List<JsonObject> points, ToDoubleFunction<JsonObject> value) {
@@ -83,6 +86,7 @@ public final class FiguresView {
         return highest;
     }
 
+    /** Returns a curve of block characters, one for each point, scaled to the highest value. */
     private static String curve(List<JsonObject> points, ToDoubleFunction<JsonObject> value) {
         double highest = highest(points, value);
         StringBuilder curve = new StringBuilder();

@@ -56,7 +56,7 @@ final class ShellPartsTest {
         assertEquals(List.of("disk", "test"), completion.candidates("storage --reason "));
         assertEquals(List.of("disk"), completion.candidates("storage --reason d"));
         assertEquals(List.of(), completion.candidates("storage 'a"));
-        assertEquals("stor", ShellCompletion.common(List.of("storage", "store")));
+        assertEquals("stor", ShellCompletion.commonPrefix(List.of("storage", "store")));
     }
 
     @Test

@@ -150,7 +150,7 @@ public final class PurgedPatterns {
         return found;
     }
 
-    /** Finds a live or retired purge that may cover the response of a fetch, which began under {@code stamp}. */
+    /** Finds a purge that may cover the response of a fetch. The fetch began under {@code stamp}. */
     public @Nullable Outdated findForFetch(TargetUri url, long stamp) {
         if (stamp < floor) {
             return Outdated.BY_PATTERN;

@@ -5,12 +5,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Creates…  purges with a stamp; the number is the stamp
- *   u…  removals of one URL
- *   d…  dry runs
+ * A generator of purge identifiers. The first letter tells the kind of the purge:
+ *
+ * <pre>
+ * s…  purges with a stamp; the number is the stamp
+ * u…  removals of one URL
+ * d…  dry runs
  * </pre>
  *
- * Thread-safe.
+ * <p>Thread-safe.
  */
 public final class PurgeId {
     /** Number of low bits that distinguish purges of one millisecond. The upper bits are epoch milliseconds. */

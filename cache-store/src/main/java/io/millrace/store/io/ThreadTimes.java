@@ -1,4 +1,4 @@
-package io.millrace.store.engine;
+package io.millrace.store.io;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -14,14 +14,14 @@ import java.nio.file.Path;
  * @param waitNanos time for which the thread was ready to run and waited for a processor; 0 if the kernel does not
  *     report it
  */
-record ThreadTimes(long cpuNanos, long waitNanos) {
+public record ThreadTimes(long cpuNanos, long waitNanos) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     /** Holds "cpuNanos waitNanos timeSlices" of the thread that reads it (Linux, Documentation/scheduler/sched-stats). */
     private static final Path SCHEDULER_STATISTICS = Path.of("/proc/thread-self/schedstat");
 
     /** Returns the times of the calling thread. */
-    static ThreadTimes ofCallingThread() {
+    public static ThreadTimes ofCallingThread() {
         return ofCallingThread(SCHEDULER_STATISTICS);
     }
 
@@ -42,7 +42,7 @@ record ThreadTimes(long cpuNanos, long waitNanos) {
     }
 
     /** Returns the times between {@code earlier} and this. */
-    ThreadTimes since(ThreadTimes earlier) {
+    public ThreadTimes since(ThreadTimes earlier) {
         return new ThreadTimes(cpuNanos - earlier.cpuNanos, waitNanos - earlier.waitNanos);
     }
 }

@@ -1,4 +1,4 @@
-package io.millrace.store.engine;
+package io.millrace.store.io;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
