@@ -106,7 +106,7 @@ final class FieldRules {
             rule.put("set_" + fields + "." + name, value);
         }
         if (lifetime) {
-            each.entry().note("written for responses to clients, so that the lifetime here stays as in Varnish");
+            each.note("written for responses to clients, so that the lifetime here stays as in Varnish");
         }
         return null;
     }

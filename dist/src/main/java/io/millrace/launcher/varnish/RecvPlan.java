@@ -131,7 +131,7 @@ final class RecvPlan extends Walker {
                 case "pass" -> pass(each, match);
                 case "pipe" -> pipe(each, match);
                 case "purge" -> purge(each, match);
-                case "synth" -> synth(each, match, around);
+                case "synth" -> synth(each, match);
                 default -> each.notMapped("the action '" + each.target() + "' has no equivalent");
             }
         }
@@ -193,7 +193,7 @@ final class RecvPlan extends Walker {
         return true;
     }
 
-    private void synth(Statement each, Match match, List<Condition> around) {
+    private void synth(Statement each, Match match) {
         String status = each.value().replaceAll("[^0-9].*", "");
         String method = match.method();
         if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
@@ -206,7 +206,7 @@ final class RecvPlan extends Walker {
         } else if (status.equals("400") || "PRI".equals(method)) {
             each.note("invalid requests are refused in any case");
         } else if (status.matches("3\\d\\d|[67]\\d\\d") || each.value().contains("http")) {
-            synthRules.redirect(each, around, status);
+            synthRules.redirect(each, exact(), status);
         } else if (!match.clients().isEmpty()
                 && match.urls().isEmpty()
                 && match.hosts().isEmpty()) {
@@ -220,7 +220,7 @@ final class RecvPlan extends Walker {
             methods(each, match);
         } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
             each.note("answered with 403");
-        } else if (!synthRules.answer(each, around, status) && status.startsWith("4")) {
+        } else if (!synthRules.answer(each, exact(), status) && status.startsWith("4")) {
             plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
         }
     }
@@ -263,7 +263,7 @@ final class RecvPlan extends Walker {
                 each.note("origins get the field by default");
             default -> {
                 if (target.startsWith("req.http.")) {
-                    plan.fields().write(each, around);
+                    plan.fields().write(each, exact());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -285,7 +285,7 @@ final class RecvPlan extends Walker {
                     "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
             case "req.http.range" -> plan.set("cache.range.write", "true", each.markHandled());
-            default -> plan.fields().write(each, around);
+            default -> plan.fields().write(each, exact());
         }
     }
 

@@ -17,6 +17,7 @@ abstract class Walker {
     private int calls;
     private int chains;
     private int chain;
+    private List<Condition> exact = List.of();
 
     Walker(Vcl vcl) {
         this.vcl = vcl;
@@ -31,7 +32,15 @@ abstract class Walker {
 
     /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
-        block(vcl.sub(sub), List.of());
+        block(vcl.sub(sub), List.of(), List.of());
+    }
+
+    /**
+     * Conditions under which the present statement is reached. They include the negations of earlier branches, which
+     * {@link #statement} does not get for {@code elsif}.
+     */
+    final List<Condition> exact() {
+        return exact;
     }
 
     /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
@@ -39,7 +48,7 @@ abstract class Walker {
         return chain;
     }
 
-    private void block(List<Statement> statements, List<Condition> around) {
+    private void block(List<Statement> statements, List<Condition> around, List<Condition> reached) {
         List<Condition> before = new ArrayList<>();
         int outer = chain;
         int own = chain;
@@ -50,28 +59,32 @@ abstract class Walker {
                     own = ++chains;
                 }
                 List<Condition> inner = new ArrayList<>(around);
+                List<Condition> exactly = new ArrayList<>(reached);
+                before.forEach(one -> exactly.add(new Condition.Not(one)));
                 Condition condition = each.condition();
                 if (condition == null) {
                     before.forEach(one -> inner.add(new Condition.Not(one)));
                 } else {
                     inner.add(condition);
+                    exactly.add(condition);
                     before.add(condition);
                 }
                 if (!each.isHandled()) {
                     each.note("see the statements in the block");
                 }
                 chain = own;
-                block(each.body(), inner);
+                block(each.body(), inner, exactly);
                 chain = outer;
             } else if (each.kind().equals("call")) {
-                call(each, around);
+                call(each, around, reached);
             } else {
+                exact = reached;
                 statement(each, around);
             }
         }
     }
 
-    private void call(Statement call, List<Condition> around) {
+    private void call(Statement call, List<Condition> around, List<Condition> reached) {
         if (!vcl.subs().containsKey(call.target())) {
             call.notMapped("no subroutine has this name");
         } else if (calls >= CALLS_MAX) {
@@ -79,7 +92,7 @@ abstract class Walker {
         } else {
             call.note("see the statements of the subroutine");
             calls++;
-            block(vcl.sub(call.target()), around);
+            block(vcl.sub(call.target()), around, reached);
             calls--;
         }
     }
