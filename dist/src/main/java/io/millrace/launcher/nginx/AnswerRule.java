@@ -38,7 +38,7 @@ final class AnswerRule {
             type = isType(each) ? each : type;
         }
         if (type != null) {
-            rule.put("answer.content_type", type.lastArg().equals("always") ? type.arg(1) : type.arg(isType(type) ? 1 : 0))
+            rule.put("answer.content_type", type.arg(isType(type) ? 1 : 0))
                     .optional()
                     .from(type.markHandled());
         }

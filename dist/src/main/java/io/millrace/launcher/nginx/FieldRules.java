@@ -31,7 +31,8 @@ final class FieldRules {
     private record Change(String when, String key, String name, String value) {}
 
     /** The changes of one remap rule, with their directives. */
-    private record Changes(DraftNode node, Map<Change, List<Directive>> requests, Map<Change, List<Directive>> responses) {}
+    private record Changes(
+            DraftNode node, Map<Change, List<Directive>> requests, Map<Change, List<Directive>> responses) {}
 
     private final Map<DraftNode, Changes> all = new LinkedHashMap<>();
 
@@ -133,8 +134,8 @@ final class FieldRules {
             return;
         }
         Changes first = rules.get(0);
-        boolean sameRequests =
-                rules.size() > 1 && rules.stream().allMatch(each -> each.requests.keySet().equals(first.requests.keySet()));
+        boolean sameRequests = rules.size() > 1
+                && rules.stream().allMatch(each -> each.requests.keySet().equals(first.requests.keySet()));
         boolean inherited = first.responses.values().stream()
                 .flatMap(List::stream)
                 .allMatch(each -> common.stream().anyMatch(block -> block.children().contains(each)));

@@ -138,7 +138,7 @@ final class HeaderImport {
         }
     }
 
-    /** Adds a rule for the messages that match all lists. Returns null, with a note on the line, if a list is unknown. */
+    /** Adds a rule for the messages that match all lists. If one is unknown, notes it and returns null. */
     private @Nullable DraftNode rule(SquidLine line, List<String> names) {
         List<String> parts = new ArrayList<>();
         Set<Acl> used = new HashSet<>();

@@ -17,7 +17,8 @@ final class FieldRules {
     /** Fields of responses that decide about lifetimes, which Varnish computes before vcl_backend_response. */
     private static final List<String> LIFETIME = List.of("cache-control", "expires", "pragma", "surrogate-control");
 
-    private static final Pattern STRING = Pattern.compile("\\s*(?:\\+\\s*)?(?:\"([^\"]*)\"|\\{\"(.*?)\"})", Pattern.DOTALL);
+    private static final Pattern STRING =
+            Pattern.compile("\\s*(?:\\+\\s*)?(?:\"([^\"]*)\"|\\{\"(.*?)\"})", Pattern.DOTALL);
 
     private final Plan plan;
     /** Fields that earlier statements changed, in lower case. */

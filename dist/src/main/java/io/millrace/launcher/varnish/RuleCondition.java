@@ -13,7 +13,11 @@ import org.jspecify.annotations.Nullable;
 /** The translator of VCL conditions to conditions of {@code rules}. Confined to one thread. */
 final class RuleCondition {
     /** The parts of a regular expression that cannot match a question mark, so that it can be split at the query. */
-    private static final String WITHOUT_QUERY = "(?:[A-Za-z0-9/_~%=&,:;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?[:i]|\\[[A-Za-z0-9/_-]+])*";
+    private static final String WITHOUT_QUERY =
+            "(?:[A-Za-z0-9/_~%=&,:;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?[:i]|\\[[A-Za-z0-9/_-]+])*";
+
+    /** The end of an expression that permits any query after the path. */
+    private static final String ANY_QUERY = "(\\((\\?:)?\\\\\\?\\.\\*\\)\\?\\$|\\((\\?:)?\\\\\\?\\|\\$\\))$";
 
     private final Plan plan;
     /** Fields that statements changed, in lower case: {@code req.http.x}. Rules compare the unchanged fields. */
@@ -31,7 +35,7 @@ final class RuleCondition {
         return problem;
     }
 
-    /** Returns the condition for tests that must all be true; empty if there are none. Returns null if one has no equivalent. */
+    /** Returns the condition for tests that must all be true; null if one of them has no equivalent. */
     @Nullable
     String of(List<Condition> around) {
         problem = "";
@@ -159,14 +163,15 @@ final class RuleCondition {
         String body = right.substring(flag.length());
         boolean start = body.startsWith("^");
         String bare = start ? body.substring(1) : body;
-        String open = bare.replaceAll("(\\(\\\\\\?\\.\\*\\)\\?\\$|\\(\\?:\\\\\\?\\.\\*\\)\\?\\$|\\((\\?:)?\\\\\\?\\|\\$\\))$", "");
+        String open = bare.replaceAll(ANY_QUERY, "");
         boolean ends = open.endsWith("$") && !open.endsWith("\\$");
         String core = ends ? open.substring(0, open.length() - 1) : open.replaceAll("(?<!\\\\)\\.\\*$", "");
         boolean beforeQuery = !open.equals(bare);
         if (!core.matches(WITHOUT_QUERY) || (hasAlternatives(core) && (start || ends || beforeQuery))) {
             return null;
         }
-        String path = "path =~ " + RuleTexts.literal(flag + (start ? "^" : "") + core + (ends || beforeQuery ? "$" : ""));
+        String pattern = flag + (start ? "^" : "") + core + (ends || beforeQuery ? "$" : "");
+        String path = "path =~ " + RuleTexts.literal(pattern);
         if (start) {
             return ends ? "(" + path + " && query == \"\")" : path;
         }
