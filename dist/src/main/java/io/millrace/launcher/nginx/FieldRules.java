@@ -169,8 +169,7 @@ final class FieldRules {
         List<String> removed = new ArrayList<>();
         for (Map.Entry<Change, List<Directive>> each : changes.entrySet()) {
             Change change = each.getKey();
-            boolean isNew = rule == null || !when.equals(change.when) || !names.add(change.key + change.name);
-            if (isNew) {
+            if (rule == null || !when.equals(change.when) || !names.add(change.key + change.name)) {
                 rule = into.element("rules").optional();
                 when = change.when;
                 names.clear();
@@ -180,13 +179,13 @@ final class FieldRules {
                     rule.put("when", when);
                 }
             }
-            DraftNode written;
-            if (change.key.startsWith("remove_")) {
+            boolean removes = change.key.startsWith("remove_");
+            if (removes) {
                 removed.add(change.name);
-                written = rule.putWords(change.key, removed);
-            } else {
-                written = rule.put(change.key + "." + change.name, change.value);
             }
+            DraftNode written = removes
+                    ? rule.putWords(change.key, removed)
+                    : rule.put(change.key + "." + change.name, change.value);
             each.getValue().forEach(source -> written.from(source.entry()));
         }
     }
