@@ -2,7 +2,6 @@ package io.millrace.launcher.varnish;
 
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
-import io.millrace.launcher.varnish.syntax.Condition;
 import io.millrace.launcher.varnish.syntax.Statement;
 import java.util.HashSet;
 import java.util.List;
@@ -63,8 +62,8 @@ final class FieldRules {
     }
 
     /** Translates a statement that sets or removes a field. Reports one without an equivalent as not mapped. */
-    void write(Statement each, List<Condition> around) {
-        String problem = problem(each, around);
+    void write(Statement each, Walker.Reached reached) {
+        String problem = problem(each, reached);
         if (problem != null) {
             each.notMapped(problem);
         }
@@ -72,13 +71,13 @@ final class FieldRules {
     }
 
     /** Translates a statement that has an equivalent. Returns false for others. */
-    boolean writeIfPossible(Statement each, List<Condition> around) {
-        boolean isWritten = problem(each, around) == null;
+    boolean writeIfPossible(Statement each, Walker.Reached reached) {
+        boolean isWritten = problem(each, reached) == null;
         changes(each);
         return isWritten;
     }
 
-    private @Nullable String problem(Statement each, List<Condition> around) {
+    private @Nullable String problem(Statement each, Walker.Reached reached) {
         String target = each.target().toLowerCase(Locale.ROOT);
         String name = each.target().replaceAll(".*\\.http\\.", "");
         if (!target.matches("(req|bereq|beresp|resp)\\.http\\..+") || !RuleTexts.isFieldName(name)) {
@@ -89,17 +88,20 @@ final class FieldRules {
         if (value == null) {
             return RuleTexts.CONSTANT;
         }
-        String when = conditions.of(around);
-        if (when == null) {
-            return "'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand";
-        }
         boolean lifetime = target.startsWith("beresp.") && LIFETIME.contains(name.toLowerCase(Locale.ROOT));
         String fields = target.startsWith("req.") || target.startsWith("bereq.")
                 ? "request_header"
                 : target.startsWith("beresp.") && !lifetime ? "stored_header" : "response_header";
+        RuleCondition.When when = conditions.of(reached, !fields.equals("response_header"));
+        if (when == null) {
+            return "'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand";
+        }
         DraftNode rule = plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
-        if (!when.isEmpty()) {
-            rule.put("when", when);
+        if (!when.text().isEmpty()) {
+            rule.put("when", when.text());
+        }
+        if (when.partial()) {
+            each.notMapped(RuleCondition.PARTIAL);
         }
         if (removes || value.isEmpty()) {
             rule.putWords("remove_" + fields, List.of(name));

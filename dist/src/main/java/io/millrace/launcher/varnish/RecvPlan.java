@@ -206,7 +206,7 @@ final class RecvPlan extends Walker {
         } else if (status.equals("400") || "PRI".equals(method)) {
             each.note("invalid requests are refused in any case");
         } else if (status.matches("3\\d\\d|[67]\\d\\d") || each.value().contains("http")) {
-            synthRules.redirect(each, exact(), status);
+            synthRules.redirect(each, reached(), status);
         } else if (!match.clients().isEmpty()
                 && match.urls().isEmpty()
                 && match.hosts().isEmpty()) {
@@ -220,7 +220,7 @@ final class RecvPlan extends Walker {
             methods(each, match);
         } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
             each.note("answered with 403");
-        } else if (!synthRules.answer(each, exact(), status) && status.startsWith("4")) {
+        } else if (!synthRules.answer(each, reached(), status) && status.startsWith("4")) {
             plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
         }
     }
@@ -263,7 +263,7 @@ final class RecvPlan extends Walker {
                 each.note("origins get the field by default");
             default -> {
                 if (target.startsWith("req.http.")) {
-                    plan.fields().write(each, exact());
+                    plan.fields().write(each, reached());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -285,7 +285,7 @@ final class RecvPlan extends Walker {
                     "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
             case "req.http.range" -> plan.set("cache.range.write", "true", each.markHandled());
-            default -> plan.fields().write(each, exact());
+            default -> plan.fields().write(each, reached());
         }
     }
 

@@ -58,7 +58,7 @@ final class ResponsePlan extends Walker {
                 each.note("purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
-                    plan.fields().write(each, exact());
+                    plan.fields().write(each, reached());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -172,7 +172,7 @@ final class ResponsePlan extends Walker {
                     each.note("the field is left out of all stored responses");
                 }
             }
-            default -> plan.fields().write(each, exact());
+            default -> plan.fields().write(each, reached());
         }
     }
 

@@ -30,14 +30,47 @@ final class RuleCondition {
         this.changed = changed;
     }
 
+    /** Note for a rule that also applies after an earlier return. */
+    static final String PARTIAL =
+            "the rule also applies to requests for which an earlier return ends the subroutine; exclude them in when";
+
     /** The first test without an equivalent, after {@link #of} returned null. */
     String problem() {
         return problem;
     }
 
-    /** Returns the condition for tests that must all be true; null if one of them has no equivalent. */
+    /**
+     * A condition.
+     *
+     * @param text the text; empty if all requests meet it
+     * @param partial whether requests for which an earlier statement ended the subroutine meet it too
+     */
+    record When(String text, boolean partial) {}
+
+    /**
+     * Returns the condition under which a statement is reached. Returns null if it has no equivalent.
+     *
+     * @param shared whether the rule changes stored responses, so that its condition must not read the client
+     */
     @Nullable
-    String of(List<Condition> around) {
+    When of(Walker.Reached reached, boolean shared) {
+        List<Condition> all = new ArrayList<>(reached.branches());
+        all.addAll(reached.continued());
+        String whole = of(all);
+        String branches = of(reached.branches());
+        if (branches == null) {
+            return null;
+        }
+        boolean partial = whole == null || (shared && readsClient(whole) && !readsClient(branches));
+        return new When(whole == null || partial ? branches : whole, partial);
+    }
+
+    private static boolean readsClient(String condition) {
+        return condition.contains("request_header[") || condition.contains("client in");
+    }
+
+    /** Returns the condition for tests that must all be true; null if one of them has no equivalent. */
+    private @Nullable String of(List<Condition> around) {
         problem = "";
         List<String> parts = new ArrayList<>();
         for (Condition each : around) {

@@ -29,7 +29,7 @@ final class SynthRules {
     }
 
     /** Writes a redirection whose target vcl_synth sets. */
-    void redirect(Statement each, List<Condition> around, String code) {
+    void redirect(Statement each, Walker.Reached reached, String code) {
         if (!done.add(each)) {
             return;
         }
@@ -47,7 +47,7 @@ final class SynthRules {
             each.notMapped("write a rule with redirect: the target has variables or functions without an equivalent");
             return;
         }
-        DraftNode rule = rule(each, around);
+        DraftNode rule = rule(each, reached);
         if (rule != null) {
             rule.put("redirect.to", to);
             rule.put("redirect.status", status);
@@ -56,7 +56,7 @@ final class SynthRules {
     }
 
     /** Writes an answer without an origin. Returns false if the condition has no equivalent. */
-    boolean answer(Statement each, List<Condition> around, String status) {
+    boolean answer(Statement each, Walker.Reached reached, String status) {
         if (!done.add(each)) {
             return true;
         }
@@ -64,7 +64,7 @@ final class SynthRules {
             each.notMapped("rules answer with a constant status from 200 to 599");
             return false;
         }
-        DraftNode rule = rule(each, around);
+        DraftNode rule = rule(each, reached);
         if (rule == null) {
             return false;
         }
@@ -73,16 +73,19 @@ final class SynthRules {
         return true;
     }
 
-    private @Nullable DraftNode rule(Statement each, List<Condition> around) {
+    private @Nullable DraftNode rule(Statement each, Walker.Reached reached) {
         RuleCondition conditions = plan.fields().conditions();
-        String when = conditions.of(around);
+        RuleCondition.When when = conditions.of(reached, false);
         if (when == null) {
             each.notMapped("'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand");
             return null;
         }
         DraftNode rule = plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
-        if (!when.isEmpty()) {
-            rule.put("when", when);
+        if (!when.text().isEmpty()) {
+            rule.put("when", when.text());
+        }
+        if (when.partial()) {
+            each.notMapped(RuleCondition.PARTIAL);
         }
         return rule;
     }

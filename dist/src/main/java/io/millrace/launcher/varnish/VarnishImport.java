@@ -212,7 +212,7 @@ public final class VarnishImport {
             @Override
             void statement(Statement each, List<Condition> around) {
                 if (each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(?!host$).*")) {
-                    plan.fields().write(each, exact());
+                    plan.fields().write(each, reached());
                 }
             }
         }.walk(sub);
@@ -230,7 +230,7 @@ public final class VarnishImport {
                     each.note("the access log has the result of each request");
                 } else if (List.of("set", "unset").contains(each.kind())
                         && !target.matches("resp\\.http\\.(via|server|x-varnish|x-url|x-host|xkey)")
-                        && plan.fields().writeIfPossible(each, exact())) {
+                        && plan.fields().writeIfPossible(each, reached())) {
                     each.markHandled();
                 } else if (!unset && target.matches("resp\\.http\\.x-(varnish-)?(cache|served-by|hits|age).*")) {
                     each.note("Cache-Status in responses has the result of the cache lookup");
@@ -241,7 +241,7 @@ public final class VarnishImport {
                 } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
-                    plan.fields().write(each, exact());
+                    plan.fields().write(each, reached());
                 }
             }
         }.walk("vcl_deliver");

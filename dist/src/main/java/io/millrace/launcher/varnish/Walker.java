@@ -18,6 +18,8 @@ abstract class Walker {
     private int chains;
     private int chain;
     private List<Condition> exact = List.of();
+    /** Negations of the conditions under which an earlier statement ended the subroutine. */
+    private final List<Condition> continued = new ArrayList<>();
 
     Walker(Vcl vcl) {
         this.vcl = vcl;
@@ -32,15 +34,25 @@ abstract class Walker {
 
     /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
+        continued.clear();
         block(vcl.sub(sub), List.of(), List.of());
     }
+
+    /**
+     * The conditions under which a statement is reached.
+     *
+     * @param branches conditions of the enclosing blocks, and the negations of their earlier branches
+     * @param continued negations of the conditions of earlier {@code return} statements
+     */
+    record Reached(List<Condition> branches, List<Condition> continued) {}
 
     /**
      * Conditions under which the present statement is reached. They include the negations of earlier branches, which
      * {@link #statement} does not get for {@code elsif}.
      */
-    final List<Condition> exact() {
-        return exact;
+    final Reached reached() {
+        return new Reached(
+                exact, continued.stream().filter(each -> !exact.contains(each)).toList());
     }
 
     /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
@@ -80,6 +92,20 @@ abstract class Walker {
             } else {
                 exact = reached;
                 statement(each, around);
+                addReturn(each, reached);
+            }
+        }
+    }
+
+    /** Records a conditional {@code return}. An own response needs no record, since no later statement can change it. */
+    private void addReturn(Statement each, List<Condition> reached) {
+        boolean ends = each.kind().equals("return")
+                && !List.of("synth", "purge", "fail", "error").contains(each.target());
+        if (ends && !reached.isEmpty()) {
+            Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
+            Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
+            if (!continued.contains(negation)) {
+                continued.add(negation);
             }
         }
     }
