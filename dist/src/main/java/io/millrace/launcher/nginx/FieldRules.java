@@ -138,7 +138,8 @@ final class FieldRules {
                 && rules.stream().allMatch(each -> each.requests.keySet().equals(first.requests.keySet()));
         boolean inherited = first.responses.values().stream()
                 .flatMap(List::stream)
-                .allMatch(each -> common.stream().anyMatch(block -> block.children().contains(each)));
+                .allMatch(each ->
+                        common.stream().anyMatch(block -> block.children().contains(each)));
         boolean sameResponses = inherited
                 && rules.stream().allMatch(each -> each.responses.keySet().equals(first.responses.keySet()));
         Map<Change, List<Directive>> requests = new LinkedHashMap<>();

@@ -85,8 +85,7 @@ public final class NginxImport {
         RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, General.inactive(http));
         servers.all().forEach(rules::add);
         boolean single = servers.all().size() == 1;
-        rules.finish(
-                single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
+        rules.finish(single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
         upstreams.finish();
         if (!rules.proxied().isEmpty()) {
             headers.finish(workspace.draft());

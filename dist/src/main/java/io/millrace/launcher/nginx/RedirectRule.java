@@ -42,7 +42,9 @@ record RedirectRule(Directive source, String when, String to, int status) {
         boolean code = source.arg(0).matches("\\d{3}");
         int status = code ? Integer.parseInt(source.arg(0)) : 302;
         String to = target(source.arg(code ? 1 : 0), base, serverName);
-        if (!source.name().equals("return") || to == null || !List.of(301, 302, 307, 308).contains(status)) {
+        if (!source.name().equals("return")
+                || to == null
+                || !List.of(301, 302, 307, 308).contains(status)) {
             return null;
         }
         String when = exact
@@ -69,7 +71,9 @@ record RedirectRule(Directive source, String when, String to, int status) {
                 .replaceAll("\\$request_uri\\b", "\\$path\\$query")
                 .replaceAll("(\\$is_args|\\?)\\$(args|query_string)\\b", "\\$query")
                 .replaceAll("(?<=[^?&=])\\$(document_)?uri\\b|^\\$(document_)?uri\\b", "\\$path");
-        String rest = Pattern.compile("\\$([1-9](?!\\d)|host\\b|path\\b|query\\b)").matcher(target).replaceAll("");
+        String rest = Pattern.compile("\\$([1-9](?!\\d)|host\\b|path\\b|query\\b)")
+                .matcher(target)
+                .replaceAll("");
         boolean begins = target.matches("(?i)https?://.*") || target.matches("/[^/].*|/|\\$path.*");
         return rest.contains("$") || !begins ? null : target;
     }

@@ -127,10 +127,12 @@ final class Redirects {
      */
     static boolean isAny(Scope server) {
         boolean maps = server.own("location").stream()
-                .anyMatch(each -> each.text().equals("/") && !each.children("proxy_pass").isEmpty());
-        boolean below = !maps && server.own("location").stream()
-                .flatMap(each -> each.children().stream())
-                .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
+                .anyMatch(each ->
+                        each.text().equals("/") && !each.children("proxy_pass").isEmpty());
+        boolean below = !maps
+                && server.own("location").stream()
+                        .flatMap(each -> each.children().stream())
+                        .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
         return below || isWhole(server);
     }
 

@@ -293,10 +293,11 @@ final class RuleWriter {
         }
         boolean exact = own != null && own.kind() == Kind.EXACT;
         boolean shared = !exact
-                && locations.stream().anyMatch(each -> !each.equals(own)
-                        && each.isPath()
-                        && each.path().length() > path.length()
-                        && each.path().startsWith(path));
+                && locations.stream()
+                        .anyMatch(each -> !each.equals(own)
+                                && each.isPath()
+                                && each.path().length() > path.length()
+                                && each.path().startsWith(path));
         return shared ? null : RedirectRule.ofReturn(source, base, name, path, exact);
     }
 

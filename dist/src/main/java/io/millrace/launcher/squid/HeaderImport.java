@@ -67,8 +67,8 @@ final class HeaderImport {
                 line.note("fields are passed on by default");
                 decided = true;
             } else if (line.arg(1).equals("allow") || allows) {
-                line.notMapped("a line with allow and a list precedes; write a rule with when and remove_"
-                        + direction(line));
+                line.notMapped(
+                        "a line with allow and a list precedes; write a rule with when and remove_" + direction(line));
                 allows = true;
             } else if (name.equalsIgnoreCase("All") || name.equalsIgnoreCase("Other")) {
                 line.notMapped("rules remove fields by name; write a rule with remove_" + direction(line));
@@ -146,10 +146,11 @@ final class HeaderImport {
             Acl acl = acls.find(name);
             String text = acl == null ? null : condition(acl);
             if (acl == null || text == null) {
-                line.notMapped(acl == null
-                        ? "no list is named '" + name + "'"
-                        : "conditions of rules have no equivalent to a list of type " + acl.type()
-                                + "; write a rule by hand");
+                line.notMapped(
+                        acl == null
+                                ? "no list is named '" + name + "'"
+                                : "conditions of rules have no equivalent to a list of type " + acl.type()
+                                        + "; write a rule by hand");
                 return null;
             }
             if (text.isEmpty() && name.startsWith("!")) {
@@ -175,22 +176,29 @@ final class HeaderImport {
         return switch (acl.type()) {
             case "src" -> {
                 List<String> addresses = Acls.addresses(acl);
-                yield addresses == null
-                        ? null
-                        : addresses.contains("all") ? "" : in("client", addresses);
+                yield addresses == null ? null : addresses.contains("all") ? "" : in("client", addresses);
             }
             case "method" -> in("method", acl.values());
-            case "proto" -> in("scheme", acl.values().stream().map(each -> each.toLowerCase(Locale.ROOT)).toList());
-            case "dstdomain" -> any(acl.values().stream().map(HeaderImport::host).toList());
-            case "port" -> acl.values().stream().allMatch(each -> each.matches("\\d{1,5}"))
-                    ? "port in (" + String.join(", ", acl.values()) + ")"
-                    : null;
-            case "http_status" -> acl.values().stream().allMatch(each -> each.matches("[1-5]\\d\\d"))
-                    ? "status in (" + String.join(", ", acl.values()) + ")"
-                    : null;
-            case "browser" -> any(acl.values().stream()
-                    .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
-                    .toList());
+            case "proto" ->
+                in(
+                        "scheme",
+                        acl.values().stream()
+                                .map(each -> each.toLowerCase(Locale.ROOT))
+                                .toList());
+            case "dstdomain" ->
+                any(acl.values().stream().map(HeaderImport::host).toList());
+            case "port" ->
+                acl.values().stream().allMatch(each -> each.matches("\\d{1,5}"))
+                        ? "port in (" + String.join(", ", acl.values()) + ")"
+                        : null;
+            case "http_status" ->
+                acl.values().stream().allMatch(each -> each.matches("[1-5]\\d\\d"))
+                        ? "status in (" + String.join(", ", acl.values()) + ")"
+                        : null;
+            case "browser" ->
+                any(acl.values().stream()
+                        .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
+                        .toList());
             default -> null;
         };
     }

@@ -96,7 +96,8 @@ final class FieldRules {
         if (when == null) {
             return "'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand";
         }
-        DraftNode rule = plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
+        DraftNode rule =
+                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
         if (!when.text().isEmpty()) {
             rule.put("when", when.text());
         }

@@ -127,7 +127,8 @@ final class RuleCondition {
             return negatable(test, client(test));
         }
         if (left.equals("resp.status") || left.equals("beresp.status")) {
-            boolean number = test.operator().matches("==|!=|<=?|>=?") && test.right().matches("\\d{3}");
+            boolean number =
+                    test.operator().matches("==|!=|<=?|>=?") && test.right().matches("\\d{3}");
             return number ? "status " + test.operator() + " " + test.right() : null;
         }
         if (left.equals("obj.hits")) {
@@ -146,8 +147,8 @@ final class RuleCondition {
         if ((!request && !own.startsWith("resp.http.")) || changed.contains(own) || !RuleTexts.isFieldName(name)) {
             return null;
         }
-        return compared((request ? "request_header[" : "response_header[") + RuleTexts.literal(name) + "]", test,
-                test.right());
+        return compared(
+                (request ? "request_header[" : "response_header[") + RuleTexts.literal(name) + "]", test, test.right());
     }
 
     /** Returns the comparison of a field. A test without an operator holds if the field exists. */

@@ -80,7 +80,8 @@ final class SynthRules {
             each.notMapped("'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand");
             return null;
         }
-        DraftNode rule = plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
+        DraftNode rule =
+                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
         if (!when.text().isEmpty()) {
             rule.put("when", when.text());
         }
@@ -139,8 +140,7 @@ final class SynthRules {
     /** Splits a concatenation. A plus sign between its parts is optional. */
     private static List<String> parts(String source) {
         List<String> parts = new ArrayList<>();
-        Matcher part =
-                Pattern.compile("\\G\\s*\\+?\\s*(\"[^\"]*\"|[^\\s\"+]+)").matcher(source);
+        Matcher part = Pattern.compile("\\G\\s*\\+?\\s*(\"[^\"]*\"|[^\\s\"+]+)").matcher(source);
         int end = 0;
         while (part.find()) {
             parts.add(part.group(1));
