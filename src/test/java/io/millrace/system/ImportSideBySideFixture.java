@@ -175,7 +175,9 @@ abstract class ImportSideBySideFixture {
             List<String> asked = new ArrayList<>();
             List<OriginRequest> all = origin.requests();
             for (OriginRequest request : all.subList(before, all.size())) {
-                asked.add(request.method() + " " + request.target() + " " + request.field("Host"));
+                String edge = request.field("X-Edge");
+                asked.add(request.method() + " " + request.target() + " " + request.field("Host")
+                        + (edge == null ? "" : " X-Edge " + edge));
             }
             answers.add(answer + " " + asked);
         }
@@ -190,7 +192,10 @@ abstract class ImportSideBySideFixture {
         try (RawClient client = RawClient.connect("127.0.0.1", port)) {
             client.send(text.toString());
             RawResponse response = ask.method.equals("HEAD") ? client.responseToHead() : client.response();
-            return response.status() + (response.field("Location") == null ? "" : " to " + response.field("Location"));
+            return response.status()
+                    + (response.field("Location") == null ? "" : " to " + response.field("Location"))
+                    + (response.field("X-Frame-Options") == null ? "" : " " + response.field("X-Frame-Options"))
+                    + (response.field("X-Origin") == null ? "" : " " + response.field("X-Origin"));
         }
     }
 }

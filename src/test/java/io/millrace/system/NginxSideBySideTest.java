@@ -57,6 +57,20 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
               }
               server {
                 listen 127.0.0.1:PORT;
+                server_name fields.example;
+                add_header X-Frame-Options DENY;
+                rewrite ^/blog/(\\d+)/(.*)$ http://fields.example/archive/$1/$2 permanent;
+                location / {
+                  proxy_pass http://ORIGIN;
+                  proxy_set_header X-Edge one;
+                  proxy_hide_header X-Origin;
+                }
+                location /own/ { proxy_pass http://ORIGIN; add_header X-Frame-Options SAMEORIGIN always; }
+                location /gone/ { return 410; }
+                location /old/ { return 302 http://fields.example/new; }
+              }
+              server {
+                listen 127.0.0.1:PORT;
                 server_name strict.example;
                 if ($request_method !~ ^(GET|HEAD)$) { return 405; }
                 location / { proxy_pass http://ORIGIN; }
@@ -135,6 +149,10 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
         ask("GET", "cached.example", "/fresh", "Cache-Control: no-cache");
         ask("GET", "cached.example", "/fresh", "Cookie: a=b");
         ask("HEAD", "cached.example", "/fresh");
+        origin().on("/fields", exchange -> exchange.answer(200, "body", "X-Origin: secret"));
+        origin().on("/own/none", exchange -> exchange.answer(404, "none", "X-Origin: seen"));
+        origin().on("/none", exchange -> exchange.answer(404, "none", "X-Origin: secret"));
+        get("fields.example", "/fields", "/none", "/own/none", "/gone/x", "/old/x", "/blog/2020/a?b=c");
         ask("GET", "strict.example", "/m");
         ask("DELETE", "strict.example", "/m");
         ask("POST", "first.example", "/post");

@@ -32,6 +32,9 @@ class SquidSideBySideTest extends ImportSideBySideFixture {
             visible_hostname side.example
             pinger_enable off
             refresh_pattern . 10 20% 4320
+            request_header_add X-Edge one
+            reply_header_add X-Frame-Options DENY sites
+            reply_header_access X-Origin deny all
             """;
 
     SquidSideBySideTest() {
@@ -57,6 +60,8 @@ class SquidSideBySideTest extends ImportSideBySideFixture {
         for (String path : List.of("/fresh", "/cgi-bin/fresh")) {
             origin().serves(path, "body", date, "Cache-Control: max-age=600");
         }
+        origin().serves("/fields", "body", date, "Cache-Control: max-age=600", "X-Origin: secret");
+        get("www.example", "/fields", "/fields");
         origin().serves("/never", "body", date, "Cache-Control: no-store");
         origin().serves("/private", "body", date, "Cache-Control: private");
         origin().serves("/modified", "body", date, "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT");

@@ -22,7 +22,12 @@ class VarnishSideBySideTest extends ImportSideBySideFixture {
                 if (req.method !~ "^(GET|HEAD|POST)$") { return (synth(405)); }
                 if (req.url ~ "^/private/") { return (synth(403)); }
                 if (req.url ~ "^/(admin|cart)") { return (pass); }
+                set req.http.X-Edge = "one";
                 if (req.url ~ "\\.(css|png)$") { unset req.http.Cookie; }
+            }
+            sub vcl_deliver {
+                if (resp.status == 200) { set resp.http.X-Frame-Options = "DENY"; }
+                unset resp.http.X-Origin;
             }
             sub vcl_backend_response {
                 if (bereq.url ~ "\\.(css|png)$") { unset beresp.http.Set-Cookie; set beresp.ttl = 1h; }

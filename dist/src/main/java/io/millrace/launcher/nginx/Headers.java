@@ -25,6 +25,8 @@ final class Headers {
     /** Lines that set fields about the client, by the field's word in {@code access.forwarded_fields}. */
     private final Map<String, Set<Entry>> forwarded = new LinkedHashMap<>();
 
+    private final FieldRules rules = new FieldRules();
+
     /**
      * Returns the directive that sets the Host field of requests to the origin. Returns null if the host of the
      * origin's URL is sent.
@@ -44,7 +46,8 @@ final class Headers {
     }
 
     /** Translates the fields of requests for one rule, except Host. */
-    void requests(Scope scope, DraftNode rule) {
+    void requests(Scope scope, UrlBase base, DraftNode rule) {
+        rules.add(rule);
         for (Directive each : scope.all("proxy_set_header", "grpc_set_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             String value = each.arg(1);
@@ -63,13 +66,11 @@ final class Headers {
                 connection(each, value);
             } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {
                 each.note("fields of clients are sent to origins unchanged");
-            } else if (name.equals("x-real-ip")) {
+            } else if (value.replaceAll("[{}]", "").matches("\\$(realip_)?remote_addr")) {
                 each.notMapped("origins get the client's address in X-Forwarded-For, or in Client-IP or Forwarded:"
                         + " access.forwarded_fields");
-            } else if (value.isEmpty()) {
-                each.notMapped("fields of requests cannot be removed");
             } else {
-                each.notMapped("fields of requests cannot be set");
+                rules.request(rule, scope, base, each);
             }
         }
     }
@@ -85,28 +86,33 @@ final class Headers {
     }
 
     /** Translates the fields of responses for one rule. */
-    static void responses(Scope scope, Draft draft) {
+    void responses(Scope scope, UrlBase base, DraftNode rule, Draft draft) {
+        rules.add(rule);
+        for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
+            rules.hide(rule, each);
+        }
         for (Directive each : scope.all("add_header")) {
-            if (each.isHandled()) {
-                continue;
-            }
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             if (name.equals("strict-transport-security")) {
                 hsts(each, draft);
             } else if (each.arg(1).contains("$upstream_cache_status")) {
                 each.note("Cache-Status in responses has the result of the cache lookup");
             } else {
-                each.notMapped("fields of responses cannot be added; add them at the origin");
-            }
-        }
-        for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
-            if (!each.isHandled() && !each.arg(0).equalsIgnoreCase("Set-Cookie")) {
-                each.notMapped("fields of responses cannot be removed; remove them at the origin");
+                rules.response(rule, scope, base, each);
             }
         }
         for (Directive each : scope.all("proxy_pass_header", "grpc_pass_header")) {
             if (!each.isHandled()) {
                 each.note("fields of origins are passed on by default");
+            }
+        }
+    }
+
+    /** Translates the fields of responses that the proxy gives itself, except Content-Type. */
+    void answers(Scope scope, UrlBase base, DraftNode rule) {
+        for (Directive each : scope.all("add_header")) {
+            if (!AnswerRule.isType(each) && !each.arg(0).equalsIgnoreCase("Strict-Transport-Security")) {
+                rules.response(rule, scope, base, each);
             }
         }
     }
@@ -132,6 +138,15 @@ final class Headers {
         } else if (text.contains("preload")) {
             each.notMapped("preload needs includeSubDomains and a max-age of at least 365 days");
         }
+    }
+
+    /**
+     * Writes the changed fields into the remap rules, or into {@code rules} for all requests.
+     *
+     * @param common blocks whose directives all requests inherit
+     */
+    void writeRules(Draft draft, List<Directive> common) {
+        rules.write(draft, common);
     }
 
     /** Writes the fields that inform origins about clients. Only the fields in the configuration are sent by nginx. */

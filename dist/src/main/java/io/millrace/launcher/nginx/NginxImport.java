@@ -84,7 +84,8 @@ public final class NginxImport {
         new Listeners(workspace, servers.all()).write();
         RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, General.inactive(http));
         servers.all().forEach(rules::add);
-        rules.finish();
+        boolean single = servers.all().size() == 1;
+        rules.finish(single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
         upstreams.finish();
         if (!rules.proxied().isEmpty()) {
             headers.finish(workspace.draft());

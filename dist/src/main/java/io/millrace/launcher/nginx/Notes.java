@@ -104,8 +104,14 @@ final class Notes {
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
         put(
                 MISSING,
-                "lifetimes in responses cannot be changed for clients; set them at the origin",
-                "expires add_trailer");
+                "write a rule with set_response_header: {Cache-Control: max-age=SECONDS}; Expires cannot be computed",
+                "expires");
+        put(MISSING, "responses get no trailer fields", "add_trailer");
+        put(
+                MISSING,
+                "write a rule with set_response_header, remove_response_header, set_request_header or"
+                        + " remove_request_header",
+                "more_set_headers more_clear_headers more_set_input_headers more_clear_input_headers");
         put(MISSING, "contents are not changed", """
                 sub_filter sub_filter_once sub_filter_types charset source_charset image_filter proxy_cookie_domain
                 proxy_cookie_path proxy_cookie_flags sub_filter_last_modified userid""");

@@ -121,11 +121,18 @@ final class Redirects {
                         && each.children("return").stream().anyMatch(one -> of(one) != null));
     }
 
-    /** Returns true if a server redirects any of its paths. */
+    /**
+     * Returns true if a server redirects any of its paths by a rule of its own. Below a mapped {@code location /}, the
+     * rule for that location has the redirections.
+     */
     static boolean isAny(Scope server) {
-        boolean below = server.own("location").stream()
-                .flatMap(each -> each.children().stream())
-                .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
+        boolean maps = server.own("location").stream()
+                .anyMatch(each ->
+                        each.text().equals("/") && !each.children("proxy_pass").isEmpty());
+        boolean below = !maps
+                && server.own("location").stream()
+                        .flatMap(each -> each.children().stream())
+                        .anyMatch(each -> List.of("return", "rewrite").contains(each.name()) && of(each) != null);
         return below || isWhole(server);
     }
 

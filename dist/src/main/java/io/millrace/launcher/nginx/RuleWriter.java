@@ -9,8 +9,10 @@ import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,9 @@ final class RuleWriter {
 
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
+
+    /** Redirections in {@code rules}, by the first URL of the remap rule that maps their requests. */
+    private final Map<String, List<RedirectRule>> redirections = new HashMap<>();
 
     /**
      * Creates a writer.
@@ -84,19 +89,21 @@ final class RuleWriter {
             return;
         }
         Directive refusal = AccessPlan.refusal(scope);
-        if (refusal != null) {
-            if (base.isAny()) {
-                refusal.note("requests without a rule are answered with 404");
-            } else {
-                deny(base, "/", refusal, "requests are answered with 403");
-            }
+        Directive answer = AnswerRule.of(scope);
+        if (refusal != null && base.isAny()) {
+            refusal.note("requests without a rule are answered with 404");
+            return;
+        }
+        if (refusal != null && isDenial(refusal)) {
+            deny(base, "/", refusal, "requests are answered with 403");
+            return;
+        }
+        if (answer != null) {
+            answer(base, "/", scope, answer);
             return;
         }
         for (Directive each : scope.own("rewrite")) {
-            Redirect found = Redirects.of(each);
-            if (found != null && found.prefix() != null && !found.prefix().equals("/")) {
-                redirectUnlessMapped(server, base, found.prefix(), found, locations, null);
-            }
+            serverRewrite(server, base, each, locations);
         }
         Set<String> paths = new HashSet<>();
         for (Location location : locations) {
@@ -105,6 +112,48 @@ final class RuleWriter {
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
             denyOtherPaths(base, paths);
         }
+    }
+
+    /** Plans the redirections of a {@code rewrite} directive outside of locations. */
+    private void serverRewrite(Server server, UrlBase base, Directive rewrite, List<Location> locations) {
+        Redirect found = Redirects.of(rewrite);
+        if (found != null && found.prefix() != null && !found.prefix().equals("/")) {
+            redirectUnlessMapped(server, base, found.prefix(), found, locations, null);
+            return;
+        }
+        RedirectRule rule = found == null ? RedirectRule.ofRewrite(rewrite, base, serverName(server)) : null;
+        if (rule != null) {
+            for (Location each : locations) {
+                if (each.isPath() && isMapping(server, each)) {
+                    addRedirection(base, each, rule);
+                }
+            }
+        }
+    }
+
+    private void addRedirection(UrlBase base, Location within, RedirectRule rule) {
+        redirections
+                .computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
+                .add(rule);
+    }
+
+    private static String serverName(Server server) {
+        String name = server.names().isEmpty() ? "" : server.names().get(0);
+        return name.matches("[\\w.-]+") ? name : "";
+    }
+
+    /** Returns true if a filter answers as the directive: 403, or no response. */
+    private static boolean isDenial(Directive refusal) {
+        return List.of("403", "444").contains(refusal.arg(0));
+    }
+
+    private void answer(UrlBase base, String path, Scope scope, Directive source) {
+        source.markHandled();
+        planned.add(new Planned(base.rank(), node -> {
+            node.put(base.verb(), base.url(path));
+            AnswerRule.write(node, scope, source);
+            headers.answers(scope, base, node);
+        }));
     }
 
     /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
@@ -156,8 +205,7 @@ final class RuleWriter {
             }
             return;
         }
-        String name = server.names().isEmpty() ? "" : server.names().get(0);
-        String url = Redirects.url(redirect, base, name.matches("[\\w.-]+") ? name : "", path);
+        String url = Redirects.url(redirect, base, serverName(server), path);
         if (url == null) {
             redirect.source().notMapped("the target has variables that a redirection cannot have");
             return;
@@ -201,6 +249,14 @@ final class RuleWriter {
                     && each.isPath()
                     && path.startsWith(each.path())
                     && isMapping(server, each);
+            RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
+            if (rule != null) {
+                addRedirection(base, each, rule);
+                if (ownLocation != null) {
+                    ownLocation.source().markHandled().note("its requests use the rule for " + each.path());
+                }
+                return;
+            }
             if (maps) {
                 redirect.source()
                         .notMapped("the rule for " + each.path() + " precedes redirections below it; redirect at the"
@@ -217,6 +273,32 @@ final class RuleWriter {
                 path,
                 redirect,
                 ownLocation == null ? server.scope().block() : ownLocation.source());
+    }
+
+    /**
+     * Returns the redirection of paths below a mapped location. Returns null if it has no equivalent, or if another
+     * location has some of its paths.
+     */
+    private static @Nullable RedirectRule below(
+            Server server,
+            UrlBase base,
+            String path,
+            Redirect redirect,
+            List<Location> locations,
+            @Nullable Location own) {
+        String name = serverName(server);
+        Directive source = redirect.source();
+        if (source.name().equals("rewrite")) {
+            return RedirectRule.ofRewrite(source, base, name);
+        }
+        boolean exact = own != null && own.kind() == Kind.EXACT;
+        boolean shared = !exact
+                && locations.stream()
+                        .anyMatch(each -> !each.equals(own)
+                                && each.isPath()
+                                && each.path().length() > path.length()
+                                && each.path().startsWith(path));
+        return shared ? null : RedirectRule.ofReturn(source, base, name, path, exact);
     }
 
     private static boolean isMapping(Server server, Location location) {
@@ -256,7 +338,8 @@ final class RuleWriter {
             return;
         }
         Redirect redirect = redirectOf(location.scope());
-        if (redirect != null) {
+        boolean partly = redirect != null && isMapping(server, location) && isPart(redirect, location);
+        if (redirect != null && !partly) {
             String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
                     ? location.path()
                     : redirect.prefix();
@@ -266,13 +349,31 @@ final class RuleWriter {
         }
         Directive refusal = AccessPlan.refusal(location.scope());
         boolean closed = onlyDenies(location.scope());
-        if (refusal != null) {
+        Directive answer = AnswerRule.of(location.scope());
+        if (refusal != null && isDenial(refusal)) {
             deny(base, location.path(), refusal, "answered with 403");
+        } else if (answer != null) {
+            answer(base, location.path(), location.scope(), answer);
+        }
+        if (answer != null || refusal != null) {
             location.source().markHandled().became("remap");
             noteLongerPaths(location);
             return;
         }
+        for (Directive each : location.scope().own("rewrite")) {
+            RedirectRule rule = RedirectRule.ofRewrite(each, base, serverName(server));
+            if (rule != null) {
+                addRedirection(base, location, rule);
+            }
+        }
         proxy(server, base, location, closed);
+    }
+
+    /** Returns true if a redirection of a location is only for some of its paths. */
+    private static boolean isPart(Redirect redirect, Location location) {
+        String prefix = redirect.prefix();
+        return redirect.source().name().equals("rewrite")
+                && (redirect.exact() || (prefix != null && !location.path().startsWith(prefix)));
     }
 
     private static void noteLongerPaths(Location location) {
@@ -381,7 +482,9 @@ final class RuleWriter {
         if (host != null) {
             host(host, rule, pristine, literal);
         }
-        headers.requests(scope, node);
+        redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
+        headers.requests(scope, base, node);
+        headers.responses(scope, base, node, workspace.draft());
         if (target.grpc()) {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
@@ -581,6 +684,12 @@ final class RuleWriter {
             return;
         }
         target.source().note("the same origin as for " + wider.path());
+        for (Directive each : scope.own("add_header", "proxy_hide_header")) {
+            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")) {
+                each.notMapped("the location shares the rule for " + wider.path()
+                        + "; write an element of rules with when: path =~ and the expression of the location");
+            }
+        }
         cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
     }
 
@@ -620,8 +729,12 @@ final class RuleWriter {
         valid.entry().note("the lifetime holds for all responses, in nginx for those without a lifetime of their own");
     }
 
-    /** Writes all planned rules. */
-    void finish() {
+    /**
+     * Writes all planned rules.
+     *
+     * @param common blocks whose directives all requests inherit
+     */
+    void finish(List<Directive> common) {
         planned.sort(Comparator.comparingInt(Planned::rank));
         for (Planned each : planned) {
             each.content().accept(workspace.draft().root().element("remap"));
@@ -631,9 +744,7 @@ final class RuleWriter {
         for (Planned each : reversed) {
             each.content().accept(workspace.draft().root().element("remap"));
         }
-        for (Scope scope : proxied) {
-            Headers.responses(scope, workspace.draft());
-        }
+        headers.writeRules(workspace.draft(), common);
         settings.write(workspace.draft());
     }
 

@@ -89,9 +89,7 @@ final class Settings {
                 url_rewrite_program redirect_program url_rewrite_children url_rewrite_access url_rewrite_host_header
                 store_id_program store_id_access store_id_children storeurl_rewrite_program url_rewrite_bypass
                 redirect_children location_rewrite_program""");
-        put(MISSING, "fields of requests and responses cannot be changed", """
-                request_header_access reply_header_access request_header_replace reply_header_replace header_access
-                header_replace request_header_add reply_header_add note""");
+        put(MISSING, "messages have no annotations", "note");
         put(MISSING, "TLS of clients is not intercepted", """
                 ssl_bump sslcrtd_program sslcrtd_children sslproxy_cert_error sslproxy_cert_adapt
                 tls_outgoing_options sslproxy_session_cache_size ssl_engine on_unsupported_protocol

@@ -50,6 +50,7 @@ public final class SquidImport {
         }
         peers.parents();
         Refresh.read(workspace, lines);
+        new HeaderImport(draft.root(), acls).read(lines);
         new Settings(workspace).read(lines, acls);
         peers.finish();
         defaults(draft);

@@ -22,6 +22,7 @@ final class Plan {
     private final Vcl vcl;
     private final Set<String> written = new LinkedHashSet<>();
     private final Set<String> filters = new LinkedHashSet<>();
+    private final FieldRules fields;
     /** True if the built-in VCL, which passes requests with Cookie, is reached. */
     private boolean builtInReached = true;
     /** True if vcl_recv passes requests with Cookie. */
@@ -30,6 +31,7 @@ final class Plan {
     Plan(Workspace workspace, Vcl vcl) {
         this.workspace = workspace;
         this.vcl = vcl;
+        fields = new FieldRules(this);
     }
 
     Workspace workspace() {
@@ -38,6 +40,11 @@ final class Plan {
 
     Vcl vcl() {
         return vcl;
+    }
+
+    /** The translator of changed header fields. */
+    FieldRules fields() {
+        return fields;
     }
 
     /** Returns true if requests with Cookie bypass the cache. Either vcl_recv or the built-in VCL passes them. */

@@ -33,6 +33,7 @@ final class RecvPlan extends Walker {
 
     private final Plan plan;
     private final Backends backends;
+    private final SynthRules synthRules;
     private final List<Route> routes = new ArrayList<>();
     /** Kinds of requests whose cookies vcl_recv removes. */
     private final Set<String> dropped = new LinkedHashSet<>();
@@ -47,6 +48,7 @@ final class RecvPlan extends Walker {
         super(plan.vcl());
         this.plan = plan;
         this.backends = backends;
+        synthRules = new SynthRules(plan);
         defaultBackend = backends.defaultBackend();
     }
 
@@ -106,6 +108,7 @@ final class RecvPlan extends Walker {
             case "C" -> each.notMapped("Millrace runs no code in C");
             default -> each.notMapped("the function has no equivalent");
         }
+        plan.fields().changes(each);
     }
 
     private void action(Statement each, List<Condition> around) {
@@ -202,8 +205,8 @@ final class RecvPlan extends Walker {
             each.note("Millrace answers purges itself");
         } else if (status.equals("400") || "PRI".equals(method)) {
             each.note("invalid requests are refused in any case");
-        } else if (status.matches("3\\d\\d|7\\d\\d") || each.value().contains("http")) {
-            each.notMapped("a redirection cannot precede the rule that maps all paths; redirect at the origin");
+        } else if (status.matches("3\\d\\d|[67]\\d\\d") || each.value().contains("http")) {
+            synthRules.redirect(each, reached(), status);
         } else if (!match.clients().isEmpty()
                 && match.urls().isEmpty()
                 && match.hosts().isEmpty()) {
@@ -215,15 +218,10 @@ final class RecvPlan extends Walker {
             }
         } else if (match.isMethod() && status.matches("4\\d\\d")) {
             methods(each, match);
-        } else if (status.equals("200")) {
-            each.notMapped("answers without an origin have no equivalent; the admin API has /readyz");
         } else if (status.startsWith("4") && match.isUrl() && route(match, DENIED, each)) {
             each.note("answered with 403");
-        } else if (status.startsWith("4")) {
-            each.notMapped("the requests are not refused");
+        } else if (!synthRules.answer(each, reached(), status) && status.startsWith("4")) {
             plan.workspace().warn("requests that vcl_recv refuses reach the origin: see the lines of return (synth)");
-        } else {
-            each.notMapped("answers without an origin have no equivalent");
         }
     }
 
@@ -265,7 +263,7 @@ final class RecvPlan extends Walker {
                 each.note("origins get the field by default");
             default -> {
                 if (target.startsWith("req.http.")) {
-                    each.notMapped("fields of requests cannot be set");
+                    plan.fields().write(each, reached());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -287,7 +285,7 @@ final class RecvPlan extends Walker {
                     "req.http.x-rewrite-url" ->
                 each.note("such fields of clients are removed, except for access.trusted_proxies");
             case "req.http.range" -> plan.set("cache.range.write", "true", each.markHandled());
-            default -> each.notMapped("fields of requests cannot be removed");
+            default -> plan.fields().write(each, reached());
         }
     }
 

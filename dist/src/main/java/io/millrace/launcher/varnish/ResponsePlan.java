@@ -58,7 +58,7 @@ final class ResponsePlan extends Walker {
                 each.note("purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
-                    each.notMapped("fields of responses cannot be set; set them at the origin");
+                    plan.fields().write(each, reached());
                 } else {
                     each.notMapped("'" + each.target() + "' has no equivalent");
                 }
@@ -172,9 +172,7 @@ final class ResponsePlan extends Walker {
                     each.note("the field is left out of all stored responses");
                 }
             }
-            case "beresp.http.cache-control", "beresp.http.pragma", "beresp.http.expires" ->
-                each.notMapped("lifetimes in responses cannot be removed; cache_rules[].ttl_in_cache overrides them");
-            default -> each.notMapped("fields of responses cannot be removed; remove them at the origin");
+            default -> plan.fields().write(each, reached());
         }
     }
 

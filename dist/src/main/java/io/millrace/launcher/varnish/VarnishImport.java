@@ -63,6 +63,7 @@ public final class VarnishImport {
         ResponsePlan response = new ResponsePlan(plan);
         response.walk("vcl_backend_response");
         response.walk("vcl_fetch");
+        fetch("vcl_backend_fetch");
         deliver();
         for (Map.Entry<String, List<Statement>> each : vcl.subs().entrySet()) {
             addRemainingNotes(each.getKey(), each.getValue());
@@ -205,6 +206,18 @@ public final class VarnishImport {
         }.walk("vcl_hash");
     }
 
+    /** Translates changed fields of requests to origins. */
+    private void fetch(String sub) {
+        new Walker(plan.vcl()) {
+            @Override
+            void statement(Statement each, List<Condition> around) {
+                if (each.target().toLowerCase(Locale.ROOT).matches("bereq\\.http\\.(?!host$).*")) {
+                    plan.fields().write(each, reached());
+                }
+            }
+        }.walk(sub);
+    }
+
     private void deliver() {
         new Walker(plan.vcl()) {
             @Override
@@ -215,6 +228,10 @@ public final class VarnishImport {
                     each.note("responses are delivered by default");
                 } else if (each.kind().startsWith("std.")) {
                     each.note("the access log has the result of each request");
+                } else if (List.of("set", "unset").contains(each.kind())
+                        && !target.matches("resp\\.http\\.(via|server|x-varnish|x-url|x-host|xkey)")
+                        && plan.fields().writeIfPossible(each, reached())) {
+                    each.markHandled();
                 } else if (!unset && target.matches("resp\\.http\\.x-(varnish-)?(cache|served-by|hits|age).*")) {
                     each.note("Cache-Status in responses has the result of the cache lookup");
                 } else if (unset && target.equals("resp.http.via")) {
@@ -224,10 +241,7 @@ public final class VarnishImport {
                 } else if (unset && target.matches("resp\\.http\\.(x-varnish|x-url|x-host|x-cache.*|xkey)")) {
                     each.note("Millrace does not send the field");
                 } else {
-                    each.notMapped(
-                            unset
-                                    ? "fields of responses cannot be removed; remove them at the origin"
-                                    : "responses cannot be changed when they are sent");
+                    plan.fields().write(each, reached());
                 }
             }
         }.walk("vcl_deliver");

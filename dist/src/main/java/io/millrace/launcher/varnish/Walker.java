@@ -17,6 +17,9 @@ abstract class Walker {
     private int calls;
     private int chains;
     private int chain;
+    private List<Condition> exact = List.of();
+    /** Negations of the conditions under which an earlier statement ended the subroutine. */
+    private final List<Condition> continued = new ArrayList<>();
 
     Walker(Vcl vcl) {
         this.vcl = vcl;
@@ -31,7 +34,25 @@ abstract class Walker {
 
     /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
-        block(vcl.sub(sub), List.of());
+        continued.clear();
+        block(vcl.sub(sub), List.of(), List.of());
+    }
+
+    /**
+     * The conditions under which a statement is reached.
+     *
+     * @param branches conditions of the enclosing blocks, and the negations of their earlier branches
+     * @param continued negations of the conditions of earlier {@code return} statements
+     */
+    record Reached(List<Condition> branches, List<Condition> continued) {}
+
+    /**
+     * Conditions under which the present statement is reached. They include the negations of earlier branches, which
+     * {@link #statement} does not get for {@code elsif}.
+     */
+    final Reached reached() {
+        return new Reached(
+                exact, continued.stream().filter(each -> !exact.contains(each)).toList());
     }
 
     /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
@@ -39,7 +60,7 @@ abstract class Walker {
         return chain;
     }
 
-    private void block(List<Statement> statements, List<Condition> around) {
+    private void block(List<Statement> statements, List<Condition> around, List<Condition> reached) {
         List<Condition> before = new ArrayList<>();
         int outer = chain;
         int own = chain;
@@ -50,28 +71,46 @@ abstract class Walker {
                     own = ++chains;
                 }
                 List<Condition> inner = new ArrayList<>(around);
+                List<Condition> exactly = new ArrayList<>(reached);
+                before.forEach(one -> exactly.add(new Condition.Not(one)));
                 Condition condition = each.condition();
                 if (condition == null) {
                     before.forEach(one -> inner.add(new Condition.Not(one)));
                 } else {
                     inner.add(condition);
+                    exactly.add(condition);
                     before.add(condition);
                 }
                 if (!each.isHandled()) {
                     each.note("see the statements in the block");
                 }
                 chain = own;
-                block(each.body(), inner);
+                block(each.body(), inner, exactly);
                 chain = outer;
             } else if (each.kind().equals("call")) {
-                call(each, around);
+                call(each, around, reached);
             } else {
+                exact = reached;
                 statement(each, around);
+                addReturn(each, reached);
             }
         }
     }
 
-    private void call(Statement call, List<Condition> around) {
+    /** Records a conditional {@code return}. An own response needs no record, since no later statement can change it. */
+    private void addReturn(Statement each, List<Condition> reached) {
+        boolean ends = each.kind().equals("return")
+                && !List.of("synth", "purge", "fail", "error").contains(each.target());
+        if (ends && !reached.isEmpty()) {
+            Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
+            Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
+            if (!continued.contains(negation)) {
+                continued.add(negation);
+            }
+        }
+    }
+
+    private void call(Statement call, List<Condition> around, List<Condition> reached) {
         if (!vcl.subs().containsKey(call.target())) {
             call.notMapped("no subroutine has this name");
         } else if (calls >= CALLS_MAX) {
@@ -79,7 +118,7 @@ abstract class Walker {
         } else {
             call.note("see the statements of the subroutine");
             calls++;
-            block(vcl.sub(call.target()), around);
+            block(vcl.sub(call.target()), around, reached);
             calls--;
         }
     }

@@ -1,0 +1,193 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.draft.Draft;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The writer of {@code rules} that change header fields. Changes that are the same for all remap rules are written
+ * once, for all requests. Confined to one thread.
+ */
+final class FieldRules {
+    /** Statuses for which {@code add_header} without {@code always} has an effect. */
+    private static final String STATUSES = "status in (200, 201, 204, 206, 301, 302, 303, 304, 307, 308)";
+
+    /**
+     * A change of one field.
+     *
+     * @param when condition; empty if there is none
+     * @param key key of the action, such as {@code add_response_header}
+     * @param value new value; empty if the field is removed
+     */
+    private record Change(String when, String key, String name, String value) {}
+
+    /** The changes of one remap rule, with their directives. */
+    private record Changes(
+            DraftNode node, Map<Change, List<Directive>> requests, Map<Change, List<Directive>> responses) {}
+
+    private final Map<DraftNode, Changes> all = new LinkedHashMap<>();
+
+    private Changes of(DraftNode node) {
+        return all.computeIfAbsent(node, key -> new Changes(key, new LinkedHashMap<>(), new LinkedHashMap<>()));
+    }
+
+    /** Adds a rule that leads to an origin. Without it, {@link #write} may apply changes of others to its requests. */
+    void add(DraftNode node) {
+        of(node);
+    }
+
+    /** Sets a field of requests to origins; an empty value removes it. */
+    void request(DraftNode node, Scope scope, UrlBase base, Directive source) {
+        String name = source.arg(0);
+        if (!RuleTexts.isFieldName(name)) {
+            source.notMapped("the importer cannot write this field name; write a rule with set_request_header");
+        } else if (source.arg(1).isEmpty()) {
+            put(of(node).requests, new Change("", "remove_request_header", name, ""), source);
+        } else {
+            Map<String, String> values = values(source.arg(1), scope, base);
+            if (values == null) {
+                source.notMapped(RuleTexts.CONSTANT + ", or write set_request_header for each value with a condition");
+                return;
+            }
+            values.forEach((when, value) ->
+                    put(of(node).requests, new Change(when, "set_request_header", name, value), source));
+        }
+    }
+
+    /** Removes a field of responses. */
+    void hide(DraftNode node, Directive source) {
+        if (RuleTexts.isFieldName(source.arg(0))) {
+            put(of(node).responses, new Change("", "remove_response_header", source.arg(0), ""), source);
+        } else {
+            source.notMapped("the importer cannot write this field name; write a rule with remove_response_header");
+        }
+    }
+
+    /** Adds a field to responses. */
+    void response(DraftNode node, Scope scope, UrlBase base, Directive source) {
+        String name = source.arg(0);
+        if (!RuleTexts.isFieldName(name)) {
+            source.notMapped("the importer cannot write this field name; write a rule with add_response_header");
+            return;
+        }
+        if (source.arg(1).isEmpty()) {
+            source.note("nginx adds no field with an empty value");
+            return;
+        }
+        Map<String, String> values = values(source.arg(1), scope, base);
+        if (values == null) {
+            source.notMapped(RuleTexts.CONSTANT + ", or write add_response_header for each value with a condition");
+            return;
+        }
+        boolean always = source.args().size() > 2 && source.lastArg().equals("always");
+        // nginx replaces these fields; it adds all others to those of the origin.
+        boolean replaces = name.equalsIgnoreCase("ETag") || name.equalsIgnoreCase("Last-Modified");
+        String key = replaces ? "set_response_header" : "add_response_header";
+        values.forEach((when, value) -> {
+            String both = always ? when : when.isEmpty() ? STATUSES : when + " && " + STATUSES;
+            put(of(node).responses, new Change(both, key, name, value), source);
+        });
+    }
+
+    private static void put(Map<Change, List<Directive>> changes, Change change, Directive source) {
+        source.markHandled();
+        changes.computeIfAbsent(change, key -> new ArrayList<>()).add(source);
+    }
+
+    /** Returns the values of a text by condition. Returns null if it has variables that cannot be written. */
+    private static @Nullable Map<String, String> values(String text, Scope scope, UrlBase base) {
+        String value = scope.expand(text).replaceAll("\\$\\{(\\w+)}", "\\$$1");
+        if (!base.isEverything() && !base.expression()) {
+            value = value.replaceAll("\\$host\\b", base.host());
+        }
+        if (!base.scheme().isEmpty()) {
+            value = value.replaceAll("\\$scheme\\b", base.scheme());
+        }
+        Map<String, String> values = new LinkedHashMap<>();
+        if (value.matches("(?s).*\\$scheme\\b.*")) {
+            for (String scheme : List.of("http", "https")) {
+                values.put("scheme == \"" + scheme + "\"", value.replaceAll("\\$scheme\\b", scheme));
+            }
+        } else {
+            values.put("", value);
+        }
+        return values.values().stream().anyMatch(each -> each.contains("$")) ? null : values;
+    }
+
+    /**
+     * Writes the changes into the remap rules, or into {@code rules} for all requests if they are the same everywhere.
+     *
+     * @param common blocks whose directives all requests inherit
+     */
+    void write(Draft draft, List<Directive> common) {
+        List<Changes> rules = List.copyOf(all.values());
+        if (rules.isEmpty()) {
+            return;
+        }
+        Changes first = rules.get(0);
+        boolean sameRequests = rules.size() > 1
+                && rules.stream().allMatch(each -> each.requests.keySet().equals(first.requests.keySet()));
+        boolean inherited = first.responses.values().stream()
+                .flatMap(List::stream)
+                .allMatch(each ->
+                        common.stream().anyMatch(block -> block.children().contains(each)));
+        boolean sameResponses = inherited
+                && rules.stream().allMatch(each -> each.responses.keySet().equals(first.responses.keySet()));
+        Map<Change, List<Directive>> requests = new LinkedHashMap<>();
+        Map<Change, List<Directive>> responses = new LinkedHashMap<>();
+        for (Changes each : rules) {
+            collect(each.requests, sameRequests ? requests : null, each.node);
+            collect(each.responses, sameResponses ? responses : null, each.node);
+        }
+        write(draft.root(), requests);
+        write(draft.root(), responses);
+    }
+
+    private static void collect(
+            Map<Change, List<Directive>> changes, @Nullable Map<Change, List<Directive>> shared, DraftNode node) {
+        if (shared == null) {
+            write(node, changes);
+        } else {
+            changes.forEach((change, sources) ->
+                    shared.computeIfAbsent(change, key -> new ArrayList<>()).addAll(sources));
+        }
+    }
+
+    /** Writes changes as few elements of {@code rules}. An element has one condition, and each name once. */
+    private static void write(DraftNode into, Map<Change, List<Directive>> changes) {
+        DraftNode rule = null;
+        String when = "";
+        Set<String> names = new HashSet<>();
+        List<String> removed = new ArrayList<>();
+        for (Map.Entry<Change, List<Directive>> each : changes.entrySet()) {
+            Change change = each.getKey();
+            if (rule == null || !when.equals(change.when) || !names.add(change.key + change.name)) {
+                rule = into.element("rules").optional();
+                when = change.when;
+                names.clear();
+                names.add(change.key + change.name);
+                removed.clear();
+                if (!when.isEmpty()) {
+                    rule.put("when", when);
+                }
+            }
+            boolean removes = change.key.startsWith("remove_");
+            if (removes) {
+                removed.add(change.name);
+            }
+            DraftNode written = removes
+                    ? rule.putWords(change.key, removed)
+                    : rule.put(change.key + "." + change.name, change.value);
+            each.getValue().forEach(source -> written.from(source.entry()));
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.varnish.syntax.Condition;
+import io.millrace.launcher.varnish.syntax.Condition.Test;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The translator of VCL conditions to conditions of {@code rules}. Confined to one thread. */
+final class RuleCondition {
+    /** The parts of a regular expression that cannot match a question mark, so that it can be split at the query. */
+    private static final String WITHOUT_QUERY =
+            "(?:[A-Za-z0-9/_~%=&,:;@!-]|\\\\[./_+-]|[()|?*+]|\\(\\?[:i]|\\[[A-Za-z0-9/_-]+])*";
+
+    /** The end of an expression that permits any query after the path. */
+    private static final String ANY_QUERY = "(\\((\\?:)?\\\\\\?\\.\\*\\)\\?\\$|\\((\\?:)?\\\\\\?\\|\\$\\))$";
+
+    private final Plan plan;
+    /** Fields that statements changed, in lower case: {@code req.http.x}. Rules compare the unchanged fields. */
+    private final Set<String> changed;
+
+    private String problem = "";
+
+    RuleCondition(Plan plan, Set<String> changed) {
+        this.plan = plan;
+        this.changed = changed;
+    }
+
+    /** Note for a rule that also applies after an earlier return. */
+    static final String PARTIAL =
+            "the rule also applies to requests for which an earlier return ends the subroutine; exclude them in when";
+
+    /** The first test without an equivalent, after {@link #of} returned null. */
+    String problem() {
+        return problem;
+    }
+
+    /**
+     * A condition.
+     *
+     * @param text the text; empty if all requests meet it
+     * @param partial whether requests for which an earlier statement ended the subroutine meet it too
+     */
+    record When(String text, boolean partial) {}
+
+    /**
+     * Returns the condition under which a statement is reached. Returns null if it has no equivalent.
+     *
+     * @param shared whether the rule changes stored responses, so that its condition must not read the client
+     */
+    @Nullable
+    When of(Walker.Reached reached, boolean shared) {
+        List<Condition> all = new ArrayList<>(reached.branches());
+        all.addAll(reached.continued());
+        String whole = of(all);
+        String branches = of(reached.branches());
+        if (branches == null) {
+            return null;
+        }
+        boolean partial = whole == null || (shared && readsClient(whole) && !readsClient(branches));
+        return new When(whole == null || partial ? branches : whole, partial);
+    }
+
+    private static boolean readsClient(String condition) {
+        return condition.contains("request_header[") || condition.contains("client in");
+    }
+
+    /** Returns the condition for tests that must all be true; null if one of them has no equivalent. */
+    private @Nullable String of(List<Condition> around) {
+        problem = "";
+        List<String> parts = new ArrayList<>();
+        for (Condition each : around) {
+            String part = text(each);
+            if (part == null) {
+                return null;
+            }
+            parts.add(part);
+        }
+        return String.join(" && ", parts);
+    }
+
+    private @Nullable String text(Condition condition) {
+        if (condition instanceof Condition.Not not) {
+            String inner = text(not.inner());
+            return inner == null ? null : "!(" + inner + ")";
+        }
+        if (condition instanceof Test test) {
+            String text = test(test);
+            problem = text == null && problem.isEmpty() ? test.toString() : problem;
+            return text;
+        }
+        boolean any = condition instanceof Condition.Any;
+        List<Condition> parts =
+                condition instanceof Condition.Any one ? one.parts() : ((Condition.All) condition).parts();
+        List<String> texts = new ArrayList<>();
+        for (Condition part : parts) {
+            String text = text(part);
+            if (text == null) {
+                return null;
+            }
+            texts.add(text);
+        }
+        String joined = String.join(any ? " || " : " && ", texts);
+        return texts.size() > 1 ? "(" + joined + ")" : joined;
+    }
+
+    private @Nullable String test(Test test) {
+        String left = test.left().toLowerCase(Locale.ROOT);
+        if (left.equals("req.url") || left.equals("bereq.url")) {
+            return changed.contains("req.url") ? null : negatable(test, url(test));
+        }
+        if (left.equals("req.http.host") || left.equals("bereq.http.host")) {
+            String host = test.right().replaceAll(":\\d+$", "");
+            boolean upper = test.operator().endsWith("~") && !host.equals(host.toLowerCase(Locale.ROOT));
+            return changed.contains("req.http.host") || test.operator().isEmpty()
+                    ? null
+                    : compared("host", test, upper && !host.startsWith("(?i)") ? "(?i)" + host : host);
+        }
+        if (left.equals("req.method") || left.equals("bereq.method") || left.equals("req.request")) {
+            return compared("method", test, test.right());
+        }
+        if (left.equals("client.ip") || left.equals("remote.ip") || left.equals("std.ip(client.ip)")) {
+            return negatable(test, client(test));
+        }
+        if (left.equals("resp.status") || left.equals("beresp.status")) {
+            boolean number =
+                    test.operator().matches("==|!=|<=?|>=?") && test.right().matches("\\d{3}");
+            return number ? "status " + test.operator() + " " + test.right() : null;
+        }
+        if (left.equals("obj.hits")) {
+            String text = test.operator() + test.right();
+            boolean hit = List.of("", ">0", "!=0", ">=1").contains(text);
+            String cached = "cache in (\"hit\", \"stale\")";
+            return hit ? cached : List.of("!", "==0", "<1").contains(text) ? "!(" + cached + ")" : null;
+        }
+        return field(left, test);
+    }
+
+    private @Nullable String field(String left, Test test) {
+        String name = test.left().replaceAll(".*\\.http\\.", "");
+        String own = left.replace("bereq.http.", "req.http.").replace("beresp.http.", "resp.http.");
+        boolean request = own.startsWith("req.http.");
+        if ((!request && !own.startsWith("resp.http.")) || changed.contains(own) || !RuleTexts.isFieldName(name)) {
+            return null;
+        }
+        return compared(
+                (request ? "request_header[" : "response_header[") + RuleTexts.literal(name) + "]", test, test.right());
+    }
+
+    /** Returns the comparison of a field. A test without an operator holds if the field exists. */
+    private static @Nullable String compared(String field, Test test, String right) {
+        String literal = RuleTexts.literal(right);
+        boolean constant = test.quoted();
+        return switch (test.operator()) {
+            case "" -> field + " =~ \"\"";
+            case "!" -> "!(" + field + " =~ \"\")";
+            case "==", "!=" -> constant ? field + " " + test.operator() + " " + literal : null;
+            case "~" -> constant ? field + " =~ " + literal : null;
+            case "!~" -> constant ? "!(" + field + " =~ " + literal + ")" : null;
+            default -> null;
+        };
+    }
+
+    private static @Nullable String negatable(Test test, @Nullable String positive) {
+        return positive == null ? null : test.operator().startsWith("!") ? "!(" + positive + ")" : positive;
+    }
+
+    private @Nullable String client(Test test) {
+        List<String> addresses = test.operator().endsWith("~") && !test.quoted() ? plan.addresses(test.right()) : null;
+        if (addresses == null || addresses.isEmpty() || addresses.stream().anyMatch(each -> each.startsWith("~"))) {
+            return null;
+        }
+        plan.usedAcl(test.right(), "rules");
+        return addresses.stream().map(RuleTexts::literal).collect(Collectors.joining(", ", "client in (", ")"));
+    }
+
+    /** Returns the condition for a test of the URL, which in VCL contains the query. */
+    private static @Nullable String url(Test test) {
+        String right = test.right();
+        if (!test.quoted()) {
+            return null;
+        }
+        if (test.operator().equals("==") || test.operator().equals("!=")) {
+            int query = right.indexOf('?');
+            String path = query < 0 ? right : right.substring(0, query);
+            String rest = query < 0 ? "" : right.substring(query + 1);
+            return "(path == " + RuleTexts.literal(path) + " && query == " + RuleTexts.literal(rest) + ")";
+        }
+        if (!test.operator().endsWith("~")) {
+            return null;
+        }
+        String flag = right.startsWith("(?i)") ? "(?i)" : "";
+        String body = right.substring(flag.length());
+        boolean start = body.startsWith("^");
+        String bare = start ? body.substring(1) : body;
+        String open = bare.replaceAll(ANY_QUERY, "");
+        boolean ends = open.endsWith("$") && !open.endsWith("\\$");
+        String core = ends ? open.substring(0, open.length() - 1) : open.replaceAll("(?<!\\\\)\\.\\*$", "");
+        boolean beforeQuery = !open.equals(bare);
+        if (!core.matches(WITHOUT_QUERY) || (hasAlternatives(core) && (start || ends || beforeQuery))) {
+            return null;
+        }
+        String pattern = flag + (start ? "^" : "") + core + (ends || beforeQuery ? "$" : "");
+        String path = "path =~ " + RuleTexts.literal(pattern);
+        if (start) {
+            return ends ? "(" + path + " && query == \"\")" : path;
+        }
+        String query = "query =~ " + RuleTexts.literal(flag + open + (beforeQuery ? "(?:\\?.*)?$" : ""));
+        return ends ? "((" + path + " && query == \"\") || " + query + ")" : "(" + path + " || " + query + ")";
+    }
+
+    /** Returns true if an expression has alternatives outside of groups. */
+    private static boolean hasAlternatives(String expression) {
+        int depth = 0;
+        for (char c : expression.toCharArray()) {
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            if (c == '|' && depth == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,151 @@
+package io.millrace.launcher.varnish;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.varnish.syntax.Condition;
+import io.millrace.launcher.varnish.syntax.Condition.Test;
+import io.millrace.launcher.varnish.syntax.Statement;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The translator of {@code return (synth(…))} to {@code rules} that redirect or answer. Confined to one thread. */
+final class SynthRules {
+    /** Statements of a branch of vcl_synth that make a redirection. */
+    private record Branch(List<Statement> body, @Nullable Statement location, String status) {}
+
+    private static final String NO_LOCATION = "vcl_synth sets no Location for this status; write a rule with redirect";
+
+    private final Plan plan;
+    /** Statements that were translated. A condition with several alternatives is written once, as a whole. */
+    private final Set<Statement> done = new HashSet<>();
+
+    SynthRules(Plan plan) {
+        this.plan = plan;
+    }
+
+    /** Writes a redirection whose target vcl_synth sets. */
+    void redirect(Statement each, Walker.Reached reached, String code) {
+        if (!done.add(each)) {
+            return;
+        }
+        Branch branch = branch(plan.vcl().sub("vcl_synth"), code);
+        Statement location = branch == null ? null : branch.location;
+        if (branch == null || location == null) {
+            each.notMapped(NO_LOCATION);
+            return;
+        }
+        int comma = each.value().indexOf(',');
+        String reason = comma < 0 ? "" : each.value().substring(comma + 1).strip();
+        String to = target(location.value().equalsIgnoreCase("resp.reason") ? reason : location.value());
+        String status = branch.status.isEmpty() ? code : branch.status;
+        if (to == null || !List.of("301", "302", "307", "308").contains(status)) {
+            each.notMapped("write a rule with redirect: the target has variables or functions without an equivalent");
+            return;
+        }
+        DraftNode rule = rule(each, reached);
+        if (rule != null) {
+            rule.put("redirect.to", to);
+            rule.put("redirect.status", status);
+            branch.body.forEach(one -> one.markHandled().became("rules"));
+        }
+    }
+
+    /** Writes an answer without an origin. Returns false if the condition has no equivalent. */
+    boolean answer(Statement each, Walker.Reached reached, String status) {
+        if (!done.add(each)) {
+            return true;
+        }
+        if (!status.matches("[245]\\d\\d")) {
+            each.notMapped("rules answer with a constant status from 200 to 599");
+            return false;
+        }
+        DraftNode rule = rule(each, reached);
+        if (rule == null) {
+            return false;
+        }
+        rule.put("answer.status", status);
+        each.note("the content is one line with the status, or answer.body");
+        return true;
+    }
+
+    private @Nullable DraftNode rule(Statement each, Walker.Reached reached) {
+        RuleCondition conditions = plan.fields().conditions();
+        RuleCondition.When when = conditions.of(reached, false);
+        if (when == null) {
+            each.notMapped("'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand");
+            return null;
+        }
+        DraftNode rule =
+                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
+        if (!when.text().isEmpty()) {
+            rule.put("when", when.text());
+        }
+        if (when.partial()) {
+            each.notMapped(RuleCondition.PARTIAL);
+        }
+        return rule;
+    }
+
+    /** Returns the statements of vcl_synth for a status. Returns null if there are none. */
+    private static @Nullable Branch branch(List<Statement> statements, String code) {
+        for (Statement each : statements) {
+            if (each.condition() != null && isStatus(each.condition(), code)) {
+                Statement location = null;
+                String status = "";
+                for (Statement one : each.body()) {
+                    String target = one.target().toLowerCase(Locale.ROOT);
+                    location = one.kind().equals("set") && target.equals("resp.http.location") ? one : location;
+                    status = one.kind().equals("set") && target.equals("resp.status") ? one.value() : status;
+                }
+                return new Branch(each.body(), location, status);
+            }
+        }
+        return null;
+    }
+
+    private static boolean isStatus(Condition condition, String code) {
+        if (condition instanceof Condition.Any any) {
+            return any.parts().stream().anyMatch(each -> isStatus(each, code));
+        }
+        return condition instanceof Test test
+                && test.left().equalsIgnoreCase("resp.status")
+                && test.operator().equals("==")
+                && test.right().equals(code);
+    }
+
+    /** Converts the target of a redirection. Returns null if a part has no placeholder. */
+    static @Nullable String target(String source) {
+        StringBuilder to = new StringBuilder();
+        for (String part : parts(source)) {
+            String text = part.startsWith("\"") ? FieldRules.constant(part) : null;
+            if (text != null) {
+                to.append(text.replace("$", "$$"));
+            } else if (part.equalsIgnoreCase("req.http.host")) {
+                to.append("$host");
+            } else if (part.equalsIgnoreCase("req.url")) {
+                to.append("$path$query");
+            } else {
+                return null;
+            }
+        }
+        String target = to.toString();
+        return target.matches("(?i)https?://.+|/([^/].*)?|\\$path.*") ? target : null;
+    }
+
+    /** Splits a concatenation. A plus sign between its parts is optional. */
+    private static List<String> parts(String source) {
+        List<String> parts = new ArrayList<>();
+        Matcher part = Pattern.compile("\\G\\s*\\+?\\s*(\"[^\"]*\"|[^\\s\"+]+)").matcher(source);
+        int end = 0;
+        while (part.find()) {
+            parts.add(part.group(1));
+            end = part.end();
+        }
+        return source.substring(end).isBlank() ? parts : List.of("?");
+    }
+}
