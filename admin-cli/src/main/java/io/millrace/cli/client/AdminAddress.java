@@ -43,7 +43,7 @@ public sealed interface AdminAddress {
 
     /**
      * Parses an address. Accepts the path of a socket, a state directory with a socket in it, {@code unix:PATH},
-      * {@code http://HOST:PORT} and {@code https://HOST:PORT}.
+     * {@code http://HOST:PORT} and {@code https://HOST:PORT}.
      *
      * @throws IllegalArgumentException if the text is invalid; the message describes the problem
      */

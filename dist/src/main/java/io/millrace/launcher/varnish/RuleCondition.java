@@ -216,7 +216,8 @@ final class RuleCondition {
     /** Returns true if an expression has alternatives outside of groups. */
     private static boolean hasAlternatives(String expression) {
         int depth = 0;
-        for (char c : expression.toCharArray()) {
+        for (int i = 0; i < expression.length(); i++) {
+            char c = expression.charAt(i);
             depth += c == '(' ? 1 : c == ')' ? -1 : 0;
             if (c == '|' && depth == 0) {
                 return true;
