@@ -149,7 +149,7 @@ final class BodyBlocks {
     int openOf(Object writer) {
         int open = 0;
         for (int i = 0; i < inRam.size(); i++) {
-            open += inRam.get(i).submitted || !inRam.get(i).isOf(writer) ? 0 : 1;
+            open += inRam.get(i).submitted || !inRam.get(i).isLastWriter(writer) ? 0 : 1;
         }
         return open;
     }
@@ -158,7 +158,7 @@ final class BodyBlocks {
     void end(Object writer, BlockClaims claims) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
-            if (!block.submitted && !block.handOn(writer, claims)) {
+            if (!block.submitted && !block.writerEnded(writer, claims)) {
                 takeOut(block.number);
             }
         }

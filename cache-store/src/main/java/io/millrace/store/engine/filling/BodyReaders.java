@@ -3,7 +3,7 @@ package io.millrace.store.engine.filling;
 import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoredObject;
-import io.millrace.store.engine.filling.RangeWaiters.Verdict;
+import io.millrace.store.engine.filling.RangeWaiters.RangeState;
 import io.millrace.store.engine.filling.RangeWaiters.Waiter;
 import io.millrace.store.engine.object.BlockMap;
 import io.millrace.store.engine.object.ReadPool;
@@ -89,7 +89,7 @@ final class BodyReaders {
         List<Waiter> done;
         lock.lock();
         try {
-            done = waiters.settle(this::judge);
+            done = waiters.settle(this::check);
         } finally {
             lock.unlock();
         }
@@ -98,24 +98,24 @@ final class BodyReaders {
         }
     }
 
-    private Verdict judge(Waiter waiter) {
+    private RangeState check(Waiter waiter) {
         long end = blocksEnd(waiter.end);
         if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
-            return Verdict.HOPELESS;
+            return RangeState.UNAVAILABLE;
         }
         waiter.position = Math.max(waiter.position, blocks.readableUntil(waiter.position, end));
         if (waiter.position >= end) {
-            return Verdict.READABLE;
+            return RangeState.READABLE;
         }
         int limit = (int) ((end - 1) / blockBytes) + 1;
         for (int block = (int) (waiter.position / blockBytes); block < limit; ) {
             int next = claims.claimedUntil(blocks.firstNotOnDisk(block));
             if (next == block && !blocks.isWhole(block)) {
-                return claims.isExpected(block) ? Verdict.EXPECTED : Verdict.HOPELESS;
+                return claims.isExpected(block) ? RangeState.EXPECTED : RangeState.UNAVAILABLE;
             }
             block = Math.max(next, block + (next == block ? 1 : 0));
         }
-        return Verdict.EXPECTED;
+        return RangeState.EXPECTED;
     }
 
     /** Returns the end of the range, limited by the end of the body. */
