@@ -16,7 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The readers of a body that is being filled or partially stored: their reads and their waits for ranges.
+ * The reads of one incomplete body, and the readers that wait for its ranges.
+ *
+ * <p>An incomplete body is being filled or is partially stored.
  *
  * <p>Thread-safe: uses the body's lock, which is not held during I/O, copies or callbacks.
  */
@@ -84,7 +86,7 @@ final class BodyReaders {
         }
     }
 
-    /** Calls back the readers whose range is readable, or no longer expected. Call without holding the lock. */
+    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
     void settle() {
         List<Waiter> done;
         lock.lock();
@@ -98,6 +100,7 @@ final class BodyReaders {
         }
     }
 
+    /** Returns the state of the waiter's range, and advances the waiter's position past the readable bytes. */
     private RangeState check(Waiter waiter) {
         long end = blocksEnd(waiter.end);
         if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
@@ -118,13 +121,20 @@ final class BodyReaders {
         return RangeState.EXPECTED;
     }
 
-    /** Returns the end of the range, limited by the end of the body. */
+    /**
+     * Returns the end of the range, limited by the end of the body or, if its length is unknown, by the maximum number
+     * of blocks.
+     */
     private long blocksEnd(long end) {
         long most = body.length() >= 0 ? body.length() : (long) blockBytes * (Integer.MAX_VALUE - 1);
         return Math.min(end, most);
     }
 
-    /** Implements {@link StoredObject#read}, for the object with its head record at that location. */
+    /**
+     * Implements {@link StoredObject#read}.
+     *
+     * @param headLocation location of the head record of the object that is read
+     */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         ByteBuf found = null;
         DiskBlock wanted = null;
@@ -147,7 +157,10 @@ final class BodyReaders {
         }
     }
 
-    /** Handles a missing or damaged block: marks it as lost, unless it has another location by now. */
+    /**
+     * Handles a block that was found missing or damaged: marks it as lost, unless the block has another location by
+     * now.
+     */
     void gone(BlockMap map, DiskBlock read) {
         boolean same;
         lock.lock();

@@ -6,8 +6,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The representations being filled, and partial ones in use, by key. Removals and replacements of a key invalidate its
- * fills through this register.
+ * The register of fills by key: representations being filled, and partial ones in use.
+ *
+ * <p>Removals and replacements of a key invalidate its fills through this register.
  *
  * <p>Thread-safe.
  */
@@ -18,6 +19,7 @@ public final class FillRegister {
     /** The register's entry of one representation, which exists as long as its body is in use. */
     public static final class Ticket {
         private final long objectId;
+        /** The next ticket of the same key; null for the last. */
         private volatile @Nullable Ticket next;
         private volatile boolean settled;
         private volatile boolean replaced;
@@ -33,8 +35,8 @@ public final class FillRegister {
         }
 
         /**
-         * Marks the representation as stored under its key. From then on its replacement by another object invalidates
-         * the ticket.
+         * Marks the representation as stored under its key. If another object replaces it from then on, the ticket
+         * becomes invalid.
          */
         public void settle() {
             settled = true;
@@ -59,6 +61,7 @@ public final class FillRegister {
         }
     }
 
+    /** Adds a ticket for a new representation of the key. */
     Ticket begin(StoreKey key, long objectId) {
         Ticket ticket = new Ticket(objectId);
         fills.compute(key, (k, others) -> {
@@ -108,7 +111,10 @@ public final class FillRegister {
         }
     }
 
-    /** Passes every key that has a ticket during the whole call, and possibly other keys. */
+    /**
+     * Passes the keys with a ticket to the consumer: all keys that have one during the whole call, and possibly other
+     * keys.
+     */
     public void forEachKey(Consumer<StoreKey> consumer) {
         fills.keySet().forEach(consumer);
     }
