@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FillWriter<H> implements ObjectWriter<H> {
     /**
-     * Maximum number of blocks that a writer may have begun and not filled; it fails beyond that. Each such block has a
-     * buffer, so without a limit a body that is written in scattered ranges could use much memory.
+     * Maximum number of unfinished blocks per writer, which fails beyond that. Each unfinished block has a buffer.
+     * Without a limit, a body that is written in scattered ranges could use much memory.
      */
     private static final int OPEN_BLOCKS_MAX = 8;
     /**
@@ -68,7 +68,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
      * written.
      */
     private int submittedCount;
-    /** True if the volume's policy did not admit the object, whose body is longer than one block. */
+    /**
+     * True if the volume's policy did not admit the object. The policy is asked only about bodies of more than one
+     * block.
+     */
     private boolean refused;
 
     private record Waiter(Executor replyOn, Runnable callback) {}
@@ -177,7 +180,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     /**
-     * Switches the body to storage in blocks, so that block 0 is written before the end of the body. First asks the
+     * Switches the body to storage in blocks. Block 0 can then be written before the end of the body. First asks the
      * volume's admission policy about a new object. If the policy refuses, the writer fails before any block is
      * written.
      */
@@ -192,7 +195,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     /**
-     * Returns true if far more bytes wait for the disk than {@link #isWritable} allows, because the caller ignored it.
+     * Returns true if far too many bytes wait for the disk. This happens only if the caller ignores {@link
+     * #isWritable}.
      */
     private boolean isOverrun() {
         Volume volume = target.volume();

@@ -129,8 +129,8 @@ final class HeadUpdates<H> {
     }
 
     /**
-     * Appends the new head to the log if the key still holds the object on this volume. Runs on the volume's thread.
-     * Returns true if the key held the object.
+     * Appends the new head to the log and returns true. Returns false without effect if the key no longer holds the
+     * object on this volume. Runs on the volume's thread.
      */
     private boolean appendHead(Volume volume, StoreObject<H> given, H newHead) throws IOException {
         BodyPlace body = loader.bodyPlace(volume, given.key(), given.objectId());
@@ -155,8 +155,8 @@ final class HeadUpdates<H> {
     }
 
     /**
-     * Returns the key's current object with the new head; null if the current object cannot be determined without a
-     * disk read. The caller releases the result.
+     * Returns the key's current object with the new head; the caller releases it. Returns null if the current object
+     * cannot be determined without a disk read.
      */
     private @Nullable StoreObject<H> withHead(
             StoreKey key, StoreObject<H> given, @Nullable StoreObject<H> current, @Nullable Volume volume, H newHead) {

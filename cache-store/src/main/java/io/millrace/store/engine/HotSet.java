@@ -89,7 +89,7 @@ final class HotSet<H> {
     /** Used by the housekeeping thread only; while {@link #busy}, by the loading task only. */
     private final LoadPace pace = new LoadPace(TICK_NANOS, Runtime.getRuntime().availableProcessors());
 
-    /** Loads an object from disk, like a request for an object that is not in RAM. */
+    /** Loads an object from disk into RAM, like a request for the object. */
     interface Loader<H> {
         /**
          * Returns the object of the key, retained for the caller. Returns null if the key does not have the given hash,
@@ -118,7 +118,7 @@ final class HotSet<H> {
         this.loader = loader;
     }
 
-    /** Begins to load the objects that the last run listed, and to save the list periodically. */
+    /** Begins to load the objects of the saved list, and to save the list periodically. */
     void start() {
         if (!volumes.isConfigured() || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
@@ -172,7 +172,7 @@ final class HotSet<H> {
         }
     }
 
-    /** Returns the hashes of hot objects in RAM, followed by the hashes that are not loaded yet. */
+    /** Returns the hashes to save: of hot objects in RAM, then those not loaded yet. */
     private long[] hashes() {
         List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
         long[] left = wanted;
@@ -235,8 +235,8 @@ final class HotSet<H> {
     }
 
     /**
-     * Returns true if a loading task may use an I/O thread now: always during faster loading, otherwise only while no
-     * other task waits for an I/O thread.
+     * Returns true if a loading task may use an I/O thread now. During faster loading it always may. Otherwise no other
+     * task may be waiting for an I/O thread.
      */
     private boolean mayRead() {
         return isHurried() || reads.isIdle();

@@ -117,7 +117,7 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Cancels tasks that have not begun and waits for the running one, so that no task changes state afterwards. A call
+     * Cancels tasks that have not begun, and waits for the running one. No task changes any state afterwards. A call
      * from a task returns without waiting.
      */
     void close() {

@@ -19,8 +19,8 @@ final class LoadPace {
     private static final int SAVED_TICKS = 12;
 
     /**
-     * Weight of a nanosecond in which a task waited for a processor; a nanosecond on the processor counts once.
-     * Example: with an allowance of a quarter of a processor, a task that waits as long as it runs uses a sixteenth.
+     * Weight of the time that a task waited for a processor, relative to its processor time. Example: with an allowance
+     * of a quarter of a processor, a task that waits as long as it runs uses a sixteenth.
      */
     private static final int WAIT_FACTOR = 3;
 

@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObjectChanges<H> {
     /**
-     * Maximum number of pending changes up to which removals are kept while the volumes are released to another store.
-     * The kept removals are applied when the volumes are taken back.
+     * Limit of pending changes while the volumes are released to another store. Removals up to this limit are kept, and
+     * applied when the volumes are taken back. Further removals are refused.
      */
     static final int DEFERRED_REMOVALS_MAX = 1 << 16;
 
@@ -153,7 +153,7 @@ final class ObjectChanges<H> {
         });
     }
 
-    /** Returns the change of the key that is not on disk yet; null if there is none. */
+    /** Returns the pending change of the key, which is not on disk yet; otherwise null. */
     @Nullable
     PendingChange<H> pending(StoreKey key) {
         return pending.get(key);
@@ -168,8 +168,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Passes the keys of pending changes to the consumer: all keys whose change is pending during the whole call, and
-     * possibly other keys.
+     * Passes the keys of pending changes to the consumer. These are all keys whose change is pending during the whole
+     * call, and possibly other keys.
      */
     void forEachPendingKey(Consumer<StoreKey> consumer) {
         pending.forEach((key, change) -> consumer.accept(key));
@@ -180,7 +180,7 @@ final class ObjectChanges<H> {
         return heads;
     }
 
-    /** Returns the part of the engine that encodes and decodes the heads of objects in RAM. */
+    /** Returns the part of the engine that encodes heads of objects in RAM. */
     EncodedHeads<H> encodedHeads() {
         return encodedHeads;
     }
@@ -209,8 +209,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores an object that fits in one record under its key, unless the key was removed since the fill began. If the
-     * volume does not admit the object, it is stored in RAM only.
+     * Stores an object that fits in one record under its key. No effect if the key was removed since the fill began. If
+     * the volume does not admit the object, it is stored in RAM only.
      *
      * @param head the decoded head; the object itself may hold it in encoded form only
      * @return whether the object was stored
@@ -222,8 +222,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores an object with its body in blocks under its key, unless the key was removed since the fill began. The
-     * volume must have admitted the object.
+     * Stores an object with its body in blocks under its key. No effect if the key was removed since the fill began.
+     * The volume must have admitted the object.
      *
      * @param write appends the object's head record
      * @return whether the object was stored
@@ -274,8 +274,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the time until which an object with this head is pinned, in seconds since the epoch; 0 for no pin or a
-     * null head.
+     * Returns the time until which an object with this head is pinned. The unit is seconds since the epoch; 0 for no
+     * pin or a null head.
      */
     long pinnedUntil(@Nullable H head) {
         return head == null ? 0 : codec.pinnedUntilSeconds(head);
@@ -376,7 +376,7 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Removes the key's object inside a change of the key: fails the fills, removes the object from RAM, and queues
+     * Removes the key's object inside a change of the key. Fails the fills, removes the object from RAM, and queues
      * tombstones. Returns the change that is pending afterwards; null for none.
      */
     private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
@@ -441,9 +441,10 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores an object that was read from disk in RAM, unless its key no longer holds it. Takes over a reference to the
-     * object. Returns the key's current object, retained; null if the key was removed. Also returns null for a partial
-     * object whose record is no longer the newest, because that record may lack blocks stored later.
+     * Stores an object that was read from disk in RAM, if it is current. Takes over a reference to the object.
+     *
+     * @return the key's current object, retained. Null if the key was removed. Also null for a partial object whose
+     *     record is no longer the newest, because that record may lack blocks stored later.
      */
     @Nullable
     StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {

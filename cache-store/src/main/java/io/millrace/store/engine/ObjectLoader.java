@@ -91,8 +91,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the key of the object at {@code location}; null if its segment was reclaimed or the record is not an
-     * object.
+     * Returns the key of the object whose record is at {@code location}. Returns null if the segment was reclaimed, or
+     * if the record has no head of an object.
      */
     static byte @Nullable [] keyAt(Volume volume, long location) throws IOException {
         int segment = Location.segment(location);
@@ -135,7 +135,7 @@ final class ObjectLoader<H> {
                 map, map.pinAndAdd(0, location), key, head, record.header().bodyLength(), place);
     }
 
-    /** Returns the object of a head record, whose body is in another record or in blocks. */
+    /** Returns the object of a head record. Its body is in another record or in blocks. */
     private @Nullable StoreObject<H> withBodyElsewhere(
             Volume volume, DiskRecord record, StoreKey key, ObjectPlace place) throws IOException {
         BodyPlace body = record.place();
@@ -176,8 +176,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Creates the object whose body is in the blocks of {@code map}, and takes over the map. Reads a short body into
-     * RAM. Returns null if {@code there} is false, because a block is missing.
+     * Creates an object with its body in the blocks of {@code map}. Takes over the map. Reads a short body into RAM.
+     * Returns null if {@code there} is false, because a block is missing.
      */
     private @Nullable StoreObject<H> withBlocks(
             BlockMap map, boolean there, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
@@ -212,8 +212,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the record of the key's current object on the volume, without its content, if the object has this id;
-     * otherwise null. The caller releases the record.
+     * Returns the record of the key's current object on the volume, without the record's content. Returns null if the
+     * key does not hold the object with this id. The caller releases the record.
      */
     @Nullable
     DiskRecord currentHead(Volume volume, StoreKey key, long objectId) throws IOException {
@@ -236,8 +236,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the place of the body of the key's current object on the volume, if the object has this id; otherwise
-     * null.
+     * Returns the place of the body of the key's current object on the volume. Returns null if the key does not hold
+     * the object with this id.
      */
     @Nullable
     BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe.
  */
 final class ObjectOpening<H> {
-    /** Maximum number of attempts to load an object whose location in the index changes at the same time. */
+    /** Maximum number of attempts to load an object that changes its location. */
     private static final int LOAD_TRIES = 3;
-    /** Maximum number of lookups for one open of a partial object whose head record is being replaced. */
+    /** Maximum number of lookups for a partial object whose head record is being replaced. */
     private static final int LOOKS_MAX = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
@@ -112,7 +112,7 @@ final class ObjectOpening<H> {
             }
         }
 
-        /** Looks up the key if the memory budget has room for the content; otherwise refuses the open. */
+        /** Looks up the key, or refuses the open if memory for the content is missing. */
         private void admitted() {
             if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
                 budget.refused(MemoryBudget.Part.READING);
@@ -153,7 +153,10 @@ final class ObjectOpening<H> {
             }
         }
 
-        /** Returns true if a volume with an incomplete index may hold the object, or a newer version. */
+        /**
+         * Returns true if a volume with an incomplete index may hold the object. Also true if that volume may hold a
+         * newer version than {@code found}.
+         */
         private boolean mustWait(@Nullable Found<H> found) {
             return volumes.isOpening()
                     && !changes.isSuspended()
@@ -196,8 +199,8 @@ final class ObjectOpening<H> {
     private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
 
     /**
-     * Loads the key's object from disk into RAM, if it is not there yet and memory is available. Returns the object,
-     * retained; otherwise null. Blocks on the disk.
+     * Loads the key's object from disk into RAM. Returns the object, retained. Returns null if it is in RAM already, is
+     * not found, or memory is not available. Blocks on the disk.
      */
     @Nullable
     StoreObject<H> loadForRam(StoreKey key) {
@@ -217,9 +220,9 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Stores the object found in RAM if it is short enough, and returns the key's current object, retained. If the head
-     * record of a partial object was replaced since the lookup, repeats the lookup, because the newer head record lists
-     * more blocks.
+     * Promotes the object that was found to RAM, and returns the key's current object, retained. If the head record of
+     * a partial object was replaced since the lookup, repeats the lookup, because the newer head record lists more
+     * blocks.
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
         Found<H> found = first;
@@ -259,9 +262,9 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Removes an object from its volume because another volume holds a newer object of the key. The tombstone of the
-     * older object is still queued, or it was lost when the process ended. Without this removal, a lookup would find
-     * the older object after the newer one is evicted.
+     * Removes an object because another volume holds a newer object of the key. The tombstone of the older object is
+     * still queued, or it was lost when the process ended. Without this removal, a lookup would find the older object
+     * after the newer one is evicted.
      */
     private void supersede(Found<H> older, StoreKey key) {
         older.object().release();

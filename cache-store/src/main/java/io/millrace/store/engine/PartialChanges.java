@@ -61,7 +61,7 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Stores an object whose first blocks are queued for the disk under its key, if the key holds no object.
+     * Stores an object, whose first blocks are queued, under its key. No effect if the key holds an object.
      *
      * @return whether the object was stored
      */
@@ -95,8 +95,8 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Rewrites the head record of a partial object with the list of blocks on disk, after the queued blocks are
-     * written. No effect if the key holds another object.
+     * Rewrites the head record of a partial object with the list of blocks on disk. The rewrite follows the blocks that
+     * are queued now. No effect if the key holds another object.
      *
      * @return whether the rewrite was queued
      */
@@ -173,8 +173,8 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Withdraws a new object: removes its blocks from the index, and the partial object from its key if it was stored
-     * there.
+     * Withdraws a new object, which could not be completed. Removes its blocks from the index, and the partial object
+     * from its key if it was stored there.
      *
      * @param published whether the partial object was stored under the key
      */
@@ -188,7 +188,7 @@ final class PartialChanges<H> {
         onVolume(target, object, working -> object.body().dropBlocks());
     }
 
-    /** Removes the published partial object from its key, unless the key holds another object by now. */
+    /** Removes a published partial object from its key. No effect if the key holds another object by now. */
     private void drop(FillTarget target, FillingObject<H> object) {
         StoreKey key = target.key();
         PendingChange<H> change = PendingChange.removed();

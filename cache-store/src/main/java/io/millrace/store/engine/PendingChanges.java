@@ -49,8 +49,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * One step in the sequence of a key's changes: receives the pending change, or null for none, and returns the new
-     * one.
+     * One step in the sequence of a key's changes. It receives the pending change, or null for none, and returns the
+     * new one.
      */
     interface Step<H> {
         @Nullable
@@ -58,7 +58,7 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Runs a step, which changes the key; no other step of the key runs at the same time. The step must not block or
+     * Runs a step that changes the key. No other step of the key runs at the same time. The step must not block or
      * change another key, because steps of other keys may wait for it.
      */
     void change(StoreKey key, Step<H> step) {
@@ -146,8 +146,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Queues a write that ends when its task has run; false if the volume did not accept it. Call inside a change of
-     * the key.
+     * Queues a write that ends when its task has run. Returns false if the volume did not accept it. Call inside a
+     * change of the key.
      */
     boolean enqueueAtOnce(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite.VolumeWrite write) {
         return enqueue(volume, key, change, new PendingWrite.AtOnce(key, write));
@@ -173,7 +173,7 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Ends the write on the volume's thread, after the log and the index were updated or the update failed. */
+    /** Ends a write on the volume's thread. The log and the index were updated, or the update failed. */
     private void settle(
             Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {

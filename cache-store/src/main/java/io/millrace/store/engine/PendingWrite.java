@@ -15,19 +15,19 @@ import org.jspecify.annotations.Nullable;
  * objects.
  */
 sealed interface PendingWrite {
-    /** The effect of a change on a volume's log and index; runs on the volume's thread. */
+    /** The effect of a change on a volume's log and index. It runs on the volume's thread. */
     @FunctionalInterface
     interface VolumeWrite {
         void apply(Volume volume) throws IOException;
     }
 
     /**
-     * Queues the write; {@code end} is called once, on the volume's thread, when the write has ended. If the volume
-     * does not accept it, returns false and never calls {@code end}.
+     * Queues the write. When the write has ended, {@code end} is called once, on the volume's thread. If the volume
+     * does not accept the write, returns false and never calls {@code end}.
      */
     boolean queue(Volume volume, Appended end);
 
-    /** Returns the heap bytes that the write retains until it ends, without those of the object. */
+    /** Returns the heap bytes that the write retains until it ends. Bytes of the object are not included. */
     default int heapBytes() {
         return 0;
     }
@@ -60,8 +60,8 @@ sealed interface PendingWrite {
     }
 
     /**
-     * A write of a complete object in one record, possibly in one batch with the next queued objects. Retains the
-     * decoded head until it ends.
+     * A write of a complete object in one record. The volume may combine it with the next queued objects in one batch.
+     * Retains the decoded head until it ends.
      */
     record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head, int heapBytes)
             implements PendingWrite {

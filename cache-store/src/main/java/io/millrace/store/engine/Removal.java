@@ -33,7 +33,7 @@ final class Removal<H> {
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     /** True if the key held an object before the removal. */
     private volatile boolean present;
-    /** True if the change stays pending after the reply, because this store's volumes do not have the tombstone. */
+    /** True if the change stays pending after the reply. The volumes do not have the tombstone then. */
     private volatile boolean refused;
     private boolean passedOn;
 
@@ -98,8 +98,8 @@ final class Removal<H> {
     }
 
     /**
-     * Returns true if the removal is for the successor, which owns the volumes and makes it durable. The change stays
-     * pending in this store.
+     * Returns true if the successor, which owns the volumes, makes the removal durable. The change stays pending in
+     * this store.
      */
     boolean isPassedOn() {
         return passedOn;

@@ -24,7 +24,9 @@ final class Scrubber {
     static final int SLICE_BYTES = 1 << 20;
     /** Bytes of memory reserved for a slice. */
     private static final int BUFFER_BYTES = 512 * 1024;
-    /** Pause if no record is due, the scrubber is disabled, or there is no memory to read. */
+    /**
+     * Pause while there is nothing to do. No record is due, the scrubber is disabled, or memory for a slice is missing.
+     */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** Value of {@link #pause} when no pause runs. */
     private static final long NONE = 0;

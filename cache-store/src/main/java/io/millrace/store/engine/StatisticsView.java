@@ -63,7 +63,7 @@ final class StatisticsView {
                         volume.pinsBroken()));
     }
 
-    /** Returns the statistics of a volume that is offline: it failed, or a command took it offline. */
+    /** Returns the statistics of an offline volume. It has failed, or a command took it offline. */
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
         OfflineVolume absence = slot.absence();
         return new StoreStatistics.Volume(

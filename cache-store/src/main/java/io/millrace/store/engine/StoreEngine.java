@@ -105,7 +105,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
      * Opens the volumes, creates missing ones, and starts the I/O threads. A volume that cannot be opened because of an
      * I/O error is reported offline and not used. If no volume is left, the store works in RAM only.
      *
-     * @throws IOException if another store holds the lease of one of the paths; the message names both
+     * @throws IOException if another store holds the lease of one of the paths; the message names the path and, if
+     *     known, the process that holds the lease
      */
     public static <H> CacheStore<H> open(StoreConfig config, HeadCodec<H> codec) throws IOException {
         return new StoreEngine<>(config, codec, new SystemFileIo());
@@ -336,8 +337,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bodyBytesMin} bytes even on a small
-     * volume.
+     * Like {@link #create(StoreKey, String)}, but with a body length that is always accepted.
+     *
+     * @param bodyBytesMin body length in bytes that is accepted even on a small volume
      */
     ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
         return writers.create(key, volumeName, bodyBytesMin);

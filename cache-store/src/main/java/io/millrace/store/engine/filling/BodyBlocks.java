@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
     /**
-     * Maximum length of a body that is copied to a larger buffer to make room for its encoded head. A longer body stays
-     * in its buffer, without that room.
+     * Maximum length of a body that is copied to make room for its head. A longer body stays in its buffer, although
+     * the encoded head does not fit behind it.
      */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
 
@@ -138,7 +138,10 @@ final class BodyBlocks {
         }
     }
 
-    /** Returns the position, at most {@code end}, up to which all bytes from {@code position} on can be read. */
+    /**
+     * Returns the end of the bytes that can be read without a gap from {@code position} on. The result is at most
+     * {@code end}.
+     */
     long readableUntil(long position, long end) {
         long at = position;
         while (at < end) {
@@ -158,7 +161,7 @@ final class BodyBlocks {
         return Math.min(at, end);
     }
 
-    /** Returns the number of unfinished blocks to which the writer was the last to add bytes. */
+    /** Returns the number of unfinished blocks to which this writer added the last bytes. */
     int openOf(Object writer) {
         int open = 0;
         for (int i = 0; i < inRam.size(); i++) {
@@ -207,7 +210,7 @@ final class BodyBlocks {
         return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
     }
 
-    /** Sets the bytes to keep free after a body of a single block, for its encoded head. */
+    /** Sets the number of bytes to keep free after a body of one block. The encoded head is written there. */
     void tail(int bytes) {
         tailBytes = bytes;
     }
@@ -289,7 +292,7 @@ final class BodyBlocks {
         return onDisk == null ? new BitSet() : onDisk.stored();
     }
 
-    /** Returns which blocks are on disk, in the form for a head record; null if there are none. */
+    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
     @Nullable
     BodyPlace place(long length) {
         if (onDisk == null || onDisk.count() == 0) {
@@ -300,8 +303,8 @@ final class BodyBlocks {
     }
 
     /**
-     * Returns bytes of the range that are in RAM, from its first byte on, retained for the caller; null if that byte is
-     * not in RAM.
+     * Returns the bytes in RAM from the first byte of the range on, retained for the caller. Returns null if the first
+     * byte is not in RAM. May return fewer bytes than the range has.
      */
     @Nullable
     ByteBuf inRam(long position, int count) {
@@ -315,7 +318,7 @@ final class BodyBlocks {
         return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
     }
 
-    /** Returns the part of the byte range in the range's first block, if that block is on disk; otherwise null. */
+    /** Returns the part of the byte range in its first block. Returns null if that block is not on disk. */
     @Nullable
     DiskBlock onDisk(long position, int count, long length) {
         int block = (int) (position / blockBytes);

@@ -100,7 +100,7 @@ final class BodyReaders {
         }
     }
 
-    /** Returns the state of the waiter's range, and advances the waiter's position past the readable bytes. */
+    /** Returns the state of the waiter's range. Advances the waiter's position past the readable bytes. */
     private RangeState check(Waiter waiter) {
         long end = blocksEnd(waiter.end);
         if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
@@ -122,8 +122,8 @@ final class BodyReaders {
     }
 
     /**
-     * Returns the end of the range, limited by the end of the body or, if its length is unknown, by the maximum number
-     * of blocks.
+     * Returns the end of the range, limited by the end of the body. If the length of the body is unknown, the maximum
+     * number of blocks is the limit.
      */
     private long blocksEnd(long end) {
         long most = body.length() >= 0 ? body.length() : (long) blockBytes * (Integer.MAX_VALUE - 1);
@@ -158,7 +158,7 @@ final class BodyReaders {
     }
 
     /**
-     * Handles a block that was found missing or damaged: marks it as lost, unless the block has another location by
+     * Handles a block that was found missing or damaged. Marks it as lost, unless the block has another location by
      * now.
      */
     void gone(BlockMap map, DiskBlock read) {

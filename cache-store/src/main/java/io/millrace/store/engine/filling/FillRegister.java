@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class FillRegister {
-    /** The fills of each key, usually one: a linked list that is modified only inside {@code compute}. */
+    /** The fills of each key, usually one. They form a linked list, which is modified only inside {@code compute}. */
     private final ConcurrentHashMap<StoreKey, Ticket> fills = new ConcurrentHashMap<>();
 
-    /** The register's entry of one representation, which exists as long as its body is in use. */
+    /** The register's entry of one representation. It exists as long as the body of the representation is in use. */
     public static final class Ticket {
         private final long objectId;
         /** The next ticket of the same key; null for the last. */
@@ -53,7 +53,7 @@ public final class FillRegister {
         }
 
         /**
-         * Returns true if no more content may be written: the key was removed, or the stored representation was
+         * Returns true if no more content may be written. The key was removed, or the stored representation was
          * replaced.
          */
         public boolean isInvalidated() {
@@ -112,8 +112,8 @@ public final class FillRegister {
     }
 
     /**
-     * Passes the keys with a ticket to the consumer: all keys that have one during the whole call, and possibly other
-     * keys.
+     * Passes the keys with a ticket to the consumer. These are all keys that have a ticket during the whole call, and
+     * possibly other keys.
      */
     public void forEachKey(Consumer<StoreKey> consumer) {
         fills.keySet().forEach(consumer);

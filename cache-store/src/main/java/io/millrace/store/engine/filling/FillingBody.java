@@ -39,7 +39,7 @@ public final class FillingBody<H> extends Counted {
 
     private final BlockClaims claims = new BlockClaims();
     private final BodyReaders readers;
-    /** True after the switch to storage in blocks, which a body longer than one block needs. */
+    /** True after the switch to storage in blocks. A body longer than one block needs it. */
     private boolean cut;
 
     /** The head that the writer set; an update does not change it. */
@@ -157,12 +157,12 @@ public final class FillingBody<H> extends Counted {
         return state == State.COMPLETE;
     }
 
-    /** Returns true if the body has failed or was aborted; no content is added to it any more. */
+    /** Returns true if the body has failed or was aborted. No content is added to it any more. */
     public boolean isDead() {
         return state == State.DEAD;
     }
 
-    /** Sets the length of the body; false if it contradicts the known length or the content. */
+    /** Sets the length of the body. Returns false if it contradicts the known length or the content. */
     public boolean setLength(long known) {
         lock.lock();
         try {
@@ -187,8 +187,7 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Ends a body that is not complete: no more bytes are added, and the buffers are released. No effect on a complete
-     * body.
+     * Ends an incomplete body: it accepts no more bytes, and its buffers are released. No effect on a complete body.
      */
     public void die() {
         if (state != State.COMPLETE) {
@@ -225,7 +224,9 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Removes a writer, its claims, and its unfinished blocks that no other active writer has written to. */
+    /**
+     * Removes a writer and its claims. Also removes its unfinished blocks that no other active writer has written to.
+     */
     public void end(Object writer) {
         lock.lock();
         try {
@@ -239,7 +240,9 @@ public final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    /** Removes the unfinished blocks that contain any byte of the writer, because its content cannot be trusted. */
+    /**
+     * Removes the unfinished blocks that contain any byte of the writer. The content of the writer cannot be trusted.
+     */
     public void forgetOpen(Object writer) {
         lock.lock();
         try {
@@ -284,8 +287,8 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Returns the first block in {@code [from, limit)} that is neither stored nor claimed; {@code limit} if there is
-     * none.
+     * Returns the first block from {@code from} on that is neither stored nor claimed. Returns {@code limit} if there
+     * is none before it.
      */
     private int firstFree(int from, int limit) {
         blocks.sampleBlocks(from, limit);
@@ -327,7 +330,7 @@ public final class FillingBody<H> extends Counted {
         return blocks.blockLength(block, length);
     }
 
-    /** Returns the number of unfinished blocks to which the writer was the last to add bytes. */
+    /** Returns the number of unfinished blocks to which this writer added the last bytes. */
     public int blocksOpen(Object writer) {
         lock.lock();
         try {
@@ -390,7 +393,7 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Returns the buffer of a body of a single block, for use as a resident body; retained for the caller.
+     * Returns the body of a single block for use as a resident body. The caller releases the buffer.
      *
      * @param tailBytes bytes wanted after the body; the buffer may have fewer
      */
@@ -452,7 +455,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Returns which blocks are on disk, in the form for a head record; null if there are none. */
+    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
     @Nullable
     public BodyPlace place() {
         lock.lock();
