@@ -47,7 +47,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private final FillTarget target;
     private final FillingObject<H> object;
     private final FillingBody<H> body;
-    /** True for a writer that adds blocks to an existing object. Another writer sets the head, or has set it. */
+    /** True for a writer that adds blocks to an existing object. Such a writer does not set the head. */
     private final boolean extension;
 
     /** Bytes of blocks that wait for the volume's thread. */

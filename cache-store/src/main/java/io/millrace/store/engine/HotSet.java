@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * I/O threads, and ends when the RAM tier is nearly full.
  *
  * <p>After a handover from a predecessor process, loading is faster for some seconds and does not pause for requests.
- * Until then the predecessor's RAM has answered the clients.
+ * Before the handover, the predecessor's RAM answered the clients.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume

@@ -66,6 +66,7 @@ final class ObjectChanges<H> {
     private volatile @Nullable Successor successor;
     /** Replies to removals are sent after this stage. */
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
+
     private volatile boolean closed;
 
     ObjectChanges(
@@ -441,7 +442,7 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores an object that was read from disk in RAM, if it is current. Takes over a reference to the object.
+     * Puts an object that was read from disk into RAM, if the object is current. Takes over a reference to the object.
      *
      * @return the key's current object, retained. Null if the key was removed. Also null for a partial object whose
      *     record is no longer the newest, because that record may lack blocks stored later.

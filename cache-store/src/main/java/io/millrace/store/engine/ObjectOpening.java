@@ -220,9 +220,8 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Promotes the object that was found to RAM, and returns the key's current object, retained. If the head record of
-     * a partial object was replaced since the lookup, repeats the lookup, because the newer head record lists more
-     * blocks.
+     * Promotes the found object to RAM, and returns the key's current object, retained. If the head record of a partial
+     * object was replaced since the lookup, repeats the lookup, because the newer head record lists more blocks.
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
         Found<H> found = first;

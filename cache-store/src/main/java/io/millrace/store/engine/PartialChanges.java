@@ -108,8 +108,8 @@ final class PartialChanges<H> {
      * Removes blocks of a partial object from the index and from the head record. If the blocks cannot be removed,
      * removes the whole object.
      *
-     * <p>For each removed block, an empty block is appended to the log. It protects against a power failure that loses
-     * a later block with the same number, but not the head record that lists this number. A rebuild of the index then
+     * <p>For each removed block, an empty block is appended to the log. The reason is a power failure that loses a
+     * later block with the same number, but not the head record that lists this number. A rebuild of the index then
      * finds the empty block instead of the removed content. The protection begins when the volume is synced.
      *
      * <p>The index must not contain the empty blocks. Until the new head record is written, an open reads the old one,

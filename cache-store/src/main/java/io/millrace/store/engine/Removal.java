@@ -35,6 +35,7 @@ final class Removal<H> {
     private volatile boolean present;
     /** True if the change stays pending after the reply. The volumes do not have the tombstone then. */
     private volatile boolean refused;
+
     private boolean passedOn;
 
     Removal(PendingChanges<H> pending, StoreKey key, Executor replyOn, RemoveCallback reply) {

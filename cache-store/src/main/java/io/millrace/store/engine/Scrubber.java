@@ -46,6 +46,7 @@ final class Scrubber {
     private long pauses;
     /** Index in {@link #turns} of the volume that was tried last. */
     private int nextTurn;
+
     private volatile long bytesPerSecond;
 
     /** A volume with the progress of its verification. */

@@ -26,6 +26,7 @@ final class StoreMemory {
     private final BodyPool pool;
     /** True after the warning about the heap limit was logged. */
     private final AtomicBoolean heapToldOf = new AtomicBoolean();
+
     private final CountingAllocator filling;
     private final CountingAllocator reading;
     private final CountingAllocator writing;

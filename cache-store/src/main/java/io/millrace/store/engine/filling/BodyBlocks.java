@@ -24,6 +24,7 @@ final class BodyBlocks {
 
     /** The blocks on disk; null for a body that stays in RAM. */
     private final @Nullable BlockMap onDisk;
+
     private final int blockBytes;
     private final CountingAllocator allocator;
     /** The blocks in buffers, including blocks that are being written to disk. */

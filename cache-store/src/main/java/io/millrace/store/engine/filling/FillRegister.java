@@ -21,6 +21,7 @@ public final class FillRegister {
         private final long objectId;
         /** The next ticket of the same key; null for the last. */
         private volatile @Nullable Ticket next;
+
         private volatile boolean settled;
         private volatile boolean replaced;
         private volatile boolean invalidated;

@@ -48,6 +48,7 @@ public final class FillingBody<H> extends Counted {
     private volatile @Nullable H head;
     /** Length of the body in bytes; -1 while unknown. */
     private volatile long length = -1;
+
     private volatile State state = State.OPEN;
 
     private enum State {
