@@ -49,14 +49,14 @@ public interface StoredObject<H> {
 
     /**
      * Returns true if {@code [position, position + length)} can be read now, as far as known (see {@link #isComplete}).
-     * An empty range within the body can always be read. Never blocks. Looks up each block after the first
-     * {@value #PINNED_BLOCKS_MAX} in the index, up to as many.
+     * An empty range within the body can always be read. Never blocks. Of the blocks
+     * after the first {@value #PINNED_BLOCKS_MAX}, looks up at most {@value #PINNED_BLOCKS_MAX} in the index.
      */
     boolean hasRange(long position, long length);
 
     /**
-     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while each
-     * missing part is claimed by an active writer, or while a writer without claims is active. The part after the end
+     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while
+     * an active writer has announced (claimed) each missing part, or while a writer is active that announces nothing. The part after the end
      * of the body, once the length is known, is not waited for. The reference must be held until the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
