@@ -29,8 +29,8 @@ final class TcpRefusals {
             "too-many-logins");
 
     /**
-     * Reasons that name a limit of the dashboard. "gave-way": at the limit, the oldest session, one-time code or address
-     * was dropped for a new one. "full": a new dashboard was refused.
+     * Reasons that name a limit of the dashboard. "gave-way": at the limit, the oldest session, one-time code or
+     * address was dropped for a new one. "full": a new dashboard was refused.
      */
     private static final List<String> LIMITS =
             List.of("session-gave-way", "code-gave-way", "address-gave-way", "dashboards-full");
