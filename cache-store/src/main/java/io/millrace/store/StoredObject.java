@@ -55,10 +55,10 @@ public interface StoredObject<H> {
     boolean hasRange(long position, long length);
 
     /**
-     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while an active
-     * writer has announced (claimed) each missing part, or while a writer is active that announces nothing. The part
-     * after the end of the body, once the length is known, is not waited for. The reference must be held until the
-     * callback.
+     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while an
+     * active writer has announced (claimed) each missing part, or while a writer is active that announces nothing. The
+     * part after the end of the body, once the length is known, is not waited for. The reference must be held until
+     * the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
 
