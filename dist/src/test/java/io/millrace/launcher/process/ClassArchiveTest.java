@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -58,6 +59,17 @@ class ClassArchiveTest {
 
         assertTrue(archive.exists());
         assertFalse(Files.exists(recording));
+    }
+
+    /** The JVM of Java 17 writes its archive with this mode. Root may open it in any way, {@code .ci/fresh} is not root. */
+    @Test
+    void keepsARecordingThatItsOwnerCannotWrite() throws IOException {
+        ClassArchive archive = archive(List.of(), "17");
+        Path recording = Files.writeString(recording(archive), "classes");
+        Files.setPosixFilePermissions(recording, PosixFilePermissions.fromString("r--r--r--"));
+
+        assertTrue(archive.finishRecording(true));
+        assertTrue(archive.exists());
     }
 
     @Test
