@@ -138,7 +138,7 @@ public final class SegmentLog {
     }
 
     /**
-     * Does the reclaim work that is due before an append of {@code length} bytes: removes index entries of reclaimed
+     * Does the reclaim work that is due before an append of {@code length} bytes. Removes index entries of reclaimed
      * segments, and carries records forward.
      */
     void pace(int length) throws IOException {
