@@ -24,6 +24,7 @@ final class PinnedBytes {
     private final SegmentFile segments;
     /** Tag of each segment when it was counted; 0 if it was not counted. */
     private final AtomicLongArray tags;
+
     private final AtomicLongArray bytes;
     /** The latest pin end in each segment, in seconds since the epoch. */
     private final AtomicLongArray lastEnds;

@@ -37,6 +37,7 @@ final class VolumeThread {
     private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();
     /** Number of tasks in {@link #overflow}, including those that are being added. */
     private final AtomicInteger overflowing = new AtomicInteger();
+
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
     /**

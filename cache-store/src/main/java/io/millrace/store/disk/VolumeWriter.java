@@ -28,6 +28,7 @@ final class VolumeWriter {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeWriter.class);
     /** Limit of tombstones that could not be appended yet. Above it the volume goes offline. */
     private static final int OWED_MAX = 1000;
+
     private static final byte[] NO_KEY = {};
 
     private final Path directory;

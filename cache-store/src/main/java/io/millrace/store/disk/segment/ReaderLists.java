@@ -59,6 +59,7 @@ public final class ReaderLists {
 
     /** The list of this process; null if none is written. */
     private @Nullable HeldFile own;
+
     private BitSet listed = new BitSet();
 
     private ReaderLists(FileIo io, Path directory, Superblock superblock) {

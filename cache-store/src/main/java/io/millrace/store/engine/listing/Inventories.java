@@ -64,6 +64,7 @@ public final class Inventories<H> {
     private final HeadCodec<H> codec;
     /** Reason why the store has no inventory; null if it has one. */
     private final @Nullable String off;
+
     private final long opensAt;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
     private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
@@ -81,6 +82,7 @@ public final class Inventories<H> {
 
     /** True after the first listing: inventories open without the initial delay. */
     private volatile boolean hurry;
+
     private volatile boolean closed;
     /** Confined to the thread. */
     private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();

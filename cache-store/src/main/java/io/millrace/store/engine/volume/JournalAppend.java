@@ -25,6 +25,7 @@ final class JournalAppend {
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
     /** The first error of a volume that went offline before it wrote the entry. */
     private final AtomicReference<@Nullable IOException> absence = new AtomicReference<>();
+
     private volatile boolean written;
     private volatile boolean needed;
 

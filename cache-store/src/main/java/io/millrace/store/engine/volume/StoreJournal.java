@@ -38,6 +38,7 @@ public final class StoreJournal implements Journal {
     private Condition condition = Condition.NEW;
     /** True if the only copy is complete and intact, so that it need not be rewritten. */
     private boolean same = true;
+
     private volatile @Nullable Owner owner;
     private volatile @Nullable Successor successor;
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);

@@ -53,6 +53,7 @@ public final class VolumeGroup {
 
     /** Old instances of volumes that were taken back, open until their last reader ends. */
     private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
+
     private volatile Slot[] slots = {};
     private volatile UUID storeId = UUID.randomUUID();
     private volatile long generation;
