@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whole objects that are written to the log and the index as one batch. A batch contains objects that follow each other
- * in the volume's queue.
+ * A batch of whole objects that is written to the log and the index together. It contains objects that follow each
+ * other in the volume's queue. A whole object has its head and body in one record.
  *
  * <pre>
  *   add, add, add ──→ settle: one write ──→ index each ──→ Owner.succeeded ──→ report each
@@ -34,7 +34,7 @@ final class GatheredObjects {
         /** Throws if the volume cannot append. */
         void checkWorking() throws IOException;
 
-        /** Called each time the index contains all records of the log. */
+        /** Called after a batch, when the index contains every record of the log. */
         void succeeded() throws IOException;
 
         /** Called for an I/O error. */
@@ -46,7 +46,7 @@ final class GatheredObjects {
         /** Removes the key from the index although no tombstone could be appended. */
         void forget(DiskKey key);
 
-        /** Called when the record is the newest of its key. */
+        /** Called when the index has the record as the newest one of its key. */
         void stored(RecordBatch.Member member);
     }
 
@@ -56,18 +56,21 @@ final class GatheredObjects {
         this.owner = owner;
     }
 
-    /** Adds an object; borrows the buffers. On failure the key holds no object. */
+    /**
+     * Adds an object to the batch; borrows the buffers. On failure the key holds no object, and {@code then} receives
+     * the error.
+     */
     void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
         try {
             owner.checkWorking();
-            // This may reclaim a segment. A reclaim that carries records forward first settles the batch.
+            // The reclaimer may copy records to the active segment here. It writes the batch first.
             log.pace(header.recordLength());
             if (!log.canGather(header.recordLength())) {
                 settle();
             }
             log.gather(header, key, head, body, then);
         } catch (IOException e) {
-            // Also removes an earlier object of the key in the batch.
+            // This writes the batch first, so it also removes an earlier object of the key in the batch.
             owner.forget(key);
             owner.failed(e);
             then.appended(e);

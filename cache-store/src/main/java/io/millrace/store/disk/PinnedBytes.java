@@ -10,9 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The bytes of pinned records per segment, counted when the records are written. Replaced and removed records count
- * until their segment is reclaimed. For segments from before the open the footer of their summary provides the number;
- * footers are read between other tasks. For a segment that was never sealed, blocks are not counted.
+ * Counts the bytes of pinned records in each segment of a volume. A record counts from its write until its segment is
+ * reclaimed, even if it was replaced or removed. For segments written before the volume was opened, {@link #step} reads
+ * the count from the footer of the segment's summary, between other tasks. A segment without a summary is scanned
+ * instead; its blocks do not count, because their headers contain no pin.
  *
  * <p>Changed on the volume's thread; read on any.
  */
@@ -21,8 +22,11 @@ final class PinnedBytes {
 
     private final SegmentTable table;
     private final SegmentFile segments;
+    /** Tag of each segment when it was counted; 0 if it was not counted. */
     private final AtomicLongArray tags;
+
     private final AtomicLongArray bytes;
+    /** The latest pin end in each segment, in seconds since the epoch. */
     private final AtomicLongArray lastEnds;
     /** The next segment whose footer must be read. */
     private int next;
@@ -55,14 +59,14 @@ final class PinnedBytes {
         bytes.addAndGet(segment, -length);
     }
 
-    /** Sets the bytes of pinned records in a segment that are still valid. */
+    /** Replaces the count of a segment by the bytes of its pinned records that are still valid. */
     void found(int segment, long pinnedBytes) {
         bytes.set(segment, pinnedBytes);
     }
 
     /**
-     * Returns the oldest sealed segment begun after that sequence with more than this many pinned bytes; -1 if there is
-     * none.
+     * Returns the oldest sealed segment with more than {@code most} pinned bytes; -1 if there is none. Ignores segments
+     * up to that sequence.
      */
     int nextAbove(long most, long sequence, long nowSeconds) {
         int found = -1;
@@ -83,7 +87,7 @@ final class PinnedBytes {
         return known && lastEnds.get(segment) > nowSeconds ? bytes.get(segment) : 0;
     }
 
-    /** Reads the footer of one more segment. */
+    /** Reads the footer of the next segment, if its count is not known yet. Idle after the last segment. */
     long step() {
         if (next == tags.length()) {
             return VolumeThread.BackgroundWork.IDLE;
@@ -113,7 +117,7 @@ final class PinnedBytes {
         long total = 0;
         for (int segment = 0; segment < tags.length(); segment++) {
             long tag = tags.get(segment);
-            // The segment may have been moved in the meantime.
+            // The volume shrinker may have moved the segment to another number, so it is searched by its tag.
             if (tag != 0 && lastEnds.get(segment) > nowSeconds && table.withTag(segment, tag) >= 0) {
                 total += bytes.get(segment);
             }

@@ -4,7 +4,8 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment to be reclaimed soon: its records, each with a rating from 0 to {@link #PINNED_AND_READ}.
+ * A segment that is reclaimed soon, with a rating of each of its records. A rating is from 0 to {@link
+ * #PINNED_AND_READ}. The {@link SegmentReclaimer} copies the records with the highest ratings to the active segment.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -19,14 +20,14 @@ final class ReclaimCandidate {
     private final SegmentSummary records;
     private final byte[] worth;
     private final boolean early;
-    /** Bytes of the segment that are still to be carried early. */
+    /** Bytes of pinned records still to be carried early, that is, before the segment is due for reclaim. */
     private long toLose;
 
     private long pinnedBytes;
 
     private int next;
 
-    /** Like the other constructor, for the segment that is reclaimed next. */
+    /** Creates a candidate without ratings, for the segment that is reclaimed next. */
     ReclaimCandidate(int segment, long tag, SegmentSummary records) {
         this(segment, tag, records, 0);
     }
@@ -34,8 +35,7 @@ final class ReclaimCandidate {
     /**
      * Creates a candidate without ratings.
      *
-     * @param toLose for a segment that is reclaimed later: bytes of its pinned records to be carried before; otherwise
-     *     0
+     * @param toLose bytes of pinned records to carry early, if the segment is reclaimed later; 0 for the next segment
      */
     ReclaimCandidate(int segment, long tag, SegmentSummary records, long toLose) {
         this.early = toLose > 0;
@@ -52,7 +52,8 @@ final class ReclaimCandidate {
     }
 
     /**
-     * Returns true if a record of this length may be carried early; the last one may exceed the plan by {@code margin}.
+     * Returns true if a record of this length may be carried early; the last record may exceed the planned bytes by
+     * {@code margin}.
      */
     boolean mayLose(int bytes, long margin) {
         return toLose > 0 && bytes <= toLose + margin;
@@ -89,7 +90,7 @@ final class ReclaimCandidate {
         pinnedBytes += value >= PINNED ? length : 0;
     }
 
-    /** Returns the bytes of the pinned records found. */
+    /** Returns the bytes of the records that were rated as pinned so far. */
     long pinnedBytes() {
         return pinnedBytes;
     }

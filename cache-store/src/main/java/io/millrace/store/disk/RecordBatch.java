@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whole objects that are collected for the active segment and written with one system call. Until then they are not in
- * the segment's summary, the index or the log's offset.
+ * A buffer of whole objects that one system call writes to the active segment. Before the write, the segment's summary,
+ * the index and the log's offset do not include these objects.
  *
  * <pre>
  *   active segment:  ... written | record | record | record |          BYTES at most
@@ -33,7 +33,7 @@ final class RecordBatch {
     private List<Member> members = new ArrayList<>();
     private int length;
 
-    /** A record with its result. */
+    /** A record of the batch, with the result of its write. */
     static final class Member {
         private final RecordHeader header;
         private final DiskKey key;
@@ -111,9 +111,7 @@ final class RecordBatch {
         return length + recordLength <= BYTES;
     }
 
-    /**
-     * Returns the buffer for the next record, which is encoded at {@link #length}; a call of {@link #add} must follow.
-     */
+    /** Returns the buffer. The caller encodes the next record at offset {@link #length} and then calls {@link #add}. */
     ByteBuffer buffer() {
         return buffer.clear();
     }
@@ -129,7 +127,7 @@ final class RecordBatch {
         return buffer.clear().limit(length);
     }
 
-    /** Returns one record. */
+    /** Returns the bytes of one record; valid until the next use of the buffer. */
     ByteBuffer bytes(Member member) {
         return buffer.clear()
                 .limit(member.start() + member.header().recordLength())

@@ -26,18 +26,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The append end of a volume. It appends records to the active segment, seals the segment when it is full, and takes
- * the next one from the ring.
+ * The append end of a volume. It appends records to the active segment. When the segment is full, the log writes its
+ * summary (seals it) and continues in the next segment of the ring.
  *
- * <p>The next segment is a free one, or the oldest sealed segment, which is reclaimed. Segments are always reclaimed in
- * the order in which they were begun, including segments pinned by readers, which are not overwritten until they are
- * unpinned. Therefore a tombstone is never lost before a record that it hides.
+ * <p>The next segment is a free one. If there is none, the log reclaims the oldest sealed segment. It reclaims segments
+ * strictly in the order in which they were begun, even if a reader has pinned them. It does not overwrite a pinned
+ * segment until the readers unpin it. Because of this order, a tombstone is never lost before a record that it hides.
  *
- * <p>Before each record the {@link SegmentReclaimer} may write to the active segment, to carry forward records of the
- * segment that is reclaimed next.
+ * <p>Before each append the {@link SegmentReclaimer} may carry records forward: it copies them from the segment that is
+ * reclaimed next to the active segment.
  *
- * <p>A record is valid after its header is on disk. Long content is written before the header. Shorter whole objects
- * are collected and written as one batch; the caller must {@link #flush} them before another append.
+ * <p>A record is valid once its header is in the file, so the log writes long content before the header. It collects
+ * shorter whole objects and writes them as one batch. The caller must {@link #flush} the batch before another append.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -45,9 +45,12 @@ public final class SegmentLog {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLog.class);
     /** Maximum length of records that are assembled and written with one call. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
-    /** Divisor: at most this fraction of the ring may be reclaimed but still pinned; beyond it writers must wait. */
+    /**
+     * Divisor: limit of segments that are reclaimed but still pinned, as a fraction of the ring. Beyond it the log
+     * refuses appends.
+     */
     static final int PINNED_SHARE = 2;
-    /** Divisor: the last part of a segment. When it is reached, other threads force the bytes written so far. */
+    /** Divisor: when only this fraction of a segment is free, other threads force the bytes written so far. */
     private static final int FORCE_EARLY_SHARE = 8;
     /** Number of entries of a reclaimed segment that are removed from the index between tasks. */
     private static final int RETIRED_STEP = 2048;
@@ -80,7 +83,7 @@ public final class SegmentLog {
     private int reserved = -1;
 
     /**
-     * Continues at the position in the table.
+     * Creates a log that continues after the last record according to the segment table.
      *
      * @param onSealed forces the file. Called when a segment is nearly full, so that little is left to force when the
      *     next one begins. Called again when the segment is full
@@ -134,7 +137,10 @@ public final class SegmentLog {
         return write(header, place, key, head, content);
     }
 
-    /** Carries forward the records that are due before a record of that length is appended. */
+    /**
+     * Does the reclaim work that is due before an append of {@code length} bytes. Removes index entries of reclaimed
+     * segments, and carries records forward.
+     */
     void pace(int length) throws IOException {
         retired.pace(length);
         SegmentReclaimer carrying = carry;
@@ -143,7 +149,10 @@ public final class SegmentLog {
         }
     }
 
-    /** Like {@link #append}, for records carried forward, and for records after a call of {@link #pace}. */
+    /**
+     * Like {@link #append}, but without reclaim work. For records that are carried forward, and after a call of {@link
+     * #pace}.
+     */
     long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
         assert batch.isEmpty();
@@ -214,15 +223,15 @@ public final class SegmentLog {
         ByteBuffer body = content.nioBuffer();
         encode(out, batch.length(), header, null, key.bytes(), head, body);
         putContent(out, batch.length(), header, body);
-        // The sequence is not reused if the write fails: remains of the write must be older than a record that hides
-        // them.
+        // A failed write uses up its sequence. Remains of it on disk are hidden only by a record with a higher
+        // sequence.
         nextSequence++;
         batch.add(header, key, then);
     }
 
     /**
-     * Writes the batch with one call, or, if that fails, one record after the other. Returns the records, each with its
-     * location or its failure, for the index.
+     * Writes the batch with one call. If the call fails, writes one record after the other. Returns the records, each
+     * with its location or its failure; the caller updates the index.
      *
      * @param onError receives the failure of the combined write
      */
@@ -323,7 +332,7 @@ public final class SegmentLog {
         table.written(active, (int) offset);
     }
 
-    /** Encodes everything except the content at {@code start}. */
+    /** Encodes the record, without its content, at offset {@code start} of the buffer. */
     private static void encode(
             ByteBuffer out,
             int start,
@@ -435,8 +444,9 @@ public final class SegmentLog {
                     + ", pinned by other processes=" + readers.pinnedSegments() + ", segments=" + table.segments());
         }
         if (table.sequence(found) > 0) {
-            // Before the segment is overwritten: records carried from it must be on the device. Older segments must be
-            // erased there, because their records may be hidden by tombstones in it.
+            // The file is forced before the segment is overwritten. Copies of its records must be on the device. The
+            // erased headers of older segments must be there too, because tombstones in this segment may hide their
+            // records.
             segments.force();
         }
         return found;

@@ -25,7 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries records worth keeping from the segment that is reclaimed next into the active segment, while that one fills.
+ * Copies records worth keeping out of a segment before the log reclaims it. While the active segment fills, the
+ * reclaimer carries records forward: from the segment that is reclaimed next to the active one.
  *
  * <pre>
  *   oldest segment:  | rated, from its summary | records worth keeping, in their order |
@@ -33,18 +34,19 @@ import org.slf4j.LoggerFactory;
  *   active segment:  | records of callers and carried ones, mixed | room for the records still to be carried | slack |
  * </pre>
  *
- * <p>The work is done in small parts before the records of callers, in proportion to their length. It is complete when
- * the active segment is full. At most {@link #CARRIED_SHARE} of a segment is carried; if more records qualify, those
- * with the highest rating. The old segment is unchanged until it is reclaimed, so an interruption has no effect.
+ * <p>Before each record of a caller, the reclaimer does a small part of the work, in proportion to the record's length.
+ * The work is complete when the active segment is full. At most {@link #CARRIED_SHARE} of a segment is carried. If more
+ * records qualify, those with the highest rating are carried. The old segment is unchanged until it is reclaimed, so an
+ * interruption loses no record.
  *
- * <p>Pinned records have priority over all others, and among them those that were read. Pins never block a writer:
- * pinned records beyond the share are dropped and counted as broken pins. The unused part of a share serves the next
- * segment with more pinned bytes than its share: some of its records are carried early. A block is pinned if the head
- * of its key is.
+ * <p>Pinned records have priority over all others. Among the pinned records, those that were read have priority. Pins
+ * never block a writer: pinned records beyond the share are dropped and counted as broken pins. If a segment does not
+ * use its whole share, the reclaimer carries records early out of a later segment with too many pinned bytes. A block
+ * is pinned if the head of its key is pinned.
  *
- * <p>A record is carried only if the index has it as its key's newest at the moment of the append. It gets a new
- * sequence. Expired records are dropped. A body whose head was replaced is carried together with the newer head, merged
- * into one record. A block is carried if the head of its key shows that it belongs to the current object.
+ * <p>A record is carried only if the index has it as the newest record of its key when it is appended. The copy gets a
+ * new sequence. Expired records are dropped. If the head of a body was replaced, the body and the newer head are merged
+ * into one record. A block is carried if it has the same object id as the current head of its key.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -52,18 +54,24 @@ final class SegmentReclaimer {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentReclaimer.class);
     /** Maximum fraction of a segment that is carried forward; the rest is the minimum space gained by a reclaim. */
     private static final double CARRIED_SHARE = 0.8;
-    /** Fraction of a segment kept for callers in addition to the records still to be carried, if there is as much. */
+    /**
+     * Fraction of a segment that is free for callers when carrying begins, in addition to the space for carried
+     * records. Smaller if the carried records need more space.
+     */
     private static final double SLACK_SHARE = 0.25;
-    /** Limit of records rated before one record of a caller. */
+    /** Limit of records that are rated before one append of a caller. */
     private static final int LOOKS_MAX = 2048;
-    /** Limit of records read for a rating before one record of a caller. */
+    /** Limit of records that are read for a rating before one append of a caller. */
     private static final int READS_MAX = 32;
 
-    /** Divisor: the fraction of a segment that is carried ahead at a time, instead of a few records at each call. */
+    /**
+     * Divisor: fraction of a segment by which the reclaimer is ahead of its plan, so that it copies several records at
+     * a time.
+     */
     private static final int AHEAD_SHARE = 64;
     /** Divisor: tolerance of the per-segment target of pinned bytes, since records have different lengths. */
     private static final int PIN_MARGIN_SHARE = 16;
-    /** Limit of segments of which records are carried early, before one is reclaimed. */
+    /** Limit of later segments from which records are carried early, per active segment. */
     private static final int EARLY_MAX = 4;
 
     private final SegmentLog log;
@@ -89,19 +97,21 @@ final class SegmentReclaimer {
     private int limit;
 
     private long atLimitLeft;
+    /** Bytes planned to be carried into the active segment, including summary entries. */
     private long total;
+    /** Bytes of {@link #total} that are still to be carried. */
     private long left;
     /** True if the minimum rating for the next reclaimed segment is chosen. */
     private boolean chosen;
 
     private int reads;
-    /** Pin time of the newer head that was read last. */
+    /** Pin time of the newer head that was read last, in seconds since the epoch; 0 if it is not pinned. */
     private long newerPinnedUntil;
 
     private final AtomicLong bytesCarried = new AtomicLong();
     private final AtomicLong pinsBroken = new AtomicLong();
 
-    /** The relevant fields of a head at a location. */
+    /** The fields of a key's current head that decide whether its blocks are kept. */
     private record KeyHead(long objectId, long hashHigh, long pinnedUntil) {}
 
     /**
@@ -120,8 +130,8 @@ final class SegmentReclaimer {
     }
 
     /**
-     * Enables reclaim with carrying forward. Called when the index is complete, because records without an index entry
-     * are dropped.
+     * Enables carrying forward. Called when the index is complete, because records that are missing in the index are
+     * dropped.
      */
     void enable() {
         enabled = true;
@@ -135,7 +145,10 @@ final class SegmentReclaimer {
         pins = pinPolicy;
     }
 
-    /** Returns the number of broken pins: pinned records that were dropped, or that appeared to be. Any thread. */
+    /**
+     * Returns the number of broken pins: pinned records that were dropped. May include records that were no longer
+     * valid. Any thread.
+     */
     long pinsBroken() {
         return pinsBroken.get();
     }
@@ -170,7 +183,7 @@ final class SegmentReclaimer {
     private void begin() throws IOException {
         round = log.activeSequence();
         for (ReclaimCandidate victim : toCarry) {
-            // The active segment was full earlier than planned.
+            // The active segment was full before all planned records were carried.
             for (; isGivenUp(victim) && victim.next() < victim.size(); victim.advance()) {
                 leave(victim, victim.next());
             }
@@ -313,8 +326,8 @@ final class SegmentReclaimer {
     }
 
     /**
-     * Returns the rating of an unpinned record. Records of a segment that is reclaimed later get 0, because the policy
-     * learns from each call.
+     * Returns the rating of an unpinned record. Records of a segment that is reclaimed later get 0 without a call of
+     * the policy, because the policy learns from each call.
      */
     private int worthOf(ReclaimCandidate victim, long keyHash, int hits) {
         return victim.isEarly() ? 0 : policy.worth(keyHash, hits);
@@ -386,11 +399,11 @@ final class SegmentReclaimer {
             return false;
         }
         BodyPlace place = record.place();
-        // The segment number is only a hint, because the segment may have been moved.
+        // The segment number is only a hint, because the volume shrinker may have moved the segment.
         return place.offset() == entry.offset() && place.tag() == victim.tag();
     }
 
-    /** Carries records until the rest fits after {@code length} further bytes in the active segment. */
+    /** Carries records until the remaining ones fit in the active segment after {@code length} further bytes. */
     private void carryDue(int length) throws IOException {
         while (!toCarry.isEmpty() && !fits(length)) {
             carryNext();
@@ -451,8 +464,8 @@ final class SegmentReclaimer {
     }
 
     /**
-     * Chooses the next segment with more pinned bytes than can be carried at its reclaim, if there is space for some
-     * now.
+     * Chooses a later segment with more pinned bytes than can be carried at its reclaim, if some of them fit in the
+     * active segment now.
      */
     private void chooseEarly() {
         long room = (long) (segments.segmentBytes() * CARRIED_SHARE) - total;
@@ -523,7 +536,8 @@ final class SegmentReclaimer {
     private void copy(DiskRecord record, SegmentSummary.Entry entry) throws IOException {
         RecordHeader header = record.header();
         if (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
-            // Its body is older and already reclaimed, or is carried together with this head.
+            // The body of this head is in an older segment. That segment is already reclaimed, or the body is carried
+            // together with the head.
             return;
         }
         BodyPlace place = header.type() == RecordType.HEAD ? record.place() : null;

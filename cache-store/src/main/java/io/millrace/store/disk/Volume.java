@@ -42,7 +42,10 @@ public final class Volume {
     public static final int ERRORS_IN_A_ROW_MAX = 8;
 
     private static final int QUEUE_TASKS_MAX = 1 << 16;
-    /** Limit of removal tasks beyond a full queue. Above it the volume goes offline, because it would not catch up. */
+    /**
+     * Limit of removal tasks that are accepted although the queue is full. Above it the volume goes offline, because it
+     * is too slow.
+     */
     private static final int REMOVALS_BEYOND_MAX = 1 << 14;
 
     private static final long FULL_QUEUE_WAIT_NANOS = 100_000;
@@ -237,7 +240,8 @@ public final class Volume {
         }
         parts.pins().add(segment);
         pinned.incrementAndGet();
-        // Read after the pin was set: a suspending thread sets the state first and then reads the pins.
+        // The state is read after the pin is set. A thread that suspends the volume sets the state before it reads the
+        // pins. So at least one of the two threads sees the change of the other.
         long tag = health.isReadable() ? table.tag(segment) : 0;
         if (tag == 0) {
             unpin(segment);
@@ -281,7 +285,7 @@ public final class Volume {
         return pinned.get() == 0;
     }
 
-    /** Queues a task for the volume's thread; false if it is not accepted, and then it never runs. */
+    /** Queues a task for the volume's thread. Returns false if the task is not accepted; it then never runs. */
     public boolean execute(Runnable task) {
         return isWorking() && thread.execute(task);
     }
@@ -358,7 +362,7 @@ public final class Volume {
 
     /**
      * Appends a tombstone. From now on the key holds no object, even if the append fails. Called on the volume's
-     * thread.
+     * thread. Returns true if the key may have held an object before.
      */
     public boolean appendTombstone(DiskKey key) throws IOException {
         boolean present = mayHold(key.hashHigh(), key.hashLow());
@@ -395,7 +399,7 @@ public final class Volume {
     }
 
     private void givenUp() {
-        // The volume misses removals from now on. The superblock records that, if it can be written.
+        // From now on the volume misses removals. Its superblock records this, if it can still be written.
         thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
         listener.offline(this);
     }

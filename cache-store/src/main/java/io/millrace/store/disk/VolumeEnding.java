@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of a volume: stops its thread, releases its lease, closes its file, and lists its remaining readers for the
- * next owner.
+ * Ends the use of a volume by this process. It stops the volume's thread, releases the lease and closes the file. For
+ * the next owner it writes the list of segments that readers of this process still use.
  *
  * <p>Thread-safe.
  */
@@ -33,8 +33,8 @@ final class VolumeEnding {
     /**
      * Writes and forces queued records and releases the lease. Call once.
      *
-     * @param last the final state: RELEASED, SUSPENDED or CLOSED. The reader list for the next owner contains every
-     *     segment with records for RELEASED, and the pinned segments for SUSPENDED
+     * @param last the final state: RELEASED, SUSPENDED or CLOSED. For RELEASED the reader list contains every segment
+     *     with records, for SUSPENDED the pinned segments. For CLOSED no list is written
      * @param stopping runs on the volume's thread after the last append
      */
     void end(VolumeState last, Runnable stopping) throws IOException {
@@ -125,7 +125,8 @@ final class VolumeEnding {
     }
 
     /**
-     * Deletes the reader list, because another instance of this process owns the path again, together with the pins.
+     * Deletes the reader list. Called when another instance in this process owns the path again and has taken over the
+     * pins.
      */
     void passOnReaders() throws IOException {
         parts.readers().untell();

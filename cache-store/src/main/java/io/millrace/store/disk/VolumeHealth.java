@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state of a volume and its error counts. All state changes are serialized and follow
- * {@link VolumeState#mayBecome}. Therefore an error at the end of a rebuild or during a close neither overwrites
- * another state nor is overwritten.
+ * The state of a volume and its error counts. A lock serializes all state changes, and {@link VolumeState#mayBecome}
+ * says which are allowed. Therefore concurrent changes, for example an error during a close, do not overwrite each
+ * other.
  *
  * <p>Thread-safe.
  */
@@ -34,7 +34,7 @@ final class VolumeHealth {
     /**
      * Creates the health of the volume in the directory.
      *
-     * @param onGivenUp runs once when the state is OFFLINE, on the thread with the last error
+     * @param onGivenUp runs once after the state has become OFFLINE, on the thread that reported the last error
      */
     VolumeHealth(Path directory, VolumeState first, Runnable onGivenUp) {
         this.directory = directory;
@@ -106,7 +106,10 @@ final class VolumeHealth {
         errorsInARow.set(0);
     }
 
-    /** Counts an I/O error; returns it. */
+    /**
+     * Counts an I/O error; returns it. Too many errors in a row take the volume offline. Refused appends and damaged
+     * records do not count.
+     */
     IOException failed(IOException e) {
         if (e instanceof AppendRefusedException || e instanceof DamagedRecordException || !isWorking()) {
             return e;
@@ -149,7 +152,7 @@ final class VolumeHealth {
         return lastError;
     }
 
-    /** Records an error without further effect. */
+    /** Sets the last error without counting it. */
     void note(IOException e) {
         lastError = e;
     }

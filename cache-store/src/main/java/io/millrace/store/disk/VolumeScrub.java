@@ -29,7 +29,7 @@ public final class VolumeScrub {
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeScrub.class);
     private static final byte[] NO_KEY = {};
-    /** Cost of a record that is no longer valid: only its entry in the summary is read. */
+    /** Bytes counted for a read of one summary entry, and at least for each step. */
     private static final int ENTRY_COST_BYTES = 64;
 
     private final Volume volume;
@@ -161,7 +161,7 @@ public final class VolumeScrub {
     private void verify(SegmentSummary.Entry entry) throws IOException {
         long location = Location.pack(segment, entry.offset(), entry.length(), tag);
         boolean current = volume.find(entry.hashHigh(), entry.hashLow()) == location;
-        // A newer head may use the body of the whole object.
+        // A COMPLETE record that was replaced may still contain the body of a newer head.
         if (!current && entry.type() != RecordType.COMPLETE) {
             return;
         }
@@ -206,14 +206,14 @@ public final class VolumeScrub {
                 boolean elsewhere =
                         head.header().type() == RecordType.HEAD && head.header().has(RecordHeader.FLAG_BODY_ELSEWHERE);
                 BodyPlace place = elsewhere ? head.place() : null;
-                // The segment number is only a hint, because the segment may have been moved.
+                // The segment number is only a hint, because the volume shrinker may have moved the segment.
                 boolean here = place != null && place.offset() == body.offset() && place.tag() == tag;
                 return here ? now : Location.NONE;
             } finally {
                 head.release();
             }
         } catch (DamagedRecordException e) {
-            // This record is verified when its own segment is due.
+            // The damaged head is verified when its own segment is due.
             return Location.NONE;
         } finally {
             volume.unpin(Location.segment(now));

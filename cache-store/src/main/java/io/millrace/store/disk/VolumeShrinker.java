@@ -13,17 +13,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shrinks a volume while it works. It reclaims the oldest segments until the rest fits. It then moves the segments
- * after the new end to places before it, newest first, and truncates the file.
+ * Shrinks a volume while it works. The shrinker reclaims the oldest segments until the remaining ones fit. It then
+ * moves each segment after the new end to a free place before the end, newest segment first. Finally it truncates the
+ * file.
  *
  * <pre>
  *   copy all but the header ─ force ─ header ─ force ─ table, index ─ erase the old header
  * </pre>
  *
  * <p>A moved segment keeps its sequence and its tag, so references by tag remain valid. Until the file is truncated,
- * the superblock contains the old size. A crash leaves at most one segment in two places; the next open resolves that,
- * and the work continues. Segments after the end that readers have pinned stay readable: the file is truncated when
- * they are unpinned.
+ * the superblock contains the old size. A crash leaves at most one segment in two places. The next open of the volume
+ * resolves the duplicate and continues the work. Segments after the end that readers have pinned stay readable, because
+ * the file is truncated only after they are unpinned.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -48,7 +49,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         /** Returns its state. */
         VolumeState state();
 
-        /** Writes the superblock and truncates the file, after no segment is beyond the limit. */
+        /** Writes the superblock and truncates the file. Called when no segment after the new end is in use. */
         void cutOff(int segmentCount) throws IOException;
 
         /** Counts an I/O error. */
@@ -116,7 +117,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         if (beyond < 0) {
             return cutOff();
         }
-        // One place is left for the log, so that it need not reclaim another segment immediately.
+        // One place stays free for the log, so that the log need not reclaim another segment immediately.
         if (table.live() >= limit) {
             log.retireOldest();
             // Older segments must be erased on the device before newer ones, so that tombstones outlive the records

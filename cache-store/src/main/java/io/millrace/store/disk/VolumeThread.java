@@ -15,12 +15,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes a volume, with its bounded queue. Between tasks it runs steps of background work, one step
- * at a time and in rotation. While tasks wait, each work takes at most half of the time.
+ * at a time and in rotation. While tasks wait, each work pauses after a step for as long as the step took.
  *
- * <p>{@link Gathering} tasks collect a batch, which is written as soon as no such task is queued next. A single task
- * therefore waits for nothing, and tasks queued during a write share the next one. After such a task the thread pauses
- * for a millisecond. In this time gathering tasks do not wake it, but any other task does. Waking a thread for each of
- * many small objects would cost more than their writes.
+ * <p>{@link Gathering} tasks add objects to a batch. The thread writes the batch when the next task is of another kind
+ * or the queue is empty. So a single object is written without delay, and objects that are queued during a write share
+ * the next write. After a gathering task the idle thread rests for up to a millisecond. During the rest gathering tasks
+ * do not wake the thread, but any other task does. To wake a thread for each of many small objects would cost more than
+ * to write them.
  *
  * <p>Tasks that must not be refused by a full queue may use a second, bounded queue. While the second queue is not
  * empty, the first queue accepts no tasks. So tasks run in the order in which they were accepted.
@@ -34,10 +35,15 @@ final class VolumeThread {
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
     private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();
+    /** Number of tasks in {@link #overflow}, including those that are being added. */
     private final AtomicInteger overflowing = new AtomicInteger();
+
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
-    /** Number of threads inside {@link #execute}; the last poll of the queue waits for them. */
+    /**
+     * Number of threads inside {@link #execute}. The ending thread waits for them before it polls the queue for the
+     * last time.
+     */
     private final AtomicInteger offering = new AtomicInteger();
 
     private final Runnable settle;
@@ -53,12 +59,13 @@ final class VolumeThread {
     private volatile boolean resting;
 
     private volatile boolean closed;
+    /** The last task of the thread; null until {@link #stop} is called. */
     private volatile @Nullable Runnable last;
 
-    /** A task that may leave the end of its work to the settle callback. */
+    /** A task that may only add to the batch; the settle callback then writes the batch. */
     interface Gathering extends Runnable {}
 
-    /** Work done in small steps between the tasks. */
+    /** Background work that runs in small steps between the tasks. */
     @FunctionalInterface
     interface BackgroundWork {
         /** Result of {@link #step} to continue immediately. */
@@ -69,7 +76,7 @@ final class VolumeThread {
         /**
          * Performs a short step, usually a fraction of a millisecond, because tasks wait for it. Returns the
          * nanoseconds until the next step, including {@link #AT_ONCE} and {@link #IDLE}. Idle work is called again
-         * after each task. The batch of gathered objects may not be written yet.
+         * after each task. The batch of gathered objects may still be unwritten when a step runs.
          */
         long step();
     }
@@ -132,8 +139,8 @@ final class VolumeThread {
     }
 
     /**
-     * Like {@link #execute}, but accepts up to {@code beyond} tasks above the queue's capacity. For removals, which
-     * must not be refused because many objects are being stored.
+     * Like {@link #execute}, but accepts up to {@code beyond} tasks above the queue's capacity. Used for removals: they
+     * must not be refused when the queue is full of objects to store.
      */
     boolean executeBeyond(Runnable task, int beyond) {
         offering.incrementAndGet();

@@ -22,7 +22,10 @@ public final class VolumeUpkeep {
     /** Work that completes the index while the volume already runs. */
     @FunctionalInterface
     public interface Rebuild {
-        /** Performs a short step on the volume's thread; false when the index is complete and marked so. */
+        /**
+         * Performs a short step on the volume's thread. Returns false when the index is complete and marked as
+         * complete.
+         */
         boolean step() throws IOException;
     }
 
@@ -43,7 +46,7 @@ public final class VolumeUpkeep {
      * Returns all background work.
      *
      * @param rebuild the remaining rebuild of the index, null if the index is complete
-     * @param whole called after the rebuild
+     * @param whole called when the rebuild has completed the index
      */
     List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable whole) {
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
@@ -99,7 +102,8 @@ public final class VolumeUpkeep {
             health.failed(e);
             health.giveUp(e);
         } catch (RuntimeException | Error e) {
-            // The volume is given up after any exception. A volume that stays half open would let lookups wait forever.
+            // Any exception takes the volume offline. If the volume stayed in the state OPENING, lookups would wait
+            // forever.
             health.giveUp(new IOException("rebuild of the index failed: " + e, e));
         }
         return false;

@@ -26,7 +26,9 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeWriter {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeWriter.class);
+    /** Limit of tombstones that could not be appended yet. Above it the volume goes offline. */
     private static final int OWED_MAX = 1000;
+
     private static final byte[] NO_KEY = {};
 
     private final Path directory;
@@ -44,7 +46,7 @@ final class VolumeWriter {
     /** True if records were written since the last force. */
     private volatile boolean dirty;
 
-    /** Receives the location of an object's newest record. */
+    /** The callback that receives the location of an object's newest record. */
     interface OnStored {
         void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
     }
@@ -92,7 +94,7 @@ final class VolumeWriter {
         }
     }
 
-    /** Writes the batch of gathered objects. Call before any other read of the log or append. */
+    /** Writes the batch of gathered objects. Call before the log is read and before any other append. */
     void settle() {
         gathered.settle();
     }

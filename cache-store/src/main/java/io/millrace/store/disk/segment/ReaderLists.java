@@ -18,11 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lists of segments that previous owner processes still read, and the list of this process for its successor.
+ * The lists of segments that previous owner processes of a volume still read. Also writes the list of this process for
+ * the next owner.
  *
- * <p>Before a process releases the lease, it writes its pinned segments into a file {@value #PREFIX}<i>random</i>. It
+ * <p>Before a process releases the volume's lease, it writes its list into a file {@value #PREFIX}<i>random</i>. It
  * keeps the file locked until its last reader ends or the process dies. The holder of the lease writes to no segment
- * listed in a locked file. No object is opened from disk after the list was written, so lists only become shorter.
+ * listed in a locked file. A list contains every segment that its process may still read, so later updates only make it
+ * shorter.
  *
  * <pre>
  *    0  8  magic "MRREADR\0"
@@ -55,7 +57,9 @@ public final class ReaderLists {
     /** The union of all lists; replaced, never modified. */
     private volatile BitSet pinned = new BitSet();
 
+    /** The list of this process; null if none is written. */
     private @Nullable HeldFile own;
+
     private BitSet listed = new BitSet();
 
     private ReaderLists(FileIo io, Path directory, Superblock superblock) {
@@ -148,7 +152,7 @@ public final class ReaderLists {
         return read;
     }
 
-    /** Writes the list of pinned segments for the next owner. No further segment is pinned after this point. */
+    /** Writes the list of pinned segments for the next owner. The volume pins no further segments after this point. */
     public void tell(SegmentPins pins, SegmentTable table) throws IOException {
         tell(pins.pinned(), table);
     }

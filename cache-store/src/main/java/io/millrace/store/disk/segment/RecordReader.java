@@ -56,8 +56,8 @@ public final class RecordReader {
     }
 
     /**
-     * Like {@link #read(long, long)}, for a position such as that in a {@link BodyPlace}. Reads only header, checksum
-     * table, key and head; the content is included only if it is short.
+     * Like {@link #read(long, long)}, for a segment and an offset, for example of a {@link BodyPlace}. Reads only
+     * header, checksum table, key and head; the content is included only if it is short.
      */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
         return read(segment, offset, tag, TABLE_READ_BYTES);
@@ -87,11 +87,12 @@ public final class RecordReader {
     }
 
     /**
-     * Reads part of the content of the record at {@code offset}; the caller releases it. Reads whole checksum chunks.
+     * Reads part of the content of the record at {@code offset}; the caller releases it. To verify the checksums, it
+     * reads whole chunks from the disk.
      *
      * @param tag the expected tag of the segment
      * @param expected the expected object id, block number and range
-     * @throws DamagedRecordException if the record is missing, damaged or another one
+     * @throws DamagedRecordException if the record is missing, damaged or not the expected one
      */
     public ByteBuf readContent(int segment, long offset, long tag, ContentRange expected) throws IOException {
         ByteBuf table = allocator.directBuffer(TABLE_READ_BYTES);
@@ -154,9 +155,9 @@ public final class RecordReader {
     }
 
     /**
-     * Returns true if the record is an object that was only partly written: its header reached the disk, but not all of
-     * the rest. Checks only objects whose body is in one record: a COMPLETE record, or a HEAD record that refers to
-     * one. False for an intact record and for other types.
+     * Returns true if the record is an object that was only partly written: its header reached the disk, but some of
+     * its other bytes did not. Checks only objects whose body is in one record: a COMPLETE record, or a HEAD record
+     * that refers to one. False for an intact record and for other types.
      */
     public boolean isTornObject(int segment, long offset, long tag) throws IOException {
         ByteBuf start = allocator.directBuffer(RecordHeader.BYTES);

@@ -8,7 +8,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments in a volume's file: reads and writes by segment and offset, headers, summaries and walks over records.
+ * Access to the segments in a volume's file. Reads and writes bytes by segment and offset, reads headers and summaries,
+ * and walks over records.
  *
  * <p>Thread-safe; the caller coordinates writes.
  */
@@ -33,7 +34,7 @@ public final class SegmentFile {
         /** Called for a record with an intact header; the parts after the header are not verified. */
         void record(RecordHeader header, long offset) throws IOException;
 
-        /** Called for a possible record of the segment whose header is damaged, so that its hash may be damaged too. */
+        /** Called for a probable record of the segment whose header is damaged. Its hash may be damaged too. */
         default void damaged(long hashHigh, long hashLow, long offset) {}
     }
 
@@ -120,8 +121,8 @@ public final class SegmentFile {
     }
 
     /**
-     * Returns the totals in the footer of a sealed segment's summary, without its entries; null as for
-     * {@link #summary}.
+     * Returns the totals in the footer of a sealed segment's summary, without its entries; null if the footer is
+     * damaged or has another tag.
      */
     @Nullable
     public SegmentSummary footer(int segment, long tag) throws IOException {
@@ -133,8 +134,8 @@ public final class SegmentFile {
     /**
      * Walks over the records of a segment that start in {@code [from, to)}.
      *
-     * @param resync whether to search for further records after a place without a record. True after a power failure,
-     *     which may lose pages in the middle; false at the end of a log that the page cache kept whole.
+     * @param resync whether to search for further records after a place without a record. True if a power failure may
+     *     have lost pages in the middle of the segment; false if the page cache has kept all pages.
      * @return the offset after the last record
      */
     public long walk(int segment, long tag, long from, long to, boolean resync, RecordVisitor visitor)

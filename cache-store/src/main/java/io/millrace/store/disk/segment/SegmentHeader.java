@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param segment number of the segment
  * @param sequence number of the segment in the order in which segments were begun
- * @param tag its tag
+ * @param tag random number that identifies this use of the segment
  */
 public record SegmentHeader(int segment, long sequence, long tag) {
     /** Bytes of the header: offset of the first record. */

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 /**
  * The number of readers per segment of a volume. A pinned segment may be reclaimed, but is not overwritten.
  *
- * <p>Outlives its {@link Volume} when that is released and taken back, because the readers do.
+ * <p>The pins outlive a {@link Volume} instance: if a process releases a volume and takes it back, readers continue.
  *
  * <p>Thread-safe.
  */

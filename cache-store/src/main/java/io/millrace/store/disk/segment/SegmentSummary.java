@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of a sealed segment's records, written after them. An index is rebuilt from the summaries, and entries of a
- * reclaimed segment are removed by its summary, without reading the records.
+ * The list of a sealed segment's records, written after the records. A rebuild of the index reads the summaries instead
+ * of the records. When a segment is reclaimed, its summary says which index entries to remove.
  *
  * <pre>
  * entry, 40 bytes                               footer, the last 64 bytes of the segment
@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The end of a pin is in units of {@link #PIN_UNIT_SECONDS} since the epoch, rounded up; 0 without a pin. It is also
- * 0 for a BLOCK, and for a HEAD whose body is in another record, because neither is kept on its own. Code without
- * support for pins leaves 0 in all three places.
+ * 0 for a BLOCK, and for a HEAD whose body is in another record, because neither is kept on its own. Releases without
+ * support for pins wrote 0 in all three pin fields.
  *
  * <p>Entries are in the order of their records, directly before the footer.
  *
@@ -67,8 +67,8 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     /**
      * A record of the segment. Immutable.
      *
-     * @param pinnedUntil time until which it is kept, in seconds since the epoch, slightly later than requested; 0 for
-     *     no pin
+     * @param pinnedUntil end of its pin in seconds since the epoch, rounded up to {@link
+     *     SegmentSummary#PIN_UNIT_SECONDS}; 0 for no pin
      */
     public record Entry(
             RecordType type,
@@ -80,14 +80,17 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
             int expiry,
             long pinnedUntil) {
         /**
-         * Creates the entry of a damaged record. It counts as a tombstone, because the record may have hidden older
-         * ones.
+         * Creates the entry of a damaged record. It counts as a tombstone, because the damaged record may have hidden
+         * older records of its key.
          */
         public static Entry hidden(long hashHigh, long hashLow, long offset) {
             return new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0, 0);
         }
 
-        /** Returns true if it is the same record apart from the pin, which a summary of older code does not contain. */
+        /**
+         * Returns true if both describe the same record. Ignores the pin, because summaries of older releases contain
+         * no pins.
+         */
         public boolean isSame(Entry other) {
             return equals(new Entry(
                     other.type,

@@ -10,7 +10,8 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The state of every segment, mirrored in the auxiliary area of the index, so that an open need not read the segments.
+ * The state of every segment of a volume. The auxiliary area of the index contains a copy, so that the next open of the
+ * volume need not read the segments.
  *
  * <pre>
  * entry, 32 bytes
@@ -23,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * </pre>
  *
  * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} may be
- * called from any thread. {@link #state} and {@link #sequence} may be called after a read of the tag on the same
- * thread. All other methods are confined to the volume's writer thread.
+ * called from any thread. {@link #state} and {@link #sequence} may be called from any thread that has read the
+ * segment's tag before. All other methods are confined to the volume's writer thread.
  */
 public final class SegmentTable {
     /** The use of a segment. */
@@ -48,7 +49,7 @@ public final class SegmentTable {
     private static final int ENTRY_BYTES = 32;
     /** Bytes of an entry that its checksum covers. */
     private static final int CHECKED_BYTES = 21;
-    /** State and end of the records. */
+    /** Mask of the bits for the state and the end of the records; the upper bits are the check. */
     private static final long PLACE_MASK = (1L << 40) - 1;
 
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
@@ -213,7 +214,10 @@ public final class SegmentTable {
         return isLive(location) ? sequences[Location.segment(location)] : -1;
     }
 
-    /** Returns true if this tag distinguishes the next use of the segment from its last one. */
+    /**
+     * Returns true if the tag can identify the next use of the segment. It must not be 0, and its low byte must differ
+     * from that of the last tag.
+     */
     public boolean isNewTag(int segment, long tag) {
         return tag != 0 && (byte) tag != lastTags[segment];
     }
@@ -298,7 +302,10 @@ public final class SegmentTable {
         }
     }
 
-    /** Returns the word of state and end with the checksum of the entry; all zero for an entry that was never set. */
+    /**
+     * Adds the checksum of the entry to the word that contains state and end. Returns 0 for an entry that was never
+     * set.
+     */
     private static long checked(long sequence, long tag, long place) {
         if ((sequence | tag | place) == 0) {
             return 0;
@@ -332,7 +339,7 @@ public final class SegmentTable {
         }
     }
 
-    /** Changes only the state. */
+    /** Changes the state. RETIRED also resets the end of the records. */
     public void state(int segment, State state) {
         set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
     }

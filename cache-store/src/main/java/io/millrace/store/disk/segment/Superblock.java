@@ -118,7 +118,8 @@ public record Superblock(
 
     /**
      * Returns true if this store wrote the bytes before the segments: each copy has the magic or is zero, at least one
-     * has the magic, and all other bytes are zero. The remains of a superblock under another format are not a volume.
+     * has the magic, and all other bytes are zero. So a file that another program has written over is not a volume,
+     * even if part of a superblock remains.
      *
      * @param start the file's first {@link #SEGMENTS_AT} bytes
      */
@@ -168,7 +169,7 @@ public record Superblock(
     /**
      * Returns the newer valid copy in the file, null if there is none.
      *
-     * @throws IOException also if the format is newer than this code
+     * @throws IOException also if the format version is newer than this release reads
      */
     public static @Nullable Superblock read(StoreFile file) throws IOException {
         Superblock newest = null;

@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventories of a store's volumes, and the one thread that reads and writes them. The thread begins its work some
- * time after the store opens, and has the lowest priority.
+ * The inventories of a store's volumes, and the one thread that reads and writes them. An inventory is a file with an
+ * entry for each stored object of a volume, used for listings. The thread begins its work some time after the store
+ * opens, and has the lowest priority.
  *
  * <p>Thread-safe.
  */
@@ -37,8 +38,8 @@ public final class Inventories<H> {
     public static final int QUEUE_CHANGES_MAX = 1 << 15;
 
     /**
-     * Limit of heap for the keys and heads of queued changes, as estimated by the codecs. For further changes the
-     * record is read from disk.
+     * Limit of heap for the keys and heads of queued changes, as estimated by the codecs. Further changes are queued
+     * without key and head, and the thread reads their records from disk.
      */
     public static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
 
@@ -51,7 +52,9 @@ public final class Inventories<H> {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int RECORDS_A_TURN = 50;
-    /** After changes the thread pauses and changes do not wake it, so that it processes them in batches. */
+    /**
+     * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
+     */
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     /** Timeout for queued changes when a volume is released. */
@@ -59,7 +62,9 @@ public final class Inventories<H> {
 
     private final FileIo io;
     private final HeadCodec<H> codec;
+    /** Reason why the store has no inventory; null if it has one. */
     private final @Nullable String off;
+
     private final long opensAt;
     private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
     private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
@@ -75,7 +80,9 @@ public final class Inventories<H> {
      */
     private volatile boolean resting;
 
+    /** True after the first listing: inventories open without the initial delay. */
     private volatile boolean hurry;
+
     private volatile boolean closed;
     /** Confined to the thread. */
     private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
@@ -118,7 +125,7 @@ public final class Inventories<H> {
         }
     }
 
-    /** Adds a volume, in the order of the configuration. No effect for a volume added before. */
+    /** Adds a volume. Call in the order of the configuration. No effect for a volume added before. */
     public void add(Volume volume) {
         if (off == null && find(volume) == null) {
             volumes.add(new VolumeInventory<>(io, codec, volume));
@@ -143,9 +150,9 @@ public final class Inventories<H> {
         }
     }
 
-    /** Returns the description with its head counted; null without a head, or if the limit of heap is reached. */
+    /** Returns the description and counts its heap bytes; null without a head, or if the heap limit is reached. */
     private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
-        // Counts the key too: RAM may evict the object in the meantime, and clients choose the key's length.
+        // The key counts too. If RAM evicts the object, only this queue holds the key, and clients choose its length.
         int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
         if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
             headBytes.addAndGet(-bytes);
@@ -154,7 +161,11 @@ public final class Inventories<H> {
         return new VolumeInventory.Description<>(header, key.bytes(), head, bytes);
     }
 
-    /** Closes the volume's inventory. After the return its file is not used any more. Blocks. */
+    /**
+     * Closes the volume's inventory. Does not use its file after the return. Blocks.
+     *
+     * @param forGood whether the file is forced to the device
+     */
     public void stopping(Volume volume, boolean forGood) {
         VolumeInventory<H> inventory = find(volume);
         if (inventory == null || closed) {
@@ -317,7 +328,8 @@ public final class Inventories<H> {
         // Before the inventories are open, changes stay in the queue.
         boolean opened = hurry || System.nanoTime() - opensAt >= 0;
         if (!opened) {
-            // A change that wakes this wait early is counted as missed and read from the segments later.
+            // A change that ends this wait early is dropped. The inventory is then older than the volume when it opens,
+            // and is filled from the segments.
             apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
             return;
         }

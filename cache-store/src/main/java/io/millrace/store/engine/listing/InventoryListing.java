@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listing in progress. It processes one segment of a volume's inventory per step, so that changes are applied in
- * between.
+ * A listing of stored objects that is in progress. Each step processes one segment of the map in a volume's inventory.
+ * Between steps the inventory's thread applies changes.
  *
  * <p>Confined to the inventory's thread.
  */

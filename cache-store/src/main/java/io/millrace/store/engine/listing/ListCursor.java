@@ -3,8 +3,9 @@ package io.millrace.store.engine.listing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A position in a listing. It covers all entries of earlier volumes, of earlier segments, and of this segment up to and
- * including the hash. Segments here are those of the inventory's map.
+ * A position in a listing. Entries up to the position were already processed: those of earlier volumes, of earlier
+ * segments, and of this segment up to and including the hash. A segment is a part of the inventory's map here, not of
+ * the volume's log.
  *
  * <p>Immutable.
  *
@@ -28,6 +29,7 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
         return byHigh != 0 ? byHigh : Long.compareUnsigned(lowA, lowB);
     }
 
+    /** Parses the result of {@link #text}; null is the start of a listing. */
     static ListCursor parse(@Nullable String text) {
         if (text == null) {
             return START;
@@ -50,6 +52,7 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
         throw new IllegalArgumentException("not a cursor of an earlier listing: " + text);
     }
 
+    /** Returns the position as hexadecimal numbers separated by dots. */
     String text() {
         String place = Integer.toHexString(volume) + '.' + Integer.toHexString(segment);
         return hashSeen ? place + '.' + Long.toHexString(hashHigh) + '.' + Long.toHexString(hashLow) : place;

@@ -23,22 +23,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventory of one volume at run time: adds entries, removes obsolete ones, and rebuilds it after missed changes.
+ * Keeps the inventory of one volume up to date. An inventory is a file with an entry for each stored object. This class
+ * adds entries, removes obsolete ones, and completes the inventory after missed changes.
  *
- * <p>An entry is valid if the volume's index has its record as the newest of its key. Therefore removals and reclaimed
- * segments are not reported to the inventory: a sweep removes entries that are no longer valid. Missed changes are read
- * from the segments at a limited rate.
+ * <p>An entry is valid if the volume's index has the entry's record as the newest of its key. Removals and reclaimed
+ * segments are not reported to the inventory. Instead, a sweep checks the entries and removes invalid ones. After
+ * missed changes, a fill reads the records of the segments at a limited rate.
  *
  * <p>Confined to the inventory's thread, except where stated.
  */
 final class VolumeInventory<H> {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeInventory.class);
-    /**
-     * Bytes of volume per entry that a new inventory has room for. It is rebuilt with more entries if objects are
-     * smaller.
-     */
+    /** Volume bytes per entry of a new inventory. If objects are smaller, a larger inventory replaces it. */
     private static final long BYTES_PER_ENTRY = 32 * 1024;
-    /** Bytes of volume per entry at the maximum size of an inventory. */
+    /** Volume bytes per entry of the largest possible inventory. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
     /** Limit of obsolete entries before a sweep: this number plus a fraction of the objects. */
     private static final long STALE_MAX = 256;
@@ -59,9 +57,11 @@ final class VolumeInventory<H> {
 
     private boolean tried;
     private long droppedBefore;
+    /** Segment of the map that is swept next; -1 if no sweep is in progress. */
     private int sweepAt = -1;
+    /** Entries that scans have removed since the last sweep ended. */
     private long swept;
-    /** Sequence of the segment entered last, 0 before the first; -1 if no fill is in progress. */
+    /** Sequence of the segment that the fill began last, 0 before the first; -1 if no fill is in progress. */
     private long filledTo = -1;
 
     private long droppedBeforeFill;
@@ -171,8 +171,7 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * The description of an object by its record, available without reading the record. The key is borrowed and never
-     * changed.
+     * The content of an object's record, so that the record need not be read. The key is borrowed and never changed.
      *
      * @param headBytes heap bytes of the key and the head
      */
@@ -194,7 +193,8 @@ final class VolumeInventory<H> {
             if (now == location) {
                 enter(open, hashHigh, hashLow, known == null ? describe(location) : describe(known, location));
             } else if (open.location(hashHigh, hashLow) == Location.NONE) {
-                // The object was replaced, for which a change follows, or moved by reclaim, which reports no change.
+                // The object has a newer record. If the object was replaced, another change follows. If reclaim moved
+                // the record, no change follows, so the entry is added now.
                 enter(open, hashHigh, hashLow, describe(now));
             }
         } catch (RuntimeException | Error e) {
@@ -266,8 +266,8 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Scans a segment of the map: removes obsolete entries, updates entries of moved objects, and returns the other
-     * entries that the visitor wants.
+     * Scans a segment of the inventory's map. Removes obsolete entries, updates entries of moved objects, and returns
+     * the entries after the cursor that the visitor wants.
      */
     List<InventoryListing.Found> scan(int segment, ListCursor after, ListVisitor visitor) {
         List<InventoryListing.Found> found = new ArrayList<>();
@@ -444,7 +444,7 @@ final class VolumeInventory<H> {
             return;
         }
         try {
-            // If the segment is another one now, it was reclaimed before it was pinned.
+            // If another segment is the first one now, this one was reclaimed before it was pinned.
             if (volume.segmentBegunAfter(filledTo) != segment) {
                 return;
             }
@@ -458,7 +458,7 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** Returns the cost in records read. */
+    /** Adds the entry of the record's object if it is missing or outdated. Returns the number of records read. */
     private int look(Inventory open, SegmentSummary.@Nullable Entry record) {
         if (record == null || (record.type() != RecordType.COMPLETE && record.type() != RecordType.HEAD)) {
             return 0;

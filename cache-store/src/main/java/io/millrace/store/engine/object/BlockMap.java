@@ -33,7 +33,10 @@ public final class BlockMap {
     private final int blockBytes;
     /** True if the body is the content of one COMPLETE record, represented as block 0. */
     private final boolean single;
-    /** Tag of each pinned segment when it was pinned. The volume discards the tag when it reclaims the segment. */
+    /**
+     * Tag of each pinned segment at the time of the pin. Kept here because the volume discards the tag when it reclaims
+     * the segment.
+     */
     private final Map<Integer, Long> tags = new HashMap<>();
 
     private final BitSet stored = new BitSet();
@@ -244,7 +247,8 @@ public final class BlockMap {
     }
 
     /**
-     * Removes a damaged record from the index: the block, or the whole object if it is one record. Any thread.
+     * Removes a damaged record from the index. Removes the block, or the whole object if its body is in one record. Any
+     * thread.
      *
      * @param location location at which the block was read, {@link Location#NONE} if it was looked up
      */

@@ -4,7 +4,7 @@ import io.netty.util.IllegalReferenceCountException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A reference count; its creator holds the first reference.
+ * Base class with a reference count; the creator holds the first reference.
  *
  * <p>Thread-safe.
  */

@@ -3,7 +3,7 @@ package io.millrace.store.engine.object;
 import io.millrace.store.StoredObject;
 
 /**
- * An object with a reference count; its creator holds the first reference.
+ * Base class of stored objects with a reference count; the creator holds the first reference.
  *
  * <p>Thread-safe.
  *

@@ -12,11 +12,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A RAM cache of pieces of bodies that are too long for the RAM tier. A piece is cached if it is read again soon.
- * Sending from RAM takes half the time of a send that reads from disk first.
+ * A RAM cache of pieces of bodies that are too long for the RAM tier. A send from RAM is faster than a send that reads
+ * from disk first.
  *
- * <p>The pieces use up to a quarter of the budget, taken from the objects in RAM. The same policy as for objects
- * (W-TinyLFU) selects them, after a filter: of a piece that was read once, only the hash is recorded.
+ * <p>The pieces use up to a quarter of the RAM budget; objects in RAM get less. The first read of a piece only records
+ * its hash. If the piece is read again soon, it enters the cache. The policy of the RAM tier (W-TinyLFU) then decides
+ * which pieces stay.
  *
  * <p>The bytes of a piece never change, because an object id identifies one representation on one volume.
  *
@@ -29,7 +30,7 @@ public final class HotPieces {
     private static final int RAM_SHARE = 4;
     /** Minimum number of pieces; a tier for fewer is disabled. */
     private static final int PIECES_MIN = 16;
-    /** Hashes of pieces read once that are recorded per piece that fits. */
+    /** Number of recorded hashes per piece that fits in the cache. */
     private static final int SEEN_SHARE = 4;
 
     private static final int SEEN_MAX = 1 << 16;
@@ -51,7 +52,10 @@ public final class HotPieces {
         seen = new AtomicLongArray(Integer.highestOneBit((int) remembered));
     }
 
-    /** Returns cached bytes of a body from {@code position} on, at most {@code count}, retained for the caller; null for none. */
+    /**
+     * Returns at most {@code count} cached bytes of a body from {@code position} on; null if there are none. The caller
+     * releases them.
+     */
     @Nullable
     ByteBuf find(UUID volume, long objectId, long position, int count) {
         if (!tier.isEnabled()) {

@@ -76,7 +76,7 @@ public final class ReadPool {
         }
     }
 
-    /** Queues a task; false if the queue is full or the pool is closed, and the task will not run. */
+    /** Queues a task. Returns false if the queue is full or the pool is closed; the task then never runs. */
     public boolean execute(Runnable task) {
         try {
             executor.execute(task);
@@ -88,7 +88,7 @@ public final class ReadPool {
 
     /**
      * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for its turn and for
-     * memory. The bytes are reserved until the task runs, which counts its own allocations.
+     * memory. The bytes stay reserved until the task has ended.
      *
      * @param refused runs instead of the task, on any thread, if the limit of waiting reads is reached
      */

@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object whose whole body is in one buffer in RAM, in the RAM tier or before or after its stay there.
+ * An object whose whole body is in one buffer in RAM. It is in the RAM tier, not yet in it, or already evicted.
  *
  * <p>Its head is decoded, or stored in encoded form after the body. {@link EncodedHeads} decodes it before the object
  * is returned to a caller.
  *
- * <p>There are many instances, so an instance contains its fields itself instead of referencing other objects: one
- * object for the garbage collector.
+ * <p>There are many instances. Therefore an instance has the values as its own fields, so that the garbage collector
+ * processes few objects.
  *
  * <p>Thread-safe.
  */
@@ -32,7 +32,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     private final long hashHigh;
     private final long objectId;
     private final int volume;
-    /** Place from which the object was read; null if it was not read. */
+    /** Place on disk from which the object was read; null if it was not read from disk. */
     private final @Nullable ObjectPlace read;
     /** Bytes of the encoded head after the body; 0 if there is none. */
     private final int headLength;
@@ -80,7 +80,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         return body();
     }
 
-    /** Returns a new instance at each call. */
+    /** Returns the key; creates a new instance at each call. */
     @Override
     public StoreKey key() {
         return new StoreKey(keyBytes(), hashHigh, hashLow());
@@ -103,7 +103,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
 
     /**
      * Returns the encoded head, borrowed; null if the object was created with a decoded head. The caller holds a
-     * reference or is in a read section.
+     * reference or is in a read section (epoch-based reclamation).
      */
     @Nullable
     ByteBuf encodedHead() {

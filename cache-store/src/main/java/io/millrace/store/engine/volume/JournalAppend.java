@@ -19,11 +19,13 @@ final class JournalAppend {
     private final JournalEntry entry;
     private final Executor replyOn;
     private final Journal.AppendCallback reply;
-    /** Number of outstanding journals, plus one for the start itself. */
+    /** Number of journals without a result, plus one until {@link #started} is called. */
     private final AtomicInteger outstanding = new AtomicInteger(1);
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
+    /** The first error of a volume that went offline before it wrote the entry. */
     private final AtomicReference<@Nullable IOException> absence = new AtomicReference<>();
+
     private volatile boolean written;
     private volatile boolean needed;
 
@@ -62,8 +64,8 @@ final class JournalAppend {
     }
 
     /**
-     * Ends the part of a volume that went offline. The other volumes have recorded its absence, so its outdated journal
-     * is not used when it returns. Not a failure if another journal has the entry.
+     * Called if a volume went offline before it wrote the entry. The other volumes have recorded its absence, so its
+     * outdated journal is not used when the volume returns. This is not a failure if another journal has the entry.
      */
     void absent(IOException problem) {
         absence.compareAndSet(null, problem);

@@ -10,15 +10,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The record of a volume that was taken offline by command: its state at that time, and the keys changed since. With it
- * the volume can return with the rest of its content.
+ * The notes about a volume that was taken offline by command. They contain its superblock at that time and the keys
+ * changed since. With them the volume can return and keep its content, except for the changed objects.
  *
  * <p>Thread-safe: {@link #missed} may be called from any thread; the other methods require the store's life cycle lock.
  */
 public final class OfflineVolume {
     /** Limit of recorded keys; above it the volume starts empty. */
     public static final int KEYS_MAX = 1 << 16;
-    /** Limit of keys processed at the moment of return, while changes of keys wait. */
+    /** Limit of keys that are processed at the moment of return. Threads that change a key wait meanwhile. */
     private static final int LAST_KEYS_MAX = 1 << 10;
 
     private final String reason;
@@ -97,16 +97,20 @@ public final class OfflineVolume {
         }
     }
 
-    /** Makes the volume a member with the remaining keys, in one atomic step with the end of the record. */
+    /**
+     * Makes the volume a member and applies the remaining keys. No change is recorded meanwhile, because the lock is
+     * held.
+     */
     interface Return {
         void with(List<StoreKey> keys);
     }
 
     /**
-     * Ends the offline time, unless too many keys are left to process while changes wait.
+     * Ends the recording and makes the volume a member. No effect if so many keys are left that changes would wait too
+     * long.
      *
      * @param empty whether the volume returns empty, so that it missed no relevant change
-     * @return whether it ended
+     * @return true if the recording has ended
      */
     boolean end(boolean empty, Return returning) {
         lock.lock();

@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The encoding of a change that a store passes to its successor.
+ * The encoding of a change that a store passes to its successor. The successor is the store of another process that has
+ * taken over the volumes.
  *
  * <pre>
  * removal:        1 (1), the key

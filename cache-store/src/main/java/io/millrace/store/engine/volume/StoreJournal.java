@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journals of all storage paths as one journal. When the store opens, it merges the entries of all paths, because
- * each path that kept its content has all entries that concern it. Afterwards each volume writes its own file on its
- * own thread.
+ * The journal of a store, with a copy on each storage path. When the store opens, it merges the entries of all paths
+ * that kept their content, because each of them has all entries that concern its objects. Afterwards each volume writes
+ * its own copy on its own thread. Entries in force are those that a restart needs.
  *
  * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are confined to the thread that opens the store
  * or holds its life cycle lock.
@@ -36,7 +36,9 @@ public final class StoreJournal implements Journal {
     private final List<VolumeJournal> journals = new CopyOnWriteArrayList<>();
     private List<Entry> entries = List.of();
     private Condition condition = Condition.NEW;
+    /** True if the only copy is complete and intact, so that it need not be rewritten. */
     private boolean same = true;
+
     private volatile @Nullable Owner owner;
     private volatile @Nullable Successor successor;
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);

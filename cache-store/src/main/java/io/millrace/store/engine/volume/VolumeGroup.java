@@ -31,9 +31,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The volumes of a store. Selects the volume of a new object, and the volumes that may hold a key.
  *
- * <p>Each key has a home among the working volumes, by rendezvous hashing weighted with the volumes' sizes. If a volume
- * is lost, only its keys get another home. A lookup searches every index. It therefore also finds objects stored under
- * another name or with another set of volumes.
+ * <p>The home of a key is the volume that receives its new objects. Rendezvous hashing, weighted with the volumes'
+ * sizes, selects it among the working volumes. If a volume is lost, only its keys get another home. A lookup searches
+ * the index of every volume. Therefore it also finds objects that were stored under another volume name or with another
+ * set of volumes.
  *
  * <p>Thread-safe; {@link #open()}, {@link #reopen} and changes of a slot are confined to the thread that opens the
  * store or holds its life cycle lock.
@@ -50,13 +51,18 @@ public final class VolumeGroup {
     /** Held while the generation and the members change. */
     private final ReentrantLock membership = new ReentrantLock();
 
+    /** Old instances of volumes that were taken back, open until their last reader ends. */
     private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
+
     private volatile Slot[] slots = {};
     private volatile UUID storeId = UUID.randomUUID();
     private volatile long generation;
     private long openCount = 1;
 
-    /** A configured volume with exactly one of volume, failure and absence. */
+    /**
+     * A configured volume that is open, failed to open, or is offline. Exactly one of volume, failure and absence is
+     * set.
+     */
     public record Slot(
             int number,
             VolumeConfig config,
@@ -222,8 +228,9 @@ public final class VolumeGroup {
     }
 
     /**
-     * Returns the number of the volume for a new object of the key, {@link StoreObject#NO_VOLUME} if none works.
-     * Volumes with another name are not used even if they are empty, because they are reserved for their name.
+     * Returns the number of the volume for a new object of the key, {@link StoreObject#NO_VOLUME} if none works. If no
+     * volume with the name works, a volume with the default name is used. Volumes with any other name are reserved for
+     * that name.
      */
     public int home(StoreKey key, String name) {
         int own = homeAmong(key, name);
@@ -433,11 +440,11 @@ public final class VolumeGroup {
     }
 
     /**
-     * Records a change of the key that one volume could not accept: for the offline volumes, and for the volume that
-     * has replaced it in the meantime. The replacement removes its object of the key.
+     * Records a change of the key that one volume could not accept. Offline volumes apply the change when they return.
+     * If another volume has taken the slot in the meantime, that volume removes its object of the key.
      *
      * @param number number of the volume that did not accept the change
-     * @param asked that volume; null if none worked
+     * @param asked the volume that did not accept the change; null if none worked at that number
      */
     public void missed(StoreKey key, int number, @Nullable Volume asked) {
         for (int i = 0; i < slots.length; i++) {
@@ -446,8 +453,8 @@ public final class VolumeGroup {
     }
 
     /**
-     * Records a change of the key for the offline volumes. Volumes that returned since {@code looked} remove their
-     * object of the key.
+     * Records a change of the key for the offline volumes. Volumes that returned after {@code looked} was read remove
+     * their object of the key.
      */
     public void missed(StoreKey key, Slot[] looked) {
         missed(key, looked, volume -> hide(volume, key));

@@ -83,8 +83,8 @@ final class VolumeJournal {
     }
 
     /**
-     * Records a failed write. It does not count as an error of the volume, whose content may be on another device. The
-     * caller of the append receives the error.
+     * Records a failed write. The failure does not count as an error of the volume, because the volume's content may be
+     * on another device. The caller of the append receives the error.
      */
     private void failed(IOException e) {
         behind = true;

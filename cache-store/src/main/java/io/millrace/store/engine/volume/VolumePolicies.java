@@ -31,7 +31,9 @@ public final class VolumePolicies {
         policies = new AtomicReferenceArray<>(volumes);
     }
 
-    /** Sets the check, by the bytes of key and head, whether a pinned object keeps its pin. */
+    /**
+     * Sets the check of pinned objects. It decides, from the bytes of key and head, whether an object keeps its pin.
+     */
     public void pinCheck(BiPredicate<byte[], ByteBuf> check) {
         pins.check = check;
     }

@@ -17,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes volumes of a running store offline and brings them back.
+ * Takes volumes of a running store offline and brings them back. A share is a volume with a name of its own, in the
+ * subdirectory of that name below a storage path.
  *
  * <p>Confined to the holder of the store's life cycle lock.
  */
@@ -39,8 +40,8 @@ public final class VolumeSwitch {
 
     /**
      * Takes the path's volume offline, and the shares below it that are not offline. Writes and syncs their queued
-     * records, records in the other volumes that they miss removals, releases their leases and closes their files. Call
-     * with the life cycle lock held. Blocks.
+     * records, releases their leases and closes their files. The other volumes record that these volumes miss removals.
+     * Call with the life cycle lock held. Blocks.
      *
      * @return the paths of the volumes that this call took offline
      * @throws IOException if there is no such volume, or all are already offline
@@ -72,7 +73,8 @@ public final class VolumeSwitch {
         }
         boolean inOrder = volume.isWorking();
         if (inOrder) {
-            // Before the first missed change: if the process dies from here on, the volume starts empty.
+            // The volume leaves the store before it misses the first change. If the process dies from here on, the
+            // volume starts empty.
             volume.leaveSoon();
             group.lost(volume);
             group.drain();
@@ -92,8 +94,8 @@ public final class VolumeSwitch {
 
     /**
      * Brings back the path's volume and the shares below it that were taken offline, failed, or could not be opened. A
-     * volume keeps trusted content without the objects changed in the meantime; otherwise it starts empty. Call with
-     * the life cycle lock held. Blocks.
+     * volume with trusted content keeps it, except for objects that changed in the meantime. Any other volume starts
+     * empty. Call with the life cycle lock held. Blocks.
      *
      * @return the paths of the volumes brought back
      * @throws IOException if all volumes already work, or if a volume cannot be opened; the other volumes are still
@@ -151,8 +153,8 @@ public final class VolumeSwitch {
     }
 
     /**
-     * Like {@link #join}, but closes a volume that fails. It starts empty the next time, because it may lack some of
-     * the missed changes.
+     * Like {@link #join}, but closes a volume that fails. The failed volume starts empty the next time, because it may
+     * lack some of the missed changes.
      */
     private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         boolean failed = true;
