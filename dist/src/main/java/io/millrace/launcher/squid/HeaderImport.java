@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The translator of directives that change header fields to {@code rules}. Confined to one thread. */
 final class HeaderImport {
     private static final String FIELD_NAME = "write a rule by hand: the importer cannot write this field name";
+    private static final String QUOTE = "the value begins with a quotation mark and does not end with one";
 
     private final DraftNode root;
     private final Acls acls;
@@ -98,7 +99,7 @@ final class HeaderImport {
     /** Writes the value that replaces a field which another directive removes. */
     private void replace(SquidLine line) {
         String name = line.arg(0);
-        String value = String.join(" ", line.from(1));
+        FieldValue parsed = FieldValue.of(line.from(1));
         List<String> conditions = removed.get(direction(line) + " " + name.toLowerCase(Locale.ROOT));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
@@ -108,6 +109,11 @@ final class HeaderImport {
             line.note("no imported line removes the field, so that its value is not replaced");
             return;
         }
+        if (parsed == null) {
+            line.notMapped(QUOTE);
+            return;
+        }
+        String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.from(1));
         boolean reply = direction(line).equals("response_header");
         for (String condition : conditions) {
             DraftNode rule = root.element("rules").optional().from(line.markHandled());
@@ -125,15 +131,17 @@ final class HeaderImport {
 
     private void add(SquidLine line) {
         String name = line.arg(0);
-        String value = line.arg(1);
+        FieldValue value = FieldValue.of(line.from(1));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
-        } else if (value.contains("%")) {
+        } else if (value == null) {
+            line.notMapped(QUOTE);
+        } else if (value.text().contains("%")) {
             line.notMapped(RuleTexts.CONSTANT);
         } else {
-            DraftNode rule = rule(line, line.from(2));
+            DraftNode rule = rule(line, line.from(1 + value.words()));
             if (rule != null) {
-                rule.put("add_" + direction(line) + "." + name, value);
+                rule.put("add_" + direction(line) + "." + name, value.text());
             }
         }
     }
