@@ -84,6 +84,9 @@ final class FieldRules {
             return "rules change fields of requests to origins and of responses only";
         }
         boolean removes = each.kind().equals("unset");
+        if (each.operator().equals("+=")) {
+            return "rules replace the value of a field; write a rule with the whole value";
+        }
         String value = removes ? "" : constant(each.value());
         if (value == null) {
             return RuleTexts.CONSTANT;
@@ -94,16 +97,9 @@ final class FieldRules {
                 : target.startsWith("beresp.") && !lifetime ? "stored_header" : "response_header";
         RuleCondition.When when = conditions.of(reached, !fields.equals("response_header"));
         if (when == null) {
-            return "'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand";
+            return conditions.noEquivalent();
         }
-        DraftNode rule =
-                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
-        if (!when.text().isEmpty()) {
-            rule.put("when", when.text());
-        }
-        if (when.partial()) {
-            each.notMapped(RuleCondition.PARTIAL);
-        }
+        DraftNode rule = rule(each, when);
         if (removes || value.isEmpty()) {
             rule.putWords("remove_" + fields, List.of(name));
         } else {
@@ -112,6 +108,22 @@ final class FieldRules {
         if (lifetime) {
             each.note("written for responses to clients, so that the lifetime here stays as in Varnish");
         }
+        if (!removes && value.isEmpty()) {
+            each.note("removes the field; Varnish sends it without a value");
+        }
         return null;
+    }
+
+    /** Adds a rule with the condition of a statement. */
+    DraftNode rule(Statement each, RuleCondition.When when) {
+        DraftNode rule =
+                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
+        if (!when.text().isEmpty()) {
+            rule.put("when", when.text());
+        }
+        if (when.partial()) {
+            each.notMapped(RuleCondition.PARTIAL);
+        }
+        return rule;
     }
 }

@@ -34,9 +34,9 @@ final class RuleCondition {
     static final String PARTIAL =
             "the rule also applies to requests for which an earlier return ends the subroutine; exclude them in when";
 
-    /** The first test without an equivalent, after {@link #of} returned null. */
-    String problem() {
-        return problem;
+    /** Says which test has no equivalent, after {@link #of} returned null. */
+    String noEquivalent() {
+        return "'" + problem + "': conditions of rules cannot test it; write a rule by hand";
     }
 
     /**

@@ -21,8 +21,11 @@ final class SynthRules {
     private static final String NO_LOCATION = "vcl_synth sets no Location for this status; write a rule with redirect";
 
     private final Plan plan;
-    /** Statements that were translated. A condition with several alternatives is written once, as a whole. */
-    private final Set<Statement> done = new HashSet<>();
+    /** Translated places. A condition with several alternatives comes several times and is written once, as a whole. */
+    private final Set<Place> done = new HashSet<>();
+
+    /** A statement with its conditions. A subroutine that is called twice has each statement in two places. */
+    private record Place(Statement statement, Walker.Reached reached) {}
 
     SynthRules(Plan plan) {
         this.plan = plan;
@@ -30,7 +33,7 @@ final class SynthRules {
 
     /** Writes a redirection whose target vcl_synth sets. */
     void redirect(Statement each, Walker.Reached reached, String code) {
-        if (!done.add(each)) {
+        if (!done.add(new Place(each, reached))) {
             return;
         }
         Branch branch = branch(plan.vcl().sub("vcl_synth"), code);
@@ -57,7 +60,7 @@ final class SynthRules {
 
     /** Writes an answer without an origin. Returns false if the condition has no equivalent. */
     boolean answer(Statement each, Walker.Reached reached, String status) {
-        if (!done.add(each)) {
+        if (!done.add(new Place(each, reached))) {
             return true;
         }
         if (!status.matches("[245]\\d\\d")) {
@@ -74,21 +77,12 @@ final class SynthRules {
     }
 
     private @Nullable DraftNode rule(Statement each, Walker.Reached reached) {
-        RuleCondition conditions = plan.fields().conditions();
-        RuleCondition.When when = conditions.of(reached, false);
+        RuleCondition.When when = plan.fields().conditions().of(reached, false);
         if (when == null) {
-            each.notMapped("'" + conditions.problem() + "': conditions of rules cannot test it; write a rule by hand");
+            each.notMapped(plan.fields().conditions().noEquivalent());
             return null;
         }
-        DraftNode rule =
-                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
-        if (!when.text().isEmpty()) {
-            rule.put("when", when.text());
-        }
-        if (when.partial()) {
-            each.notMapped(RuleCondition.PARTIAL);
-        }
-        return rule;
+        return plan.fields().rule(each, when);
     }
 
     /** Returns the statements of vcl_synth for a status. Returns null if there are none. */

@@ -20,6 +20,12 @@ abstract class Walker {
     private List<Condition> exact = List.of();
     /** Negations of the conditions under which an earlier statement ended the subroutine. */
     private final List<Condition> continued = new ArrayList<>();
+    /** Whether an earlier statement ended the visited subroutine in any case. */
+    private boolean ended;
+    /** Whether {@link #ended} is true only until the end of the called subroutine. */
+    private boolean endedCall;
+    /** Negations of the conditions under which the called subroutine has returned to its caller. */
+    private List<Condition> returned = new ArrayList<>();
 
     Walker(Vcl vcl) {
         this.vcl = vcl;
@@ -35,6 +41,8 @@ abstract class Walker {
     /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
         continued.clear();
+        ended = false;
+        endedCall = false;
         block(vcl.sub(sub), List.of(), List.of());
     }
 
@@ -65,7 +73,9 @@ abstract class Walker {
         int outer = chain;
         int own = chain;
         for (Statement each : statements) {
-            if (each.isBranch()) {
+            if (ended) {
+                skip(each);
+            } else if (each.isBranch()) {
                 if (each.kind().equals("if")) {
                     before.clear();
                     own = ++chains;
@@ -91,21 +101,42 @@ abstract class Walker {
                 call(each, around, reached);
             } else {
                 exact = reached;
-                statement(each, around);
+                if (isReturnToCaller(each)) {
+                    each.note("ends the called subroutine");
+                } else {
+                    statement(each, around);
+                }
                 addReturn(each, reached);
             }
         }
     }
 
-    /** Records a conditional {@code return}. An own response needs no record, since no later statement can change it. */
+    private static boolean isReturnToCaller(Statement each) {
+        return each.kind().equals("return") && each.target().isEmpty();
+    }
+
+    private static void skip(Statement each) {
+        if (!each.isHandled()) {
+            each.note("never reached: an earlier return ends the subroutine");
+        }
+        each.body().forEach(Walker::skip);
+    }
+
+    /** Records a {@code return}. A conditional own response needs no record: no later statement can change it. */
     private void addReturn(Statement each, List<Condition> reached) {
-        boolean ends = each.kind().equals("return")
-                && !List.of("synth", "purge", "fail", "error").contains(each.target());
-        if (ends && !reached.isEmpty()) {
+        if (!each.kind().equals("return")) {
+            return;
+        }
+        ended = reached.isEmpty();
+        endedCall = ended && isReturnToCaller(each);
+        if (!reached.isEmpty() && !List.of("synth", "purge", "fail", "error").contains(each.target())) {
             Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
             Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
             if (!continued.contains(negation)) {
                 continued.add(negation);
+                if (isReturnToCaller(each)) {
+                    returned.add(negation);
+                }
             }
         }
     }
@@ -118,7 +149,12 @@ abstract class Walker {
         } else {
             call.note("see the statements of the subroutine");
             calls++;
+            List<Condition> ofCaller = returned;
+            returned = new ArrayList<>();
             block(vcl.sub(call.target()), around, reached);
+            continued.removeAll(returned);
+            returned = ofCaller;
+            ended = ended && !endedCall;
             calls--;
         }
     }
