@@ -24,6 +24,9 @@ final class LoadPace {
      */
     private static final int WAIT_FACTOR = 3;
 
+    /** Limit of the delay after a task that waited long for a processor. */
+    private static final long DELAY_TICKS_MAX = 100;
+
     private final long ticksPerSecond;
     private final long cpuNanosPerTick;
     /** Bytes that may still be read; negative after an overrun. */
@@ -62,8 +65,12 @@ final class LoadPace {
         bytes -= read;
     }
 
-    /** Subtracts the processor time and the weighted waiting time of a task. An overrun delays the next task. */
+    /**
+     * Subtracts the processor time and the weighted waiting time of a task. An overrun delays the next task, by at most
+     * {@value #DELAY_TICKS_MAX} ticks.
+     */
     void used(ThreadTimes times) {
-        cpuNanos -= times.cpuNanos() + WAIT_FACTOR * times.waitNanos();
+        long left = cpuNanos - times.cpuNanos() - WAIT_FACTOR * times.waitNanos();
+        cpuNanos = Math.max(left, -DELAY_TICKS_MAX * cpuNanosPerTick);
     }
 }

@@ -25,20 +25,21 @@ public record ThreadTimes(long cpuNanos, long waitNanos) {
         return ofCallingThread(SCHEDULER_STATISTICS);
     }
 
+    /** The CPU time comes from the JVM: the kernel updates the one in {@code statistics} only at its timer's ticks. */
     static ThreadTimes ofCallingThread(Path statistics) {
-        try {
-            String[] fields =
-                    Files.readString(statistics, StandardCharsets.ISO_8859_1).split("\\s", -1);
-            return new ThreadTimes(Long.parseLong(fields[0]), Long.parseLong(fields[1]));
-        } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
-            // Not Linux, or a kernel without these statistics.
-            return new ThreadTimes(jvmCpuNanos(), 0);
-        }
+        long cpuNanos =
+                THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+        return new ThreadTimes(cpuNanos, waitNanos(statistics));
     }
 
-    /** CPU time of the calling thread; the time of the clock if the JVM does not report it. */
-    private static long jvmCpuNanos() {
-        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+    private static long waitNanos(Path statistics) {
+        try {
+            return Long.parseLong(
+                    Files.readString(statistics, StandardCharsets.ISO_8859_1).split("\\s", -1)[1]);
+        } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
+            // Not Linux, or a kernel without these statistics.
+            return 0;
+        }
     }
 
     /** Returns the times between {@code earlier} and this. */

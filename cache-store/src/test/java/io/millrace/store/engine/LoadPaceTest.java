@@ -75,6 +75,18 @@ class LoadPaceTest {
         assertTrue(pace.allowsTask());
     }
 
+    @Test
+    void aLongWaitDelaysTheNextTaskByAHundredTicks() {
+        LoadPace pace = new LoadPace(TICK_NANOS, 1);
+        pace.used(new ThreadTimes(TASK_NANOS, 60_000_000_000L));
+        for (int tick = 0; tick < 100; tick++) {
+            pace.tick(1 << 20);
+            assertFalse(pace.allowsTask(), "tick " + tick);
+        }
+        pace.tick(1 << 20);
+        assertTrue(pace.allowsTask());
+    }
+
     private static ThreadTimes running(long cpuNanos) {
         return new ThreadTimes(cpuNanos, 0);
     }

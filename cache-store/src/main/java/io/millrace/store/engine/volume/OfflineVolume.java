@@ -106,8 +106,8 @@ public final class OfflineVolume {
     }
 
     /**
-     * Ends the recording and makes the volume a member. No effect if so many keys are left that changes would wait too
-     * long.
+     * Ends the recording and makes the volume a member. Changes wait meanwhile. Therefore this does nothing if more
+     * than {@value #LAST_KEYS_MAX} recorded keys remain.
      *
      * @param empty whether the volume returns empty, so that it missed no relevant change
      * @return true if the recording has ended
