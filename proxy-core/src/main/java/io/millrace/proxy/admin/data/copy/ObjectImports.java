@@ -52,6 +52,9 @@ public final class ObjectImports implements CopyTarget {
     /** Uploads in progress; confined to the event loop. */
     private final Map<String, Upload> uploads = new HashMap<>();
 
+    /** Number of uploads whose first reply is due; confined to the event loop. */
+    private int beginning;
+
     private @Nullable Variants variants;
 
     /** An upload. Confined to the event loop. */
@@ -95,26 +98,33 @@ public final class ObjectImports implements CopyTarget {
             return reply;
         }
         audit.add(caller, copy.url());
-        home().loop().execute(() -> guarded(reply, () -> begin(response, reply)));
+        home().loop().execute(() -> begin(response, reply));
         return reply;
     }
 
     // Any failure is answered, and the event loop goes on.
     @SuppressWarnings("IllegalCatch")
-    private static void guarded(CompletableFuture<Progress> reply, Runnable step) {
+    private static void guarded(CompletableFuture<Progress> reply, Runnable step, Runnable onFailure) {
         try {
             step.run();
         } catch (RuntimeException e) {
+            onFailure.run();
             reply.completeExceptionally(e);
         }
     }
 
     private void begin(CopiedResponse response, CompletableFuture<Progress> reply) {
-        if (uploads.size() >= UPLOADS_MAX) {
+        if (uploads.size() + beginning >= UPLOADS_MAX) {
             reply.completeExceptionally(new AdminException(
                     429, "busy", "uploads in progress: actual=" + UPLOADS_MAX + ", which is the limit; try again"));
             return;
         }
+        beginning++;
+        var unused = reply.whenComplete((progress, failure) -> beginning--);
+        guarded(reply, () -> open(response, reply), () -> {});
+    }
+
+    private void open(CopiedResponse response, CompletableFuture<Progress> reply) {
         ExchangeLoop.Shared shared = proxy.shared();
         Variants known = variants;
         if (known == null) {
@@ -205,7 +215,7 @@ public final class ObjectImports implements CopyTarget {
                 refuse(refusal, reply);
                 return;
             }
-            upload.opened.compare(newer -> guarded(reply, () -> complete(upload, newer, reply)));
+            upload.opened.compare(newer -> guarded(reply, () -> complete(upload, newer, reply), upload.writer::abort));
         });
     }
 
@@ -262,7 +272,10 @@ public final class ObjectImports implements CopyTarget {
                 return;
             }
             touch(id, upload);
-            guarded(reply, () -> step.run(upload, reply));
+            guarded(reply, () -> step.run(upload, reply), () -> {
+                close(id, upload);
+                upload.writer.abort();
+            });
         });
         return reply;
     }
