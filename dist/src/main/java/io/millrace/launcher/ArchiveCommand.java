@@ -2,13 +2,13 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
-import io.millrace.launcher.process.ArchiveRecorder;
 import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerCommand;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.worker.WorkerMain;
+import io.millrace.worker.warmup.WarmUp;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -63,7 +63,7 @@ final class ArchiveCommand implements Callable<Integer> {
         try {
             return record(home, lib, directory);
         } finally {
-            ArchiveRecorder.remove(directory);
+            WarmUp.clear(directory);
         }
     }
 

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class ServiceNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
-    /** Time added to the drain time when the service manager is told a deadline. */
+    /** Time after the drain for which the service manager is asked to wait too. */
     private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final @Nullable Channel channel;

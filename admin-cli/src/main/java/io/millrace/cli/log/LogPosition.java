@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *     has no new lines.
  */
 record LogPosition(long bytes, String mark, long modifiedMillis) {
-    /** Number of bytes that are hashed. Two different logs do not have so many equal bytes by chance. */
+    /** Number of hashed bytes before the position. Log lines contain times, so 4 KiB of two logs are never equal. */
     private static final int MARKED_BYTES = 4096;
 
     /** Returns the position after the first {@code bytes} bytes of a file. */

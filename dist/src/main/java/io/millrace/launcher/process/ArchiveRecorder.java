@@ -1,11 +1,9 @@
 package io.millrace.launcher.process;
 
+import io.millrace.worker.warmup.WarmUp;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -77,33 +75,9 @@ public final class ArchiveRecorder implements AutoCloseable {
         }
     }
 
+    /** Deletes the temporary files. A recording is a warm-up in a JVM of its own. */
     private void remove() {
-        remove(directory);
-    }
-
-    /** Deletes the temporary files of a recording. Failures are only logged. */
-    public static void remove(Path directory) {
-        if (!Files.exists(directory)) {
-            return;
-        }
-        try {
-            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.delete(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
-                        throws IOException {
-                    Files.delete(visited);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
-        } catch (IOException e) {
-            LOG.debug("{} cannot be deleted: {}", directory, e.getMessage());
-        }
+        WarmUp.clear(directory);
     }
 
     /** Ends a recording in progress. */
