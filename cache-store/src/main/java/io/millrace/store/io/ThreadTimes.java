@@ -17,7 +17,9 @@ import java.nio.file.Path;
 public record ThreadTimes(long cpuNanos, long waitNanos) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    /** Holds "cpuNanos waitNanos timeSlices" of the thread that reads it (Linux, Documentation/scheduler/sched-stats). */
+    /**
+     * Linux file with "cpuNanos waitNanos timeSlices" of the reading thread (see Documentation/scheduler/sched-stats).
+     */
     private static final Path SCHEDULER_STATISTICS = Path.of("/proc/thread-self/schedstat");
 
     /** Returns the times of the calling thread. */
@@ -31,17 +33,17 @@ public record ThreadTimes(long cpuNanos, long waitNanos) {
                     Files.readString(statistics, StandardCharsets.ISO_8859_1).split("\\s", -1);
             return new ThreadTimes(Long.parseLong(fields[0]), Long.parseLong(fields[1]));
         } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
-            // Not Linux, or a kernel without these statistics.
+            // The system is not Linux, or the kernel has no such statistics.
             return new ThreadTimes(jvmCpuNanos(), 0);
         }
     }
 
-    /** CPU time of the calling thread; the time of the clock if the JVM does not report it. */
+    /** Returns the CPU time of the calling thread; the wall-clock time if the JVM does not report CPU time. */
     private static long jvmCpuNanos() {
         return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
     }
 
-    /** Returns the times between {@code earlier} and this. */
+    /** Returns the differences between these times and {@code earlier}. */
     public ThreadTimes since(ThreadTimes earlier) {
         return new ThreadTimes(cpuNanos - earlier.cpuNanos, waitNanos - earlier.waitNanos);
     }
