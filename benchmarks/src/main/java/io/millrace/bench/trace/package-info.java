@@ -1,4 +1,6 @@
-/** Replays request traces through the store's tiers and through reference policies, and reports the hit ratios. */
+/**
+ * The replay of request traces through the tiers of the store and through reference policies, to compare hit ratios.
+ */
 @NullMarked
 package io.millrace.bench.trace;
 
