@@ -78,8 +78,8 @@ public interface CacheStore<H> extends Closeable {
     }
 
     /**
-     * Like {@link #create(StoreKey)}, but stores on the volumes with this name, or on the default volumes if none of
-     * the named volumes works. Lookups need no volume name.
+     * Like {@link #create(StoreKey)}, but stores the object on the volumes with this name. If none of these volumes
+     * works, the default volumes are used. Lookups need no volume name.
      */
     ObjectWriter<H> create(StoreKey key, String volumeName);
 
@@ -130,8 +130,8 @@ public interface CacheStore<H> extends Closeable {
     void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply);
 
     /**
-     * Visits the keys of all objects in memory: first keys with writers in flight, then keys with changes that the
-     * volumes do not have yet, then keys of the RAM tier. An object moves through these three places in this order.
+     * Visits the keys of all objects in memory. First come keys with writers in flight, then keys with changes that are
+     * not on the volumes yet, then keys of the RAM tier. An object moves through these three places in this order.
      * Therefore a key that is in memory during the whole call is visited. Takes no lock; its duration is proportional
      * to the number of keys.
      */
@@ -153,8 +153,8 @@ public interface CacheStore<H> extends Closeable {
     StoreStatistics statistics();
 
     /**
-     * Returns true if data read from disk and not yet sent uses nearly all of the memory allowed for it. Cheap;
-     * callable from any thread.
+     * Returns true if nearly all memory for reads from disk is in use. The memory contains data that was read and not
+     * sent yet. Cheap; callable from any thread.
      */
     boolean isReadMemoryTight();
 
@@ -205,10 +205,10 @@ public interface CacheStore<H> extends Closeable {
     void scrubRate(long bytesPerSecond);
 
     /**
-     * Takes a storage path out of use until {@link #online} or the next start, together with the shares of named
-     * volumes in the directories below it. Queued records are written and synced, leases are released and files are
-     * closed. New objects for these volumes are stored on the other volumes. Reads through handles to objects of these
-     * volumes fail. Never blocks; the stage is completed on a thread of the store.
+     * Takes a storage path out of use until {@link #online} or the next start. The shares of named volumes in
+     * directories below the path are also taken out of use. Queued records are written and synced, leases are released
+     * and files are closed. New objects for these volumes are stored on the other volumes. Reads through handles to
+     * objects of these volumes fail. Never blocks; the stage is completed on a thread of the store.
      *
      * @param path the storage path as configured, or the directory of one share to take only that share offline
      * @param reason shown in the statistics

@@ -34,16 +34,16 @@ public interface ObjectWriter<H> {
     void head(H head, long length);
 
     /**
-     * Returns the maximum body length in bytes for an object that may use the fraction {@code share} of its volume. The
-     * result also respects the limits of the store.
+     * Returns the maximum body length in bytes. The object may use the fraction {@code share} of its volume. The result
+     * also respects the limits of the store.
      *
      * @param share fraction of the object's volume, from 0 to 1; ignored for an object that is stored in RAM only
      */
     long bytesMax(double share);
 
     /**
-     * Sets the length of the body in bytes, if it becomes known after the head (for example from Content-Range). The
-     * writer fails if more content was already written, or if a different length was set before.
+     * Sets the length of the body in bytes. Call if it becomes known after the head, for example from Content-Range.
+     * The writer fails if more content was already written, or if a different length was set before.
      */
     void length(long length);
 
@@ -81,14 +81,13 @@ public interface ObjectWriter<H> {
     void write(long position, ByteBuf content);
 
     /**
-     * Returns false while more than {@link StoreConfig#writeWindowBytes} of this writer wait for the disk, or the queue
-     * of the volume is full. The caller should then pause. Callable from any thread.
+     * Returns false if the caller should pause, because too many bytes wait for the disk. The limits are
+     * {@link StoreConfig#writeWindowBytes} for this writer and {@link StoreConfig#writeQueueBytesMax} for the volume.
+     * Also false if memory for bodies is nearly used up. Callable from any thread.
      */
     boolean isWritable();
 
-    /**
-     * Calls back once, as soon as {@link #isWritable} is true (immediately if it is already) or the writer has failed.
-     */
+    /** Calls back once, as soon as {@link #isWritable} is true or the writer has failed. This may be immediately. */
     void onWritable(Executor replyOn, Runnable callback);
 
     /**

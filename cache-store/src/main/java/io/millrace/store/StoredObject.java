@@ -69,15 +69,15 @@ public interface StoredObject<H> {
     long sequence();
 
     /**
-     * Returns the whole body as one contiguous buffer if it is in RAM and complete; null if it is on disk or being
-     * filled. Borrowed: take a {@code retainedSlice}, and never move the indices of this buffer.
+     * Returns the whole body as one contiguous buffer if it is in RAM. Null if the body is on disk or being filled.
+     * Borrowed: take a {@code retainedSlice}, and never move the indices of this buffer.
      */
     @Nullable
     ByteBuf residentBody();
 
     /**
-     * Returns body bytes that are in RAM, from {@code position} and at most {@code length}, retained for the caller;
-     * null if none are in RAM; the caller then uses {@link #read}. Never blocks.
+     * Returns body bytes from {@code position} that are in RAM, at most {@code length}. The caller releases the buffer.
+     * Null if none are in RAM; the caller then uses {@link #read}. Never blocks.
      */
     @Nullable
     ByteBuf residentPart(long position, int length);

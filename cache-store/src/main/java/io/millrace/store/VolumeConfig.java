@@ -24,7 +24,7 @@ public record VolumeConfig(
     /** Name of the volumes that store objects created without a volume name. */
     public static final String DEFAULT_NAME = "default";
 
-    /** Minimum size of a volume in bytes, so that it has a few segments of a few blocks each. */
+    /** Minimum size of a volume in bytes. It is sufficient for a few segments of a few blocks each. */
     public static final long SIZE_BYTES_MIN = 256 * 1024;
 
     /** Creates the configuration of a volume in a directory, with the name {@value #DEFAULT_NAME}. */

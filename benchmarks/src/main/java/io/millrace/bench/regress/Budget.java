@@ -20,8 +20,8 @@ record Budget(double bytes, double multiple) {
     /** Text in a budget file for no time limit. */
     private static final String NO_TIME = "-";
     /**
-     * Tolerance of the time limit as a fraction, in addition to the measurement error, because inlining differs between
-     * processes.
+     * Tolerance of the time limit, as a fraction, in addition to the measurement error. It is needed because inlining
+     * differs between processes.
      */
     private static final double TIME_TOLERANCE = 0.25;
 

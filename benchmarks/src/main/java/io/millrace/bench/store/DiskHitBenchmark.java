@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Benchmark of opening objects of 10 KiB on disk, in the page cache, in a store without RAM tier. The time includes the
- * index lookup, the read, verification, decoding, and the round trip to an I/O thread. Lookups are sent in batches, as
- * by an event loop with many clients. Confined to one thread.
+ * Benchmark of opening objects of 10 KiB on disk, in a store without RAM tier. The files are in the page cache. The
+ * time includes the index lookup, the read, verification, decoding, and the round trip to an I/O thread. Lookups are
+ * sent in batches, as by an event loop with many clients. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

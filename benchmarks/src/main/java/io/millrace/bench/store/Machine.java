@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 final class Machine {
     private Machine() {}
 
-    /** Returns the value in KiB of the line with this name in /proc/self/status; -1 if there is no such line. */
+    /** Returns a value of /proc/self/status in KiB. Returns -1 if the file has no line with this name. */
     static long statusKib(String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith(name + ":")) {
@@ -74,8 +74,8 @@ final class Machine {
     }
 
     /**
-     * Returns the throughput in bytes per second of {@code dd bs=1M conv=fdatasync}, writing a file of this many MiB in
-     * the directory.
+     * Measures the write throughput of {@code dd bs=1M conv=fdatasync} in bytes per second. It writes a file of this
+     * many MiB in the directory.
      */
     static double ddBytesPerSecond(Path directory, long mebibytes) throws IOException, InterruptedException {
         Path file = directory.resolve("dd");

@@ -13,10 +13,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Benchmark of writes into a full store, in which each new segment requires the reclaim of an old one. The reclaim
- * copies objects with hits into the new segment ("carries them forward"). The throughput is compared with the same
- * writes into an empty store. In the phase "full" few objects are carried. In the phase "carrying" half of the stored
- * objects are requested repeatedly and therefore carried. The benchmark also measures the duration of concurrent reads.
+ * Benchmark of writes into a full store. There, each new segment requires the reclaim of an old one. The reclaim copies
+ * objects with hits into the new segment ("carries them forward"). The throughput is compared with the same writes into
+ * an empty store. In the phase "full" few objects are carried. In the phase "carrying" half of the stored objects are
+ * requested repeatedly and therefore carried. The benchmark also measures the duration of concurrent reads.
  */
 final class ReclaimWorkload {
     private static final long LENGTH = 32 * 1024;

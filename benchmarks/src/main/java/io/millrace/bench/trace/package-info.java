@@ -1,6 +1,4 @@
-/**
- * The replay of request traces through the tiers of the store and through reference policies, to compare hit ratios.
- */
+/** The replay of request traces, to compare hit ratios of the store and of reference policies. */
 @NullMarked
 package io.millrace.bench.trace;
 

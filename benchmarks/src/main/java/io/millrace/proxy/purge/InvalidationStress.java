@@ -149,7 +149,7 @@ public final class InvalidationStress {
     public static class Growth {
         private final InvalidationTable table = new InvalidationTable(64, 1);
 
-        /** Creates a table with a purged host, and with as many other hosts as fit before the table grows. */
+        /** Creates a table with a purged host. It also adds as many other hosts as fit before the table grows. */
         public Growth() {
             for (int i = 0; i < 8; i++) {
                 table.invalidate(InvalidationKind.HOST, false, HOST + i, null, 0);

@@ -28,13 +28,13 @@ public final class SpacePolicy implements KeepPolicy {
     private static final int STEPS = 8;
     private static final int HITS_MAX = 3;
     private static final int CLASSES = STEPS * (HITS_MAX + 2);
-    /** An old object is kept if its reuse rate is at least this fraction of the rate of new objects. */
+    /** Fraction of the reuse rate of new objects that an old object must reach to be kept. */
     private static final double KEPT_RATE_FRACTION_MIN = 0.2;
-    /** A new object is admitted if its reuse rate is at least this fraction of the lowest kept rate. */
+    /** Fraction of the lowest kept reuse rate that a new object must reach to be admitted. */
     private static final double ADMITTED_RATE_FRACTION_MIN = 0.2;
     /** Assumed reuse rate of new objects before there is data. */
     private static final double ASSUMED_RATE_OF_NEW = 0.05;
-    /** Assumed reuse rate of old objects before there is data, multiplied by 1 + step of the request count. */
+    /** Assumed reuse rate of old objects before there is data. It is multiplied by 1 + step of the request count. */
     private static final double ASSUMED_RATE_OF_OLD = 0.06;
 
     /** Value of the lowest kept rate while no object was kept; higher than any rate. */

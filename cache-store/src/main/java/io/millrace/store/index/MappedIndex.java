@@ -45,8 +45,8 @@ public final class MappedIndex {
     private static final int PUT_BYTES = 64 * 1024;
     private static final int PUT_SLOTS = 64;
     /**
-     * Steps of {@link #step} may be larger than those of a put, because the writer thread runs other tasks between
-     * them.
+     * Bytes per call of {@link #step}. A step may be larger than that of a put, because the writer thread runs other
+     * tasks between steps.
      */
     private static final int STEP_BYTES = 256 * 1024;
 
@@ -168,8 +168,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns true if a lookup that did not find the hash is unreliable, because a slot that may have contained it is
-     * damaged. Any thread; slower than {@link #find}.
+     * Returns true if the result "not found" for the hash is unreliable. The reason is a damaged slot that may have
+     * contained the hash. Any thread; slower than {@link #find}.
      */
     public boolean isDoubtful(long hashHigh, long hashLow) {
         SlotTable current = table;
@@ -204,7 +204,7 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns the number of reads of the entry since it was put, at most {@link #HITS_MAX}; 0 if there is no entry. Any
+     * Returns the number of reads of the entry since it was put, at most {@link #HITS_MAX}. 0 if there is no entry. Any
      * thread.
      */
     public int hits(long hashHigh, long hashLow) {
@@ -348,8 +348,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Marks the table as damaged if a damaged slot may be the reason why the hash was not found. Logs this once; the
-     * next open rebuilds the index.
+     * Marks the table as damaged if a damaged slot may have contained the hash. Logs this once; the next open rebuilds
+     * the index.
      */
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
         if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
@@ -410,7 +410,7 @@ public final class MappedIndex {
     }
 
     /**
-     * Performs one step of the last phase of a rebuild, which removes the tombstones and marks the table complete.
+     * Performs one step of the last phase of a rebuild. This phase removes the tombstones and marks the table complete.
      *
      * @return false when done
      */
@@ -577,7 +577,7 @@ public final class MappedIndex {
         table.field(SlotTable.APPLIED_AT, sequence);
     }
 
-    /** Forces the table to the device and marks it clean, so that it is valid after a reboot too. */
+    /** Forces the table to the device and marks it clean. Therefore it is also valid after a reboot. */
     public void close() throws IOException {
         Growth current = growth;
         if (current != null) {

@@ -17,7 +17,7 @@ import java.nio.ByteOrder;
  */
 final class MappedMemory extends TableMemory {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** Log2 of the number of words in one mapping (1 GiB), because a ByteBuffer must be shorter than 2 GiB. */
+    /** Log2 of the number of words in one mapping of 1 GiB. A ByteBuffer must be shorter than 2 GiB. */
     private static final int REGION_SHIFT = 27;
 
     private static final long REGION_BYTES = (long) Long.BYTES << REGION_SHIFT;

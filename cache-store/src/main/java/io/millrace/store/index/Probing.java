@@ -21,7 +21,7 @@ final class Probing {
     private Probing() {}
 
     /**
-     * Returns the location of the record of the hash; {@link Location#NONE} if there is no entry or only a tombstone.
+     * Returns the location of the record of the hash. {@link Location#NONE} if there is no entry or only a tombstone.
      */
     static long find(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
@@ -83,7 +83,7 @@ final class Probing {
     }
 
     /**
-     * Returns true if a lookup that did not find the hash is unreliable: a slot in the probe sequence is damaged, or
+     * Returns true if the result "not found" for the hash is unreliable. A slot in the probe sequence is damaged, or
      * another thread is changing it.
      */
     static boolean isDoubtful(SlotTable table, long hashHigh, long hashLow) {

@@ -4,8 +4,8 @@ package io.millrace.store.index;
 @FunctionalInterface
 public interface SegmentAges {
     /**
-     * Returns the sequence number of the segment of the location, lower for an older segment; -1 if the segment no
-     * longer contains that record.
+     * Returns the sequence number of the segment of the location. It is lower for an older segment. -1 if the segment
+     * no longer contains that record.
      */
     long age(long location);
 }

@@ -17,7 +17,7 @@ interface TableSource {
         @Nullable
         SlotTable step(int bytes) throws IOException;
 
-        /** Replaces the file of the current table, so that the next open of the index finds the new table. */
+        /** Replaces the file of the current table. From then on, an open of the index finds the new table. */
         void replace() throws IOException;
 
         /** Discards the new table and its file. */

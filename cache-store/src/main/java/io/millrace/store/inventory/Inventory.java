@@ -107,7 +107,7 @@ public final class Inventory {
      *
      * @param entriesExpected minimum number of entries for which the map must have space
      * @param goesOn called periodically; returns false to cancel
-     * @throws InventoryException if no inventory can be reflected or created; a partly created file is deleted
+     * @throws InventoryException if no inventory can be opened or created; a partly created file is deleted
      */
     public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
             throws InventoryException {

@@ -14,8 +14,7 @@ public final class FileFaults {
     private FileFaults() {}
 
     /**
-     * Returns an error that states the path, the cause and a remedy; the original error if there is no better
-     * explanation.
+     * Returns an error that states the path, the cause and a remedy. Returns the original error if no remedy is known.
      */
     public static IOException explain(Path path, IOException fault) {
         if (fault instanceof LeaseHeldException) {

@@ -51,7 +51,7 @@ public interface FileIo {
     Closeable lease(Path directory) throws IOException;
 
     /**
-     * Opens a file or a block device for reading and writing, with a lease of its own; creates a missing file.
+     * Opens a file or block device for reading and writing, with a lease of its own. Creates a missing file.
      *
      * @throws LeaseHeldException if another store holds the lease
      * @throws IOException also if a device is read-only, mounted or otherwise in use
@@ -62,8 +62,8 @@ public interface FileIo {
     List<Path> list(Path directory, String prefix) throws IOException;
 
     /**
-     * Creates a file with this content, and keeps it locked until the file is closed or the process ends. The file must
-     * not exist yet.
+     * Creates a locked file with this content. The lock lasts until the file is closed or the process ends. The file
+     * must not exist yet.
      */
     HeldFile hold(Path file, byte[] content) throws IOException;
 

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The single channel of this process to a file or block device, with a lock on the file itself.
+ * The single channel of this process to a file or block device. It holds a lock on the file itself.
  *
  * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore all
  * users in this process share one channel, and the last user closes it. A device is identified by its number, not by

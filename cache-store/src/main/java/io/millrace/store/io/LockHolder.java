@@ -53,7 +53,7 @@ public record LockHolder(long pid, @Nullable String host) {
     }
 
     /**
-     * Returns the process that has a lock on a file or device, as listed in {@code /proc/locks}; null if none is known.
+     * Returns the process that has a lock on a file or device, from {@code /proc/locks}. Null if no process is known.
      * Does not open the file or device.
      */
     public static @Nullable LockHolder ofFile(Path file) {

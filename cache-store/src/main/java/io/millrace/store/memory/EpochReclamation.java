@@ -127,8 +127,8 @@ final class EpochReclamation {
     }
 
     /**
-     * Releases the tier's reference to an unlinked entry as soon as no reader can be using the entry without a
-     * reference.
+     * Releases the tier's reference to an unlinked entry after its last reader. Until then, a reader may be using the
+     * entry without a reference of its own.
      */
     void releaseAfterReaders(RamEntry entry) {
         List<Reader> readers = sectionsInProgress();
@@ -185,7 +185,7 @@ final class EpochReclamation {
     }
 
     /**
-     * Removes and returns the first queued entry; null if the queue is empty, or if a reader may still be using that
+     * Removes and returns the first queued entry. Null if the queue is empty, or if a reader may still be using that
      * entry.
      */
     private @Nullable RamEntry pollUnread() {

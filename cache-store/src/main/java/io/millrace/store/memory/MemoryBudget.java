@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class MemoryBudget {
-    /** Minimum limit of FILLING and of READING, so that a store with a small RAM tier can still read and write. */
+    /** Minimum limit of FILLING and of READING. It lets a store with a small RAM tier read and write. */
     private static final long PART_BYTES_MIN = 16L << 20;
 
     private static final int PART_SHARE = 4;

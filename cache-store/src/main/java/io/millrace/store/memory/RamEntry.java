@@ -54,8 +54,8 @@ public abstract class RamEntry {
 
     private volatile int references = 1;
     /**
-     * Phase ({@link #NEW}, {@link #LINKED} or {@link #UNLINKED}) in the upper bits and heap bytes in the lower bits, so
-     * that both change atomically.
+     * Phase in the upper bits and heap bytes in the lower bits, so that both change atomically. The phase is
+     * {@link #NEW}, {@link #LINKED} or {@link #UNLINKED}.
      */
     private volatile int state;
     /**

@@ -81,8 +81,8 @@ final class RamTable {
     }
 
     /**
-     * Passes each entry that is in the table during the whole call to the consumer, and possibly other entries. Takes
-     * no lock.
+     * Passes entries to the consumer. Visits each entry that is in the table during the whole call, and possibly
+     * others. Takes no lock.
      */
     void forEach(Consumer<RamEntry> consumer) {
         for (int chain = 0; chain < chains.length(); chain++) {

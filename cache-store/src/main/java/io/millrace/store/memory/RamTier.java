@@ -75,7 +75,7 @@ public final class RamTier<E extends RamEntry> {
 
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
 
-    /** Number of hits to report to the policy so that it treats the entry as requested more than once. */
+    /** Number of hits after which the policy treats an entry as requested more than once. */
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
@@ -325,7 +325,7 @@ public final class RamTier<E extends RamEntry> {
         budget.keepEntriesWithinHeap();
     }
 
-    /** Passes the hits of this thread and all queued batches to the policy, and then lets the policy evict. */
+    /** Passes the hits of this thread and all queued batches to the policy. Then the policy evicts. */
     public void settle() {
         HitBatch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
@@ -418,9 +418,9 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns the bytes of the tier at which its heap bytes would reach the heap limit minus a free share. The
-     * calculation assumes the current ratio of heap bytes to all bytes. While entries use less than half of the heap
-     * limit, the ratio is not reliable, and the method returns {@link Long#MAX_VALUE}.
+     * Returns the size of the tier, in bytes, at which its heap usage reaches its limit. A free share is subtracted
+     * from the heap limit. The calculation assumes the current ratio of heap bytes to all bytes. While entries use less
+     * than half of the heap limit, the ratio is not reliable, and the method returns {@link Long#MAX_VALUE}.
      */
     private long bytesThatHeapAllows(int freeShare) {
         long heap = heapBytes.get();
@@ -433,7 +433,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Sets the limit to the bytes that the other parts of the budget do not use, and processes waiting hits. Called
+     * Sets the limit to the bytes that other parts of the budget leave. Also processes waiting hits. Called
      * periodically.
      */
     public void resize() {
@@ -495,8 +495,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Passes the key of each entry that is present during the whole call to the consumer, and possibly other keys.
-     * Takes no lock.
+     * Passes the keys of entries to the consumer. Visits each entry that is present during the whole call, and possibly
+     * others. Takes no lock.
      */
     public void forEachKey(Consumer<byte[]> consumer) {
         table.forEach(entry -> consumer.accept(entry.keyBytes()));

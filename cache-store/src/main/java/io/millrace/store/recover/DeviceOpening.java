@@ -41,8 +41,8 @@ final class DeviceOpening {
     }
 
     /**
-     * Returns the superblock of the volume on the device; null if the caller must format the device, which is
-     * permitted.
+     * Returns the superblock of the volume on the device. Null if there is no valid volume; the caller may then format
+     * the device.
      *
      * @throws IOException if the device must not be written, or does not match the configuration
      */
@@ -142,7 +142,10 @@ final class DeviceOpening {
         return -1;
     }
 
-    /** Returns a text with the position of the first byte that is not zero, and the next bytes in hexadecimal. */
+    /**
+     * Returns the position of the first byte that is not zero, as text. The text also contains the next bytes in
+     * hexadecimal.
+     */
     private static String describe(ByteBuffer start) {
         int at = firstNonZero(start);
         if (at < 0) {

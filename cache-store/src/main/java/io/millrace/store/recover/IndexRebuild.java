@@ -23,10 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills a new index from the segments, newest segment and newest record first, with a bounded number of records per
- * step. An existing entry is newer than the record, and remains. Until the end of the rebuild, tombstones are also
- * entries, so that they hide records of removed objects in older segments. New records may be appended during the
- * rebuild, because they are newer than all records in the segments.
+ * A rebuild of an index from the segments of a volume, in small steps. It adds the newest segment first, and the newest
+ * record of each segment first. An existing entry is newer than the record, and remains. Until the end of the rebuild,
+ * tombstones are also entries, so that they hide records of removed objects in older segments. New records may be
+ * appended during the rebuild, because they are newer than all records in the segments.
  *
  * <p>A segment that cannot be read may have contained tombstones. Therefore the content of all older segments is
  * dropped, so that removed objects do not reappear. If the index becomes full, the content of all older segments is
@@ -44,10 +44,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private static final int STEP_RECORDS = 1000;
     /** Maximum bytes of records that are verified per step. */
     private static final int STEP_BYTES = 1 << 20;
-    /**
-     * Number of newest segments that may not have been forced, because a segment is forced while the next one is
-     * written.
-     */
+    /** Number of newest segments that may not have been forced. A segment is forced while the next one is written. */
     private static final int UNFORCED_SEGMENTS = 2;
 
     private final Path directory;
@@ -261,9 +258,9 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     }
 
     /**
-     * Returns true if the record is a block without content (a revocation), or cannot be read and may be one. The
-     * summary contains only the length of the record, not the length of its content. Therefore a record that is short
-     * enough to be a revocation is read.
+     * Returns true if the record is a block without content (a revocation). Also true if the record cannot be read and
+     * may be a revocation. The summary contains only the length of the record, not the length of its content. Therefore
+     * a record that is short enough to be a revocation is read.
      */
     private boolean isRevocation(SegmentHeader segment, SegmentSummary.Entry entry) {
         if (entry.type() != RecordType.BLOCK || entry.length() > RecordHeader.REVOCATION_BYTES) {
