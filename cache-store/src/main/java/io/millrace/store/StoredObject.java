@@ -50,8 +50,8 @@ public interface StoredObject<H> {
 
     /**
      * Returns true if {@code [position, position + length)} can be read now. An empty range within the body can always
-     * be read. Never blocks. Of the blocks after the first {@value #PINNED_BLOCKS_MAX}, the method looks up at most
-     * 1024 in the index; a longer range is sampled.
+     * be read. Never blocks. Of the blocks after the first {@value #PINNED_BLOCKS_MAX}, at most
+     * {@value #PINNED_BLOCKS_MAX} are looked up in the index, so that the result for a longer range is an estimate.
      */
     boolean hasRange(long position, long length);
 

@@ -9,8 +9,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of the file {@value #FILE_NAME} in the index directory of a device. It names the device, and records
- * whether the permission to overwrite other content on it was used.
+ * The content of the file {@value #FILE_NAME} in the index directory of a block device.
+ *
+ * <p>The file names the device. It also records whether the setting {@code format}, the permission to overwrite other
+ * content on the device, was used.
  *
  * <pre>
  * the device's path
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param device the device
- * @param formatUsed whether {@code format} is ignored until it has been removed from the configuration
+ * @param formatUsed true if {@code format} was used; it is then ignored until it is removed from the
+ *     configuration
  */
 public record DeviceNote(Path device, boolean formatUsed) {
     /** Name of the file. */
@@ -30,7 +33,7 @@ public record DeviceNote(Path device, boolean formatUsed) {
     private static final String USED = "format used";
     private static final String NOT_USED = "format not used";
 
-    /** Reads the file of the directory; null if the directory does not belong to a device. */
+    /** Reads the file in {@code directory}. Returns null if the directory belongs to no device. */
     public static @Nullable DeviceNote read(FileIo io, Path directory) throws IOException {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {

@@ -1,7 +1,7 @@
 package io.millrace.store.disk;
 
 /**
- * The policy that rates records for reclaim.
+ * Rates the records of a segment that is reclaimed, to decide which of them are kept.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -10,16 +10,17 @@ public interface KeepPolicy {
     int WORTH_MAX = 253;
 
     /**
-     * Called when a segment begins in a full volume with this number of objects. The records of the oldest segment are
-     * rated next.
+     * Called when a full volume begins a new segment, before the records of the oldest segment are rated.
+     *
+     * @param objects number of objects in the volume
      */
     void segmentBegun(long objects);
 
     /**
-     * Returns the value of keeping a record of a segment that is reclaimed, up to {@link #WORTH_MAX}; 0 to drop it.
+     * Returns the rating of a record whose segment is reclaimed: 0 (drop the record) to {@link #WORTH_MAX}.
      *
      * @param keyHash lower half of the hash of the object's key
-     * @param hits number of reads since the record was written, as far as the index counts
+     * @param hits number of reads since the record was written, limited by the index's counter
      */
     int worth(long keyHash, int hits);
 

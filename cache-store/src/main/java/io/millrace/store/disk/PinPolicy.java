@@ -3,19 +3,19 @@ package io.millrace.store.disk;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The policy that decides which pins apply.
+ * Decides which pins of objects the reclaimer honours.
  *
  * <p>Thread-safe.
  */
 public interface PinPolicy {
-    /** Returns true if pins are honoured at all. */
+    /** Returns false if the reclaimer ignores all pins. */
     boolean isHonoured();
 
     /**
-     * Returns true if the pin of an object, which has not expired, applies at reclaim.
+     * Returns true if the unexpired pin of an object protects the object from reclaim.
      *
-     * @param key the bytes of its key; borrowed
-     * @param head its encoded head; borrowed
+     * @param key the bytes of the object's key; borrowed
+     * @param head the object's encoded head; borrowed
      */
     boolean isHeld(byte[] key, ByteBuf head);
 

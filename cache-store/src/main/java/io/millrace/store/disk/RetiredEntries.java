@@ -6,16 +6,18 @@ import io.millrace.store.index.MappedIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index entries of a reclaimed segment, removed a few at a time. A segment of small objects has too many to remove
- * at once. Lookups do not find them meanwhile, because the tag of their segment is no longer in use.
+ * The index entries of a reclaimed segment, removed in small batches.
+ *
+ * <p>A segment of small objects has too many entries to remove at once. Lookups ignore the entries that remain, because
+ * the segment has a new tag.
  *
  * <p>Confined to the volume's thread.
  */
 final class RetiredEntries {
-    /** Entries removed per appended record, in addition to the share that corresponds to its length. */
-    private static final int AT_LEAST = 16;
+    /** Minimum number of entries removed per appended record. A share by the record's length is added. */
+    private static final int BATCH_MIN = 16;
     /** Speed factor of the removal. With 2, all entries are removed when half of the next segment is written. */
-    private static final int HASTE = 2;
+    private static final int REMOVAL_SPEED = 2;
 
     private final MappedIndex index;
     private final int segmentBytes;
@@ -29,24 +31,24 @@ final class RetiredEntries {
         this.segmentBytes = segmentBytes;
     }
 
-    /** Adds the entries of a reclaimed segment; removes the rest of the previous segment immediately. */
-    void add(int newSegment, long oldTag, SegmentSummary itsRecords) {
+    /** Adds the entries of a reclaimed segment; first removes all remaining entries of the previous segment. */
+    void add(int newSegment, long oldTag, SegmentSummary newRecords) {
         step(Integer.MAX_VALUE);
         segment = newSegment;
         tag = oldTag;
-        records = itsRecords;
+        records = newRecords;
         next = 0;
     }
 
-    /** Removes a share of the entries before a record of that length is appended. */
+    /** Removes a batch of entries before a record of {@code recordLength} bytes is appended. */
     void pace(int recordLength) {
         SegmentSummary left = records;
         if (left != null) {
-            step(AT_LEAST + (int) ((long) left.size() * recordLength * HASTE / segmentBytes));
+            step(BATCH_MIN + (int) ((long) left.size() * recordLength * REMOVAL_SPEED / segmentBytes));
         }
     }
 
-    /** Removes up to this number of entries; false if none are left. */
+    /** Removes up to {@code count} entries. Returns false if no entries are left. */
     boolean step(int count) {
         SegmentSummary left = records;
         if (left == null) {

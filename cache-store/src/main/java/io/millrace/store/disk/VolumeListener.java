@@ -21,7 +21,7 @@ public interface VolumeListener {
      *
      * @param header header of the record
      * @param location location of the record
-     * @param receiver receives the result of the append afterwards; null if not known
+     * @param receiver receives the result of the append after this call; null if not known
      */
     void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
 
@@ -29,7 +29,7 @@ public interface VolumeListener {
      * Called after the last append. Reads still work, and the lease is held until this returns. Runs on the volume's
      * thread.
      *
-     * @param forGood whether the volume is closed, not released
+     * @param forGood true if the volume is closed; false if only its lease is released
      */
     void stopping(Volume volume, boolean forGood);
 }

@@ -10,15 +10,15 @@ import java.io.Closeable;
 import java.nio.file.Path;
 
 /**
- * The parts of an open volume; the {@link Volume} that uses them closes them.
+ * The files and tables of an open volume. The {@link Volume} owns and closes them.
  *
  * @param directory the storage path
  * @param lease the lock by which this process owns the path
  * @param file the file with the segments
  * @param superblock the volume's superblock
- * @param index locations of its records
- * @param table state of its segments
- * @param pins pins of readers in this process
+ * @param index locations of the volume's records
+ * @param table state of the volume's segments
+ * @param pins segments pinned by readers in this process
  * @param readers segments read by other processes
  */
 public record VolumeParts(

@@ -2,17 +2,17 @@ package io.millrace.store.disk;
 
 /** The operating state of a volume. */
 public enum VolumeState {
-    /** Its index is being rebuilt: a lookup may miss stored records. */
+    /** The volume's index is being rebuilt: a lookup may miss stored records. */
     OPENING,
     /** The volume reads and writes. */
     ONLINE,
-    /** Its lease was released. Records can still be found and read, because the next owner overwrites none of them. */
+    /** The volume's lease was released. Records remain readable: its reader list protects them from the next owner. */
     RELEASED,
-    /** Its lease was released. Pinned records can still be read. */
+    /** The volume's lease was released. Only pinned records can still be read. */
     SUSPENDED,
-    /** Out of use after errors. */
+    /** The volume was taken out of use after errors. */
     OFFLINE,
-    /** Closed. */
+    /** The volume is closed. */
     CLOSED;
 
     /** Returns true if records can be found and written. */
@@ -25,7 +25,7 @@ public enum VolumeState {
         return isWorking() || this == RELEASED;
     }
 
-    /** Returns true if a volume may change from this state to the next. */
+    /** Returns true if a volume may change from this state to {@code next}. */
     boolean mayBecome(VolumeState next) {
         return switch (this) {
             case OPENING -> next != OPENING && next != RELEASED;

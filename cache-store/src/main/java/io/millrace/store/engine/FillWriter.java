@@ -21,30 +21,40 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writer of an object: splits content into blocks and passes each full block to the volume's thread. A new body of
- * at most one block stays in RAM until it is complete and becomes one record.
+ * The writer of an object: collects content in blocks and queues full blocks.
+ *
+ * <p>The volume's thread appends the queued blocks to the log. The head record follows when the writer ends, or earlier
+ * for a partial object. A new body of at most one block stays in RAM until it is complete; body and head then become
+ * one record.
+ *
+ * <p>An <em>extension</em> is a writer that adds missing blocks to an existing object.
  *
  * <p>Confined to one thread, except {@link #isWritable}, {@link #isFailed} and the tasks on the volume's thread.
- * Writers of the same body synchronize on the body's lock only.
+ * Several writers may fill one body; the body's lock protects the state that they share.
  */
 final class FillWriter<H> implements ObjectWriter<H> {
     /**
-     * Limit of open blocks. Each open block has a buffer, so ranges scattered over the body would use too much memory.
+     * Maximum number of unfinished blocks per writer, which fails beyond that. Each unfinished block has a buffer.
+     * Without a limit, a body that is written in scattered ranges could use much memory.
      */
     private static final int OPEN_BLOCKS_MAX = 8;
-    /** Maximum number of blocks between two head records of a partial object. */
+    /**
+     * Maximum number of blocks between two head records of a partial object. After kill -9 the later blocks are lost.
+     */
     private static final int RECORD_INTERVAL_BLOCKS = 64;
 
     private final ObjectChanges<H> changes;
     private final FillTarget target;
     private final FillingObject<H> object;
     private final FillingBody<H> body;
-    /** True if the object already has a head, or another writer that sets it. */
+    /** True for a writer that adds blocks to an existing object. Such a writer does not set the head. */
     private final boolean extension;
 
+    /** Bytes of blocks that wait for the volume's thread. */
     private final AtomicLong pendingBytes = new AtomicLong();
+    /** The callback that waits until the writer is writable; null if there is none. */
     private final AtomicReference<@Nullable Waiter> waiter = new AtomicReference<>();
-    /** Blocks that an extension passed to the volume's thread. */
+    /** Blocks that an extension passed to the volume's thread; {@link #abort} removes them. */
     private final BitSet submitted = new BitSet();
 
     private volatile boolean failed;
@@ -53,13 +63,20 @@ final class FillWriter<H> implements ObjectWriter<H> {
     /** True if the partial object is already stored under the key. */
     private boolean partialPublished;
 
+    /**
+     * Number of blocks passed to the volume's thread. It determines when the head record of a partial object is
+     * written.
+     */
     private int submittedCount;
-    /** True if the volume did not admit a body of more than one block. */
+    /**
+     * True if the volume's policy did not admit the object. The policy is asked only about bodies of more than one
+     * block.
+     */
     private boolean refused;
 
     private record Waiter(Executor replyOn, Runnable callback) {}
 
-    /** Creates a writer of the object; takes over a reference to it. */
+    /** Creates a writer of the object, and takes over one reference to the object. */
     FillWriter(ObjectChanges<H> changes, FillTarget target, FillingObject<H> object, boolean extension) {
         this.changes = changes;
         this.target = target;
@@ -163,8 +180,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     /**
-     * Switches the body to storage in blocks, so that block 0 is written before the end of the body. Asks the volume
-     * for admission first, before readers can see the body.
+     * Switches the body to storage in blocks. Block 0 can then be written before the end of the body. First asks the
+     * volume's admission policy about a new object. If the policy refuses, the writer fails before any block is
+     * written.
      */
     private void cut() {
         if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume(), body.head())) {
@@ -176,7 +194,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Returns true if the caller keeps writing although {@link #isWritable} is false, beyond a limit. */
+    /**
+     * Returns true if far too many bytes wait for the disk. This happens only if the caller ignores {@link
+     * #isWritable}.
+     */
     private boolean isOverrun() {
         Volume volume = target.volume();
         long limit = Math.max(4L * changes.config().writeWindowBytes(), 8L * target.blockBytes());
@@ -192,8 +213,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     /**
-     * Writes the last block, which may be shorter than the others. It can be identified only when the length of the
-     * body is known.
+     * Queues the last block of the body if all its bytes are present. The last block may be shorter than the others, so
+     * it can be recognized only when the length of the body is known.
      */
     private void flushLast(long length) {
         if (length > 0 && body.isCut()) {
@@ -205,7 +226,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void flush(int block, int count) {
         ByteBuf content = body.submit(block, count);
         if (content == null) {
-            // Another writer submitted the block first.
+            // Another writer has already submitted the block.
             return;
         }
         Volume volume = target.volume();
@@ -245,7 +266,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Appends a block; runs on the volume's thread. */
+    /** Appends a block to the log. Runs on the volume's thread. */
     private void append(Volume volume, int block, ByteBuf content) {
         boolean stored = false;
         try {
@@ -276,7 +297,10 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Marks the stored object complete after its last block, whichever writer wrote that block. */
+    /**
+     * Marks the stored object as complete when all its blocks are on disk or queued. Any writer of the object may have
+     * added the last block.
+     */
     private void finishIfWhole() {
         if (body.ticket().isSettled() && !isFailed() && body.completeIfAllSubmitted()) {
             changes.partials().refreshHead(target, object);
@@ -288,7 +312,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     public boolean isWritable() {
         long pending = pendingBytes.get();
         Volume volume = target.volume();
-        // A writer with nothing pending is always writable: no completed write would wake it.
+        // A writer without pending bytes is always writable, because no completed write would call its waiter.
         return pending == 0
                 || (pending < changes.config().writeWindowBytes()
                         && !changes.budget().isTight(MemoryBudget.Part.FILLING)
@@ -373,7 +397,9 @@ final class FillWriter<H> implements ObjectWriter<H> {
         return stored;
     }
 
-    /** Returns the place of the body on disk; called on the volume's thread. */
+    /**
+     * A function that returns the place of the body on disk. It runs on the volume's thread, after the queued blocks.
+     */
     private interface PlaceOf {
         BodyPlace on(Volume volume) throws IOException;
     }

@@ -20,8 +20,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the heads of objects without changing their bodies: writes a small record to disk, and gives the body in RAM
- * the new head.
+ * Replaces the heads of stored objects; the bodies stay unchanged.
+ *
+ * <p>An update appends a small head record to the log, which refers to the existing body. An object in RAM is replaced
+ * by one with the new head and the same body.
  *
  * <p>Thread-safe.
  */
@@ -85,7 +87,8 @@ final class HeadUpdates<H> {
     }
 
     /**
-     * Returns the change that is pending after the update. If it is a new change, the caller must end one part of it.
+     * Applies the update inside a change of the key. Returns the change that is pending afterwards: {@code before}, or
+     * a new change. The caller must end one write of a new change with {@link PendingChanges#end}.
      */
     private @Nullable PendingChange<H> updateCurrent(
             StoreKey key,
@@ -125,7 +128,10 @@ final class HeadUpdates<H> {
         return change;
     }
 
-    /** Appends the head on the volume's thread. Returns true if the key still held the object there. */
+    /**
+     * Appends the new head to the log and returns true. Returns false without effect if the key no longer holds the
+     * object on this volume. Runs on the volume's thread.
+     */
     private boolean appendHead(Volume volume, StoreObject<H> given, H newHead) throws IOException {
         BodyPlace body = loader.bodyPlace(volume, given.key(), given.objectId());
         if (body != null) {
@@ -135,7 +141,8 @@ final class HeadUpdates<H> {
     }
 
     /**
-     * Removes from RAM an object that an open loaded with the old head in the meantime. The index now has the new head.
+     * Removes the object from RAM. An open may have stored it there with the old head while the update was queued. The
+     * next open reads the new head from disk.
      */
     private void forgetOlderHead(StoreKey key, long objectId) {
         pending.change(key, change -> {
@@ -148,8 +155,8 @@ final class HeadUpdates<H> {
     }
 
     /**
-     * Returns the key's object with the new head, which the caller releases; null if the current object is not known
-     * without reading from disk.
+     * Returns the key's current object with the new head; the caller releases it. Returns null if the current object
+     * cannot be determined without a disk read.
      */
     private @Nullable StoreObject<H> withHead(
             StoreKey key, StoreObject<H> given, @Nullable StoreObject<H> current, @Nullable Volume volume, H newHead) {
@@ -168,14 +175,15 @@ final class HeadUpdates<H> {
         return updated;
     }
 
-    /** Queues an update that takes effect when its record is appended. */
+    /** Queues an update without a pending change. Opens find the new head only after its record is appended. */
     private void enqueueUpdate(Volume volume, StoreObject<H> given, PendingWrite.VolumeWrite write) {
         boolean taken = volume.execute(() -> {
             try {
                 write.apply(volume);
             } catch (IOException e) {
                 counters.writesFailed.increment();
-                // The older head is superseded even if the new one could not be written.
+                // The old head is outdated. The key therefore leaves the index, although the new head could not be
+                // written.
                 volume.forget(ObjectAppender.diskKey(given.key()));
             }
         });

@@ -21,10 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. It loads the hottest
- * objects first, at a limited rate and with a limited share of the processors, which shrinks while other threads need
- * the processors. It pauses while a request waits for the I/O threads, and ends when the RAM tier is filled. It loads faster while a predecessor still reads the volumes,
- * because the predecessor's RAM has answered the clients so far.
+ * Saves a list of hot objects, and loads those objects into RAM after a start.
+ *
+ * <p>The hot objects are the most requested objects in RAM. {@link LoadPace} limits the rate of loading and its share
+ * of the processors, which shrinks while other threads need the processors. Loading pauses while requests wait for the
+ * I/O threads, and ends when the RAM tier is nearly full.
+ *
+ * <p>After a handover from a predecessor process, loading is faster for some seconds and does not pause for requests.
+ * Before the handover, the predecessor's RAM answered the clients.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume
@@ -37,15 +41,22 @@ final class HotSet<H> {
     private static final Logger LOG = LoggerFactory.getLogger(HotSet.class);
     private static final long SAVE_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    /** Objects read by one task, so that requests are served in between. */
+    /** Maximum number of objects that one task loads. The I/O thread can serve requests between two tasks. */
     private static final int OBJECTS_PER_TASK = 16;
-    /** Percentage of the RAM tier that may be filled by loading; the rest remains for requests in the meantime. */
+    /**
+     * Percentage of the RAM tier at which loading ends. The remaining space is left to objects that clients request
+     * during the loading.
+     */
     private static final int FILL_PERCENT = 90;
-    /** After a handover, the period of faster loading, in which RAM should reach its former content. */
+    /** Duration of faster loading after a handover. At its end, RAM should have its former content. */
     private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** Time in which faster loading would fill the whole RAM tier; determines the faster rate. */
     private static final int HURRY_SECONDS_FOR_ALL = 8;
-    /** Limit of the faster rate: above the rate of most devices, and a higher rate would leave no CPU for requests. */
+    /**
+     * Maximum of the faster rate. Most devices are slower, and a higher rate would leave no processor time for
+     * requests.
+     */
     private static final long HURRY_BYTES_PER_SECOND_MAX = 512L << 20;
 
     private final FileIo io;
@@ -60,23 +71,29 @@ final class HotSet<H> {
     /** True if this store may write to the volumes. Guarded by {@link #saving}. */
     private boolean owned = true;
 
-    /** Hashes to load, from {@link #next} on; high and low halves alternate. Empty if loading has ended. */
+    /**
+     * Hashes of the keys to load, from index {@link #next} on. Each hash takes two elements: its high half, then its
+     * low half. Empty if loading has ended.
+     */
     private volatile long[] wanted = {};
 
+    /** Index in {@link #wanted} of the next hash to load. */
     private volatile int next;
+    /** True while a loading task is queued or runs. */
     private volatile boolean busy;
-    /** End of the faster loading; unused if {@link #handedOver} is false. */
+    /** End of the faster loading, in {@link System#nanoTime}. Unused if {@link #handedOver} is false. */
     private long hurryEndNanos;
 
+    /** True if a predecessor process still read the volumes when this store started. */
     private boolean handedOver;
-    /** Owned by the housekeeping thread, and by the loading task while {@link #busy}. */
+    /** Used by the housekeeping thread only; while {@link #busy}, by the loading task only. */
     private final LoadPace pace = new LoadPace(TICK_NANOS, Runtime.getRuntime().availableProcessors());
 
-    /** Loads an object like a request that misses RAM. */
+    /** Loads an object from disk into RAM, like a request for the object. */
     interface Loader<H> {
         /**
-         * Returns the object with the key's bytes if its hash equals the given one, retained for the caller; otherwise
-         * null.
+         * Returns the object of the key, retained for the caller. Returns null if the key does not have the given hash,
+         * or if the object cannot be loaded or is in RAM already.
          */
         @Nullable
         StoreObject<H> load(byte[] key, long hashHigh, long hashLow);
@@ -101,7 +118,7 @@ final class HotSet<H> {
         this.loader = loader;
     }
 
-    /** Begins to load the list of the last run, and to save periodically. */
+    /** Begins to load the objects of the saved list, and to save the list periodically. */
     void start() {
         if (!volumes.isConfigured() || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
@@ -119,7 +136,7 @@ final class HotSet<H> {
         housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoading));
     }
 
-    /** Returns the first working volume, which holds the file. */
+    /** Returns the first working volume, whose directory holds the list; null if no volume works. */
     private @Nullable Volume home() {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
@@ -136,7 +153,7 @@ final class HotSet<H> {
         }
     }
 
-    /** Writes the current list. Blocks on the disk. */
+    /** Writes the current list, unless the volumes are released to another store. Blocks on the disk. */
     void save() {
         Volume home = home();
         if (home == null || !ram.isEnabled() || bytesPerSecond == 0) {
@@ -155,7 +172,7 @@ final class HotSet<H> {
         }
     }
 
-    /** Returns the hashes of hot objects in RAM, followed by those not loaded yet. */
+    /** Returns the hashes to save: of hot objects in RAM, then those not loaded yet. */
     private long[] hashes() {
         List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
         long[] left = wanted;
@@ -192,7 +209,7 @@ final class HotSet<H> {
         }
     }
 
-    /** Loads the next objects if the rate allows; runs on the housekeeping thread. */
+    /** Starts a loading task if the pace allows it. Runs on the housekeeping thread, once per tick. */
     private void tick() {
         if (wanted.length == 0) {
             return;
@@ -217,12 +234,15 @@ final class HotSet<H> {
         return Math.max(bytesPerSecond, Math.min(ram.bytesMax() / HURRY_SECONDS_FOR_ALL, HURRY_BYTES_PER_SECOND_MAX));
     }
 
-    /** During faster loading the task uses one of several I/O threads; otherwise requests have priority. */
+    /**
+     * Returns true if a loading task may use an I/O thread now. During faster loading it always may. Otherwise no other
+     * task may be waiting for an I/O thread.
+     */
     private boolean mayRead() {
         return isHurried() || reads.isIdle();
     }
 
-    /** Loads up to one task's objects; runs on an I/O thread. */
+    /** Loads up to {@link #OBJECTS_PER_TASK} objects. Runs on an I/O thread. */
     private void loadSome() {
         ThreadTimes before = ThreadTimes.ofCallingThread();
         try {

@@ -12,24 +12,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread for short background work of the store: the RAM tier's policy and timers. Its tasks must not wait for a
- * disk.
+ * An executor with one thread for short background work: RAM eviction policy and timers.
+ *
+ * <p>Its tasks must not wait for a disk.
  *
  * <p>Thread-safe.
  */
 final class Housekeeping implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
 
-    /** Delay of tasks to run soon, so that the RAM tier's policy processes many entries at a time. */
+    /**
+     * Delay of tasks passed to {@link #execute}. Entries accumulate during the delay, so that one task of the RAM
+     * tier's policy processes many of them.
+     */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Timeout for running tasks at close; tasks never block. */
+    /**
+     * Maximum time for which {@link #close} waits for the running task. Tasks never block, so the wait is usually
+     * short.
+     */
     private static final long CLOSE_WAIT_SECONDS = 5;
 
     private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, this::thread);
+    /** The executor's thread; null until it is created. */
     private volatile @Nullable Thread own;
-    /** Set while a task runs on its caller's thread. */
+    /** Set in a thread while {@link #executeHere} runs a task there. */
     private final FastThreadLocal<Boolean> inside = new FastThreadLocal<>();
 
     Housekeeping() {
@@ -44,8 +52,8 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Runs the task within a few milliseconds, or like {@link #executeHere} if called on this thread. After the close
-     * it runs the task immediately on the caller's thread.
+     * Runs the task on the housekeeping thread within a few milliseconds. A call on that thread acts like {@link
+     * #executeHere}. After {@link #close} the caller's thread runs the task immediately.
      */
     @Override
     public void execute(Runnable task) {
@@ -57,9 +65,9 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Runs the task immediately on the caller's thread. If the caller is itself such a task, the new task runs within a
-     * few milliseconds. The RAM tier's policy submits its next task from the current one while entries remain to be
-     * processed.
+     * Runs the task immediately on the caller's thread. If the caller is itself a task of this method, the new task
+     * runs on the housekeeping thread within a few milliseconds. This prevents recursion: the RAM tier's policy submits
+     * its next task from the current one while it has more entries to process.
      */
     void executeHere(Runnable task) {
         if (inside.isSet()) {
@@ -82,7 +90,7 @@ final class Housekeeping implements Executor {
         }
     }
 
-    /** Runs the task periodically, also after it failed. */
+    /** Runs the task periodically, first after one interval. A failed task is repeated too. */
     void every(long intervalNanos, Runnable task) {
         Runnable guarded = () -> {
             try {
@@ -109,8 +117,8 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Cancels tasks that have not begun and waits for the running one, so that no task changes state afterwards.
-     * Returns without waiting if called from a task.
+     * Cancels tasks that have not begun, and waits for the running one. No task changes any state afterwards. A call
+     * from a task returns without waiting.
      */
     void close() {
         executor.shutdown();

@@ -3,28 +3,32 @@ package io.millrace.store.engine;
 import io.millrace.store.io.ThreadTimes;
 
 /**
- * The pace at which {@link HotSet} loads objects: a limit of bytes and a limit of CPU time, both renewed in each tick.
- * Bytes alone are no limit for small objects: a thread that loads objects of 500 bytes at 64 MiB/s uses a whole core.
- * Time for which a task waited for a processor counts too, so that loading gives way to requests on a busy machine.
+ * Limits the bytes and the processor time that {@link HotSet} uses to load objects.
  *
- * <p>Not thread-safe; the owner hands it over between the housekeeping thread and one loading task.
+ * <p>Each tick adds an allowance of both. A limit of bytes alone is not enough for small objects: a thread that loads
+ * objects of 500 bytes at 64 MiB/s uses a whole core. Time for which a task waits for a processor is charged too, so
+ * that loading slows down on a machine that is busy with requests.
+ *
+ * <p>Not thread-safe: the housekeeping thread and the loading task use it in turn, never at the same time.
  */
 final class LoadPace {
-    /** Share of the processors that loading may use, and at most one of them. */
+    /** Fraction of all processors that loading may use. The product is limited to one processor. */
     private static final double SHARE_OF_PROCESSORS = 0.25;
 
     /** Number of ticks for which unused bytes and CPU time are accumulated. */
     private static final int SAVED_TICKS = 12;
 
     /**
-     * Factor for the time for which a task waited for a processor. With a share of a quarter, a task that waits as long
-     * as it runs then uses a sixteenth of a processor.
+     * Weight of the time that a task waited for a processor, relative to its processor time. Example: with an allowance
+     * of a quarter of a processor, a task that waits as long as it runs uses a sixteenth.
      */
     private static final int WAIT_FACTOR = 3;
 
     private final long ticksPerSecond;
     private final long cpuNanosPerTick;
+    /** Bytes that may still be read; negative after an overrun. */
     private long bytes;
+    /** Processor time that may still be used; negative after an overrun. */
     private long cpuNanos;
 
     /**
@@ -43,12 +47,12 @@ final class LoadPace {
         cpuNanos = Math.min(cpuNanos + cpuNanosPerTick, cpuNanosPerTick * SAVED_TICKS);
     }
 
-    /** Whether bytes may be read now. */
+    /** Returns true if bytes may be read now. */
     boolean allowsBytes() {
         return bytes > 0;
     }
 
-    /** Whether a task may begin now. */
+    /** Returns true if a task may begin now. */
     boolean allowsTask() {
         return bytes > 0 && cpuNanos > 0;
     }
@@ -58,7 +62,7 @@ final class LoadPace {
         bytes -= read;
     }
 
-    /** Subtracts the times of a task. An overrun delays the next task. */
+    /** Subtracts the processor time and the weighted waiting time of a task. An overrun delays the next task. */
     void used(ThreadTimes times) {
         cpuNanos -= times.cpuNanos() + WAIT_FACTOR * times.waitNanos();
     }

@@ -32,17 +32,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All changes of the objects stored under keys: completed objects, new heads, removals, and promotions into RAM.
+ * Applies all changes of stored objects: completion, new heads, removal, promotion into RAM.
  *
  * <p>{@link PendingChanges} serializes the changes of one key.
  *
- * <p>Each fill in flight has a ticket. A removal marks the tickets of its key in the same atomic step. A fill therefore
- * completes before the removal or is not stored.
+ * <p>Each fill in flight, which is an object being written, has a ticket in {@link FillRegister}. A removal invalidates
+ * the tickets of its key in the same atomic step. A fill therefore completes before the removal or is not stored.
  *
  * <p>Thread-safe.
  */
 final class ObjectChanges<H> {
-    /** Limit of removals that are kept while the volumes are released, until they are taken back. */
+    /**
+     * Limit of pending changes while the volumes are released to another store. Removals up to this limit are kept, and
+     * applied when the volumes are taken back. Further removals are refused.
+     */
     static final int DEFERRED_REMOVALS_MAX = 1 << 16;
 
     private final StoreConfig config;
@@ -57,9 +60,13 @@ final class ObjectChanges<H> {
     private final FillRegister fills;
     private final HeadUpdates<H> heads;
     private final PartialChanges<H> partials;
+    /** True while the volumes are released to another store. */
     private volatile boolean suspended;
+    /** Receives removals while the volumes are released; null otherwise. */
     private volatile @Nullable Successor successor;
+    /** Replies to removals are sent after this stage. */
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
+
     private volatile boolean closed;
 
     ObjectChanges(
@@ -117,7 +124,11 @@ final class ObjectChanges<H> {
         return closed;
     }
 
-    /** @param passedOn receives the removals from now on */
+    /**
+     * Stops changes of the volumes, because they are released to another store.
+     *
+     * @param passedOn receives the removals from now on
+     */
     void suspend(Successor passedOn) {
         successor = passedOn;
         suspended = true;
@@ -132,7 +143,7 @@ final class ObjectChanges<H> {
         closed = true;
     }
 
-    /** Applies the removals made while the volumes were released, after the volumes were taken back. */
+    /** Applies the removals that were kept while the volumes were released. Call after the volumes were taken back. */
     void resume() {
         suspended = false;
         successor = null;
@@ -143,13 +154,13 @@ final class ObjectChanges<H> {
         });
     }
 
-    /** Returns the change of the key that is not on disk yet; null if there is none. */
+    /** Returns the pending change of the key, which is not on disk yet; otherwise null. */
     @Nullable
     PendingChange<H> pending(StoreKey key) {
         return pending.get(key);
     }
 
-    /** See {@link CacheStore#failWriters}. */
+    /** Implements {@link CacheStore#failWriters}. */
     void failWriters(StoreKey key) {
         pending.change(key, before -> {
             fills.invalidateUnsettled(key);
@@ -157,34 +168,39 @@ final class ObjectChanges<H> {
         });
     }
 
-    /** Passes every key whose change is not on disk during the whole call, and possibly other keys. */
+    /**
+     * Passes the keys of pending changes to the consumer. These are all keys whose change is pending during the whole
+     * call, and possibly other keys.
+     */
     void forEachPendingKey(Consumer<StoreKey> consumer) {
         pending.forEach((key, change) -> consumer.accept(key));
     }
 
-    /** Returns the updates of heads. */
+    /** Returns the part of the engine that replaces heads. */
     HeadUpdates<H> heads() {
         return heads;
     }
 
-    /** Returns the encoded heads of objects in RAM. */
+    /** Returns the part of the engine that encodes heads of objects in RAM. */
     EncodedHeads<H> encodedHeads() {
         return encodedHeads;
     }
 
-    /** Returns the changes of partial objects. */
+    /** Returns the part of the engine that changes partial objects. */
     PartialChanges<H> partials() {
         return partials;
     }
 
-    /** Returns the fills in flight. */
+    /** Returns the register of the fills in flight. */
     FillRegister fills() {
         return fills;
     }
 
     /**
-     * Returns true if the volume admits a new object of the key. A key with a pending change is always admitted,
-     * because the new object replaces it.
+     * Returns true if the volume's policy admits a new object of the key. A key with a pending change is always
+     * admitted, because the new object replaces the pending one.
+     *
+     * @param number number of the target's volume
      */
     boolean isAdmitted(FillTarget target, int number, @Nullable H head) {
         Volume volume = target.volume();
@@ -194,7 +210,7 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores the object, which fits in one record, under its key, unless the key was removed since the fill began. If
+     * Stores an object that fits in one record under its key. No effect if the key was removed since the fill began. If
      * the volume does not admit the object, it is stored in RAM only.
      *
      * @param head the decoded head; the object itself may hold it in encoded form only
@@ -207,9 +223,10 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores the object, which its volume has already admitted, under its key, unless the key was removed since the
-     * fill began.
+     * Stores an object with its body in blocks under its key. No effect if the key was removed since the fill began.
+     * The volume must have admitted the object.
      *
+     * @param write appends the object's head record
      * @return whether the object was stored
      */
     boolean publishInBlocks(FillTarget target, FillingObject<H> object, PendingWrite.VolumeWrite write) {
@@ -258,8 +275,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the time until which an object with this head is pinned, in seconds since the epoch; 0 for no pin or a
-     * null head.
+     * Returns the time until which an object with this head is pinned. The unit is seconds since the epoch; 0 for no
+     * pin or a null head.
      */
     long pinnedUntil(@Nullable H head) {
         return head == null ? 0 : codec.pinnedUntilSeconds(head);
@@ -274,7 +291,10 @@ final class ObjectChanges<H> {
                         (nothing, failed) -> Replies.deliver(replyOn, () -> reply.onRemove(present, failure))));
     }
 
-    /** Like {@link #remove}, but replies on any thread, as soon as the removal is durable. */
+    /**
+     * Like {@link #remove}, but replies as soon as the removal is durable, on any thread. Does not wait for the stage
+     * of {@link #replyAfter}.
+     */
     void removeAtOnce(StoreKey key, RemoveCallback reply) {
         counters.removals.increment();
         Removal<H> removal = new Removal<>(pending, key, Runnable::run, reply);
@@ -285,7 +305,8 @@ final class ObjectChanges<H> {
     private void end(Removal<H> removal) {
         if (removal.isPassedOn()) {
             Successor next = successor;
-            // Null if the volumes were taken back in the meantime; they may have missed the removal.
+            // Null if the volumes were taken back in the meantime. The removal is then refused, because the volumes may
+            // have missed it.
             removal.tell(next == null ? StoreEngine::refuse : next);
         }
         removal.done();
@@ -312,7 +333,10 @@ final class ObjectChanges<H> {
         end(removal);
     }
 
-    /** Returns true if the key holds the object according to RAM or the index. */
+    /**
+     * Returns true if RAM or the index shows that the key holds the object. Call after {@link #isSuperseded}, which
+     * detects another object in RAM and a replaced partial object.
+     */
     private boolean isKnown(StoreObject<H> given) {
         StoreKey key = given.key();
         Volume volume = volumes.working(given.volume());
@@ -321,7 +345,10 @@ final class ObjectChanges<H> {
                 || (volume != null && volume.find(key.hashHigh(), key.hashLow()) == given.location());
     }
 
-    /** Removes the object on the volume's thread, if the key still holds it there. */
+    /**
+     * Queues the removal of the object from its volume. The volume's thread first checks that the key still holds the
+     * object, because the check reads from disk.
+     */
     private void dropIfHeld(StoreObject<H> given) {
         Volume volume = volumes.working(given.volume());
         boolean taken = volume != null
@@ -338,7 +365,7 @@ final class ObjectChanges<H> {
         }
     }
 
-    /** Returns true if the key is known to hold another object, or none. Called inside a change of the key. */
+    /** Returns true if the key is known to hold another object or no object. Called inside a change of the key. */
     private boolean isSuperseded(StoreObject<H> given, @Nullable PendingChange<H> before) {
         if (given instanceof FillingObject<H> filling) {
             FillRegister.Ticket ticket = filling.body().ticket();
@@ -349,6 +376,10 @@ final class ObjectChanges<H> {
         return current == null ? before != null : current.objectId() != given.objectId();
     }
 
+    /**
+     * Removes the key's object inside a change of the key. Fails the fills, removes the object from RAM, and queues
+     * tombstones. Returns the change that is pending afterwards; null for none.
+     */
     private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
         fills.invalidate(key);
         boolean inRam = ram.remove(key.hashLow(), key.bytes());
@@ -394,8 +425,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the change's object, retained and with a decoded head; null if it has been released or the head cannot be
-     * decoded.
+     * Returns the change's object, retained and with a decoded head. Returns null for a removal, if the object has been
+     * released, or if its head cannot be decoded.
      */
     @Nullable
     StoreObject<H> retained(PendingChange<H> change) {
@@ -411,9 +442,10 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Stores an object read from disk in RAM, unless its key no longer holds it. Returns the current object of the key.
-     * Returns null for a partial object whose record is no longer the newest, because that record may lack blocks
-     * stored later.
+     * Puts an object that was read from disk into RAM, if the object is current. Takes over a reference to the object.
+     *
+     * @return the key's current object, retained. Null if the key was removed. Also null for a partial object whose
+     *     record is no longer the newest, because that record may lack blocks stored later.
      */
     @Nullable
     StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {
@@ -423,7 +455,8 @@ final class ObjectChanges<H> {
             if (change != null) {
                 result.add(retained(change));
             } else {
-                // A volume going offline still answers lookups until it is closed, but receives no changes any more.
+                // A volume that is going offline answers lookups until it is closed. It receives no more changes, so
+                // the answers may be outdated.
                 boolean current = volume.find(key.hashHigh(), key.hashLow()) == location && !volumes.isOut(volume);
                 if (current
                         && object instanceof ResidentObject<H> resident

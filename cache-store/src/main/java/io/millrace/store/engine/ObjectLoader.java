@@ -26,7 +26,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads an object from the location in a volume's index, after checks of its record.
+ * Loads objects from the locations that a volume's index contains.
+ *
+ * <p>Checks each record and its key, because the location may be outdated.
  *
  * <p>Thread-safe. Blocks on the disk.
  */
@@ -54,9 +56,10 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the object at {@code location}, retained for the caller; null if its segment was reclaimed or the record
-     * has another key.
+     * Returns the object at {@code location}, retained for the caller. Returns null if its segment was reclaimed, the
+     * record has another key, or required blocks of the body are missing.
      *
+     * @param number number of the volume
      * @throws DamagedRecordException if the record is present but damaged
      */
     @Nullable
@@ -88,8 +91,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the key of the object at {@code location}; null if its segment was reclaimed or the record is not an
-     * object.
+     * Returns the key of the object whose record is at {@code location}. Returns null if the segment was reclaimed, or
+     * if the record has no head of an object.
      */
     static byte @Nullable [] keyAt(Volume volume, long location) throws IOException {
         int segment = Location.segment(location);
@@ -118,6 +121,7 @@ final class ObjectLoader<H> {
         }
     }
 
+    /** Returns the object whose head and body are both in this record. */
     private @Nullable StoreObject<H> inOneRecord(
             Volume volume, DiskRecord record, long location, StoreKey key, ObjectPlace place) throws IOException {
         H head = decode(record);
@@ -131,6 +135,7 @@ final class ObjectLoader<H> {
                 map, map.pinAndAdd(0, location), key, head, record.header().bodyLength(), place);
     }
 
+    /** Returns the object of a head record. Its body is in another record or in blocks. */
     private @Nullable StoreObject<H> withBodyElsewhere(
             Volume volume, DiskRecord record, StoreKey key, ObjectPlace place) throws IOException {
         BodyPlace body = record.place();
@@ -149,11 +154,14 @@ final class ObjectLoader<H> {
         return inBlocks(volume, body, key, head, place);
     }
 
-    /** Returns a whole or partial object; null if no block of it is stored. */
+    /**
+     * Returns the whole or partial object whose body is in blocks. Returns null if no block is stored, or if a block is
+     * missing while the index is still being rebuilt.
+     */
     private @Nullable StoreObject<H> inBlocks(Volume volume, BodyPlace body, StoreKey key, H head, ObjectPlace place)
             throws IOException {
-        // The state is read before the lookup. While the index is being rebuilt, a later lookup may find a block that
-        // is missing now.
+        // The state must be read before the lookup. If the index is being rebuilt, a block that is missing now may be
+        // found later.
         boolean opening = volume.state() == VolumeState.OPENING;
         BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
         boolean all = map.lookUp(body);
@@ -167,7 +175,10 @@ final class ObjectLoader<H> {
         return new FillingObject<>(bodies.open(key, place.objectId(), map, body.bodyLength()), place, head);
     }
 
-    /** Takes over the map. Returns null if {@code there} is false, because a block is missing. */
+    /**
+     * Creates an object with its body in the blocks of {@code map}. Takes over the map. Reads a short body into RAM.
+     * Returns null if {@code there} is false, because a block is missing.
+     */
     private @Nullable StoreObject<H> withBlocks(
             BlockMap map, boolean there, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
         if (!there) {
@@ -201,8 +212,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * Returns the record of the key's current object, without its content, if its object id matches; otherwise null.
-     * The caller releases it.
+     * Returns the record of the key's current object on the volume, without the record's content. Returns null if the
+     * key does not hold the object with this id. The caller releases the record.
      */
     @Nullable
     DiskRecord currentHead(Volume volume, StoreKey key, long objectId) throws IOException {
@@ -224,7 +235,10 @@ final class ObjectLoader<H> {
         }
     }
 
-    /** Returns the place of the body of the key's current object, if its object id matches; otherwise null. */
+    /**
+     * Returns the place of the body of the key's current object on the volume. Returns null if the key does not hold
+     * the object with this id.
+     */
     @Nullable
     BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {
         DiskRecord record = currentHead(volume, key, objectId);

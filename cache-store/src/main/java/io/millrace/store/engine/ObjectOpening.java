@@ -22,13 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens objects from the volumes on I/O threads, with memory reserved for the content read.
+ * Opens objects from disk on I/O threads, with memory reserved for the content.
  *
  * <p>Thread-safe.
  */
 final class ObjectOpening<H> {
+    /** Maximum number of attempts to load an object that changes its location. */
     private static final int LOAD_TRIES = 3;
-    /** Limit of lookups of a partial object that grows while it is opened. */
+    /** Maximum number of lookups for a partial object whose head record is being replaced. */
     private static final int LOOKS_MAX = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
@@ -74,8 +75,9 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * An open on an I/O thread. It replies exactly once. A fault of a memory-mapped page raises InternalError in the
-     * accessing thread, possibly after the access; it counts as a miss.
+     * One open of a key, which runs on an I/O thread and replies exactly once. If a page of a memory-mapped file cannot
+     * be read, the JVM throws InternalError in the reading thread, possibly some instructions later. Such an open
+     * counts as a miss.
      */
     private final class Opening implements Runnable {
         private final StoreKey key;
@@ -110,6 +112,7 @@ final class ObjectOpening<H> {
             }
         }
 
+        /** Looks up the key, or refuses the open if memory for the content is missing. */
         private void admitted() {
             if (!budget.reserve(MemoryBudget.Part.READING, admittedBytes)) {
                 budget.refused(MemoryBudget.Part.READING);
@@ -119,7 +122,7 @@ final class ObjectOpening<H> {
             try {
                 lookOnVolumes();
             } finally {
-                // The content read has its own reservation.
+                // The content that was read has its own reservation.
                 budget.release(MemoryBudget.Part.READING, admittedBytes);
             }
         }
@@ -130,13 +133,14 @@ final class ObjectOpening<H> {
             if (mustWait(found) && waits()) {
                 release(found);
                 if (!volumes.isOpening()) {
-                    // The index became complete just before this open was added to the waiting ones.
+                    // The last index became complete just before this open was added. No other event would retry the
+                    // open.
                     waiting.retry();
                 }
                 return;
             }
             if (opening != volumes.openingCount()) {
-                // An index became complete during the lookup, which may have missed entries of it.
+                // An index became complete during the lookup, which may have missed entries of that index.
                 release(found);
                 found = newest(key);
             }
@@ -149,15 +153,19 @@ final class ObjectOpening<H> {
             }
         }
 
-        /** Returns true if a volume with an incomplete index may hold the object, or a newer version. */
+        /**
+         * Returns true if a volume with an incomplete index may hold the object. Also true if that volume may hold a
+         * newer version than {@code found}.
+         */
         private boolean mustWait(@Nullable Found<H> found) {
             return volumes.isOpening()
                     && !changes.isSuspended()
                     && (found == null || volumes.isHomeOpening(key, found.volume()));
         }
 
+        /** Adds this open to the waiting ones. Returns false if it cannot wait, and must reply now. */
         private boolean waits() {
-            // From here on the waiting entry replies, or the Opening that it creates.
+            // From here on, the waiting entry sends the reply, or the Opening that the entry creates.
             answered = true;
             boolean taken = waiting.add(
                     deadlineNanos,
@@ -190,7 +198,10 @@ final class ObjectOpening<H> {
     /** An object that a volume holds for the key, retained. */
     private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
 
-    /** Returns the object of the key, retained, if it is not in RAM and may be loaded there; otherwise null. Blocks. */
+    /**
+     * Loads the key's object from disk into RAM. Returns the object, retained. Returns null if it is in RAM already, is
+     * not found, or memory is not available. Blocks on the disk.
+     */
     @Nullable
     StoreObject<H> loadForRam(StoreKey key) {
         boolean wanted = !changes.isClosed()
@@ -209,8 +220,8 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Returns the key's current object, retained. If the head of a partial object was replaced since the lookup,
-     * repeats the lookup, because the newer head lists more blocks.
+     * Promotes the found object to RAM, and returns the key's current object, retained. If the head record of a partial
+     * object was replaced since the lookup, repeats the lookup, because the newer head record lists more blocks.
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
         Found<H> found = first;
@@ -225,6 +236,10 @@ final class ObjectOpening<H> {
         return null;
     }
 
+    /**
+     * Looks up the key on all readable volumes. Returns the newest object, which has the greatest id; null if there is
+     * none.
+     */
     private @Nullable Found<H> newest(StoreKey key) {
         Found<H> newest = null;
         int count = volumes.slots().length;
@@ -246,8 +261,9 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Removes an object for which another volume holds a newer one. Its tombstone is in progress or was lost with its
-     * process. Otherwise a lookup would find the old object after the newer one is evicted.
+     * Removes an object because another volume holds a newer object of the key. The tombstone of the older object is
+     * still queued, or it was lost when the process ended. Without this removal, a lookup would find the older object
+     * after the newer one is evicted.
      */
     private void supersede(Found<H> older, StoreKey key) {
         older.object().release();
@@ -261,7 +277,8 @@ final class ObjectOpening<H> {
             if (found != null) {
                 return new Found<>(volume, location, found);
             }
-            // In between, a new head may have been appended and the segment of the old one reclaimed.
+            // Since the lookup, a new head may have been appended, and the segment of the old head may have been
+            // reclaimed.
             long now = volume.find(key.hashHigh(), key.hashLow());
             location = now == location ? Location.NONE : now;
         }

@@ -23,8 +23,10 @@ import java.io.IOException;
 import java.util.BitSet;
 
 /**
- * Changes of partial objects. Publishes them while they grow, updates their head record after blocks are on disk, and
- * removes objects that cannot be kept.
+ * Applies the changes of partial objects, of which only some blocks are stored.
+ *
+ * <p>Publishes partial objects while they grow, rewrites the head record after more blocks are on disk, and removes
+ * objects that cannot be kept.
  *
  * <p>Thread-safe.
  */
@@ -36,6 +38,7 @@ final class PartialChanges<H> {
     private final ObjectAppender<H> appender;
     private final FillRegister fills;
     private final PendingChanges<H> pending;
+    /** The changes of all objects, which this object is a part of. */
     private final ObjectChanges<H> life;
 
     PartialChanges(
@@ -58,7 +61,7 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Stores the object, of which some blocks are being written to disk, under its key if the key holds no object.
+     * Stores an object, whose first blocks are queued, under its key. No effect if the key holds an object.
      *
      * @return whether the object was stored
      */
@@ -92,8 +95,8 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Rewrites the head record of a partial object with the list of blocks on disk, after the queued blocks are
-     * written. No effect if the key holds another object.
+     * Rewrites the head record of a partial object with the list of blocks on disk. The rewrite follows the blocks that
+     * are queued now. No effect if the key holds another object.
      *
      * @return whether the rewrite was queued
      */
@@ -102,18 +105,19 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Removes blocks of a partial object from the index and from the head record. Empty blocks revoke them in the log.
-     * A later block with the same number may be lost in a power failure while a head that lists it survives. A rebuild
-     * then finds the empty block and not the removed content. This holds once the volume was synced. If the blocks
-     * cannot be removed, the whole object is removed.
+     * Removes blocks of a partial object from the index and from the head record. If the blocks cannot be removed,
+     * removes the whole object.
      *
-     * <p>The index must not contain the empty blocks. An open before the new head is written reads the old head, and
-     * would take an empty block for content.
+     * <p>For each removed block, an empty block is appended to the log. The reason is a power failure that loses a
+     * later block with the same number, but not the head record that lists this number. A rebuild of the index then
+     * finds the empty block instead of the removed content. The protection begins when the volume is synced.
+     *
+     * <p>The index must not contain the empty blocks. Until the new head record is written, an open reads the old one,
+     * and would take an empty block for content.
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
-            // All blocks are dropped before the first revocation, so that none stays readable if a revocation cannot be
-            // written.
+            // All blocks are dropped before the first empty block is appended. None stays readable if an append fails.
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 object.body().dropBlock(block);
             }
@@ -169,8 +173,8 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Withdraws a new object: removes its blocks from the index, and the partial object from its key if it was stored
-     * there.
+     * Withdraws a new object, which could not be completed. Removes its blocks from the index, and the partial object
+     * from its key if it was stored there.
      *
      * @param published whether the partial object was stored under the key
      */
@@ -184,6 +188,7 @@ final class PartialChanges<H> {
         onVolume(target, object, working -> object.body().dropBlocks());
     }
 
+    /** Removes a published partial object from its key. No effect if the key holds another object by now. */
     private void drop(FillTarget target, FillingObject<H> object) {
         StoreKey key = target.key();
         PendingChange<H> change = PendingChange.removed();
@@ -201,7 +206,8 @@ final class PartialChanges<H> {
                 return change;
             }
             volumes.missed(key, object.volume(), now);
-            // As with a removal, at least this process treats the object as removed until the volume has the tombstone.
+            // The volume has not accepted the tombstone. As with a removal, the pending change hides the object at
+            // least in this process.
             boolean later = (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
             return later ? change : before;
         });

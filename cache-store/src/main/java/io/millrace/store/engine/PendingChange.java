@@ -5,8 +5,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of a key while the volumes' indexes do not contain it yet. It is an object being written to disk, or
- * empty while a tombstone is being written.
+ * A change of one key that the volumes' indexes do not contain yet.
+ *
+ * <p>It holds the object that is being written to disk, or no object while a tombstone is being written. The change is
+ * settled when all its writes have ended.
  *
  * <p>Thread-safe. Holds a reference to its object, which is released when the change is settled.
  *
@@ -14,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class PendingChange<H> {
     private final @Nullable StoreObject<H> object;
-    /** Number of writes that must end before the volumes' indexes match this change. */
+    /** Number of writes that must end before the change is settled. */
     private final AtomicInteger outstanding = new AtomicInteger();
 
     private PendingChange(@Nullable StoreObject<H> object) {
         this.object = object;
     }
 
-    /** Creates a change to this object; takes over a reference to it. */
+    /** Creates a change that stores the object, and takes over a reference to the object. */
     static <H> PendingChange<H> stored(StoreObject<H> object) {
         return new PendingChange<>(object);
     }
@@ -47,6 +49,7 @@ final class PendingChange<H> {
         return outstanding.decrementAndGet() == 0;
     }
 
+    /** Releases the reference to the object, if there is one. */
     void release() {
         if (object != null) {
             object.release();

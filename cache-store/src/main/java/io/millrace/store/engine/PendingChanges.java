@@ -12,12 +12,15 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of keys that are not in the volumes' indexes yet.
+ * The changes of all keys that the volumes' indexes do not contain yet.
  *
  * <p>The index of a volume contains a change only after the log does. Until then the change is kept here, and every
- * lookup searches here first. All changes of one key run inside {@link #change}, which serializes them. They are queued
- * to the volumes there, so that memory, log and index apply them in the same order. A change is removed when all
- * volumes concerned have applied it, unless a newer change has replaced it.
+ * lookup searches here first.
+ *
+ * <p>All changes of one key run inside {@link #change}, which serializes them. Their writes are queued to the volumes
+ * there too. RAM, log and index therefore apply the changes of a key in the same order.
+ *
+ * <p>A change is removed from here when all volumes concerned have applied it, unless a newer change has replaced it.
  *
  * <p>Thread-safe.
  *
@@ -46,15 +49,18 @@ final class PendingChanges<H> {
     }
 
     /**
-     * One step in the sequence of a key's changes: receives the pending change, or null for none, and returns the new
-     * one.
+     * One step in the sequence of a key's changes. It receives the pending change, or null for none, and returns the
+     * new one.
      */
     interface Step<H> {
         @Nullable
         PendingChange<H> apply(@Nullable PendingChange<H> before);
     }
 
-    /** Runs a change of the key. Steps of other keys may wait for it, so it must not block, nor change another key. */
+    /**
+     * Runs a step that changes the key. No other step of the key runs at the same time. The step must not block or
+     * change another key, because steps of other keys may wait for it.
+     */
     void change(StoreKey key, Step<H> step) {
         changes.compute(key, (k, before) -> step.apply(before));
     }
@@ -69,13 +75,15 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Hides older objects of the key on other volumes, including those that are queued and therefore in no index. The
-     * change stays pending until these volumes have applied it. Otherwise an old object would reappear if the new
-     * object's volume went offline.
+     * Removes older objects of the key from all other volumes. The change stays pending until these volumes have
+     * applied the removal. Otherwise an old object would reappear if the new object's volume went offline.
      *
      * <p>Call inside a change of the key.
      *
-     * @return whether any volume has to hide an object
+     * @param volume volume of the new object; null if the object is only in RAM
+     * @param isPending whether the key already had a pending change. Its object may be queued for any volume and is in
+     *     no index yet, so all other volumes receive the removal.
+     * @return whether any volume has to remove an object
      */
     boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
         boolean[] any = {false};
@@ -98,8 +106,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Lets the change replace a pending one, which may still be hiding older objects on other volumes. The new change
-     * stays pending until these are hidden. Call inside a change of the key.
+     * Lets {@code change} replace {@code before}, which may still be removing older objects from other volumes. The new
+     * change stays pending until these objects are removed. Call inside a change of the key.
      */
     void takeOver(StoreKey key, Volume volume, @Nullable PendingChange<H> before, PendingChange<H> change) {
         if (before != null) {
@@ -108,8 +116,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Returns true if the volume accepted the task. A volume that does not work receives the missed changes when it
-     * returns.
+     * Queues the removal of the key's object from one volume. Returns true if the volume accepted the task. A volume
+     * that does not work receives the missed changes when it returns.
      */
     private boolean hide(Volume volume, StoreKey key, PendingChange<H> change) {
         change.begin();
@@ -126,7 +134,10 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Ends one part of the change. Never call inside a change of a key. */
+    /**
+     * Ends one write of the change. After the last write, removes the change and releases its object. Never call inside
+     * a change of a key.
+     */
     void end(StoreKey key, PendingChange<H> change) {
         if (change.end()) {
             remove(key, change);
@@ -135,8 +146,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * Queues a write that ends when its task has run; false if the volume did not accept it. Call inside a change of
-     * the key.
+     * Queues a write that ends when its task has run. Returns false if the volume did not accept it. Call inside a
+     * change of the key.
      */
     boolean enqueueAtOnce(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite.VolumeWrite write) {
         return enqueue(volume, key, change, new PendingWrite.AtOnce(key, write));
@@ -162,7 +173,7 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Ends the write on the volume's thread, after the log and the index were updated or the update failed. */
+    /** Ends a write on the volume's thread. The log and the index were updated, or the update failed. */
     private void settle(
             Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {

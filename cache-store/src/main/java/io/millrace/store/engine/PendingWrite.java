@@ -8,26 +8,31 @@ import io.millrace.store.engine.object.ResidentObject;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The write that settles a pending change, and the way it passes through the volume's queue. */
+/**
+ * A write of a pending change to the log and the index of a volume.
+ *
+ * <p>The implementations differ in how the write passes through the volume's queue: alone, or in one batch with other
+ * objects.
+ */
 sealed interface PendingWrite {
-    /** The effect of a change on a volume's log and index; runs on the volume's thread. */
+    /** The effect of a change on a volume's log and index. It runs on the volume's thread. */
     @FunctionalInterface
     interface VolumeWrite {
         void apply(Volume volume) throws IOException;
     }
 
     /**
-     * Queues the write; {@code end} is called once, on the volume's thread, when the write has ended. If the volume
-     * does not accept it, returns false and never calls {@code end}.
+     * Queues the write. When the write has ended, {@code end} is called once, on the volume's thread. If the volume
+     * does not accept the write, returns false and never calls {@code end}.
      */
     boolean queue(Volume volume, Appended end);
 
-    /** Returns the heap bytes that the write retains until it ends, without those of the object. */
+    /** Returns the heap bytes that the write retains until it ends. Bytes of the object are not included. */
     default int heapBytes() {
         return 0;
     }
 
-    /** A write that ends when its task has run. */
+    /** A write that is not batched: it ends when its task has run. */
     record AtOnce(StoreKey key, VolumeWrite write) implements PendingWrite {
         @Override
         public boolean queue(Volume volume, Appended end) {
@@ -37,7 +42,7 @@ sealed interface PendingWrite {
                     write.apply(volume);
                 } catch (IOException e) {
                     failure = e;
-                    // The previous record is superseded even if the write failed.
+                    // The key's previous record is outdated, so the key leaves the index although the write failed.
                     volume.forget(ObjectAppender.diskKey(key));
                 } finally {
                     end.appended(failure);
@@ -46,7 +51,7 @@ sealed interface PendingWrite {
         }
     }
 
-    /** Receives the result of appending an object's record, and provides its head until then. */
+    /** Receives the result of appending an object's record. Until then it provides the decoded head of the object. */
     record ObjectAppended<H>(H head, Appended end) implements Appended {
         @Override
         public void appended(@Nullable IOException failure) {
@@ -54,7 +59,10 @@ sealed interface PendingWrite {
         }
     }
 
-    /** Writes a whole object, possibly in one batch with the next queued objects; retains its head until then. */
+    /**
+     * A write of a complete object in one record. The volume may combine it with the next queued objects in one batch.
+     * Retains the decoded head until it ends.
+     */
     record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head, int heapBytes)
             implements PendingWrite {
         @Override

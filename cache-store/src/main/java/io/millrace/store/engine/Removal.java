@@ -15,9 +15,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A removal in progress. It replies when every volume concerned has appended its tombstone.
+ * A removal of one key in progress.
  *
- * <p>Created and started by one thread, ended by the volumes' threads.
+ * <p>It replies when every volume concerned has appended its tombstone. Until then its change hides the key's object.
+ *
+ * <p>Created and started by one thread, and ended by the volumes' threads or the successor.
  */
 final class Removal<H> {
     private final PendingChanges<H> pending;
@@ -29,8 +31,11 @@ final class Removal<H> {
     private final AtomicInteger outstanding = new AtomicInteger(1);
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
+    /** True if the key held an object before the removal. */
     private volatile boolean present;
+    /** True if the change stays pending after the reply. The volumes do not have the tombstone then. */
     private volatile boolean refused;
+
     private boolean passedOn;
 
     Removal(PendingChanges<H> pending, StoreKey key, Executor replyOn, RemoveCallback reply) {
@@ -50,8 +55,8 @@ final class Removal<H> {
     }
 
     /**
-     * Queues a tombstone on the volume. Returns false if the volume does not accept it; the caller then decides about
-     * the removal.
+     * Queues a tombstone on the volume. Returns false if the volume does not accept it; the caller then decides whether
+     * the removal has failed.
      */
     boolean appendTo(Volume volume, DiskKey diskKey) {
         outstanding.incrementAndGet();
@@ -94,19 +99,23 @@ final class Removal<H> {
     }
 
     /**
-     * Returns true if the successor, which owns the volumes, makes the removal durable. It stays pending in this store.
+     * Returns true if the successor, which owns the volumes, makes the removal durable. The change stays pending in
+     * this store.
      */
     boolean isPassedOn() {
         return passedOn;
     }
 
-    /** Marks the removal for the successor. Call inside the change; a call of {@link #tell} must follow. */
+    /**
+     * Marks the removal for the successor. Call inside the change of the key; the caller must call {@link #tell} after
+     * that change.
+     */
     void passOn() {
         refused = true;
         passedOn = true;
     }
 
-    /** Passes the removal to the successor. Never call inside a change of the pending map. */
+    /** Passes the removal to the successor. Never call inside a change of a key. */
     void tell(Successor successor) {
         outstanding.incrementAndGet();
         successor.apply(PassedChange.removal(key.bytes()), problem -> {
@@ -117,13 +126,18 @@ final class Removal<H> {
         });
     }
 
-    /** Records that the removal cannot be made durable. It stays pending, so that this process still applies it. */
+    /**
+     * Records that the removal cannot be made durable. The change stays pending, so that at least this process treats
+     * the key as removed.
+     */
     void refuse(IOException reason) {
         refused = true;
         failure.compareAndSet(null, reason);
     }
 
-    /** Ends one outstanding part. Never call inside a change of the pending map. */
+    /**
+     * Ends one outstanding tombstone, or the start. The last one sends the reply. Never call inside a change of a key.
+     */
     void done() {
         if (outstanding.decrementAndGet() == 0) {
             if (!refused) {

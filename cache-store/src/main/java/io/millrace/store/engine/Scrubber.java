@@ -12,19 +12,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Verifies the records on disk in the background, one slice at a time on an I/O thread. It alternates between the
- * volumes and pauses to keep the rate. At most one slice runs, so a read of a request waits for at most one slice.
+ * Verifies the records on disk in the background, in slices on I/O threads.
  *
- * <p>Thread-safe: {@link #rate} may be called from any thread; slices run one after another.
+ * <p>After each slice it pauses to keep the rate, and continues with the next volume. Only one slice runs at a time, so
+ * a request's read waits for at most one slice.
+ *
+ * <p>Thread-safe: {@link #rate} may be called from any thread.
  */
 final class Scrubber {
-    /** Bytes per slice: a few milliseconds of a slow disk. */
+    /** Maximum bytes per slice. A slow disk reads them in a few milliseconds. */
     static final int SLICE_BYTES = 1 << 20;
-    /** Bytes of memory that a slice uses at a time. */
+    /** Bytes of memory reserved for a slice. */
     private static final int BUFFER_BYTES = 512 * 1024;
-    /** Pause if no record is due, the scrubber is disabled, or there is no memory to read. */
+    /**
+     * Pause while there is nothing to do. No record is due, the scrubber is disabled, or memory for a slice is missing.
+     */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Value of {@link #pause} for no pause. */
+    /** Value of {@link #pause} when no pause runs. */
     private static final long NONE = 0;
 
     private final VolumeGroup volumes;
@@ -32,16 +36,20 @@ final class Scrubber {
     private final Housekeeping timer;
     private final StoreCounters counters;
     private final LongSupplier epochSeconds;
-    /** Confined to the slices, which never overlap. */
+    /** The volumes to verify. Used only inside slices, which never overlap. */
     private final List<Turn> turns = new ArrayList<>();
 
     /** Number of the current pause; {@link #NONE} while a slice is verified, and before the start. */
     private final AtomicLong pause = new AtomicLong(NONE);
 
+    /** Number of pauses begun so far, which numbers the pauses. */
     private long pauses;
+    /** Index in {@link #turns} of the volume that was tried last. */
     private int nextTurn;
+
     private volatile long bytesPerSecond;
 
+    /** A volume with the progress of its verification. */
     private record Turn(Volume volume, VolumeScrub scrub) {}
 
     /** Creates a scrubber that is disabled until {@link #rate} is set. */
@@ -80,11 +88,11 @@ final class Scrubber {
     private void again(long delayNanos) {
         long current = ++pauses;
         pause.set(current);
-        // False when the store closes: no more slices are needed.
+        // The timer accepts no task when the store closes. No more slices are needed then.
         var unused = timer.after(delayNanos, () -> end(current));
     }
 
-    /** Ends the pause with this number, unless it has already ended. */
+    /** Ends the pause with this number and begins the next slice. No effect if the pause has already ended. */
     private void end(long current) {
         if (!pause.compareAndSet(current, NONE)) {
             return;
@@ -113,7 +121,7 @@ final class Scrubber {
         return IDLE_NANOS;
     }
 
-    /** Adds new volumes and removes closed ones. */
+    /** Updates the list of volumes to verify: adds new volumes and removes closed ones. */
     private void follow(VolumeGroup.Slot[] slots) {
         List<Volume> present = new ArrayList<>();
         for (VolumeGroup.Slot slot : slots) {

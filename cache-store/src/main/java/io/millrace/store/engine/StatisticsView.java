@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the statistics of a store. */
+/** Builds the {@link StoreStatistics} of a store from the state of its parts. */
 final class StatisticsView {
     private StatisticsView() {}
 
@@ -63,6 +63,7 @@ final class StatisticsView {
                         volume.pinsBroken()));
     }
 
+    /** Returns the statistics of an offline volume. It has failed, or a command took it offline. */
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
         OfflineVolume absence = slot.absence();
         return new StoreStatistics.Volume(

@@ -70,7 +70,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class StoreEngine<H> implements CacheStore<H> {
+    /** Interval of the tasks that adjust the RAM tier to the memory in use. */
     private static final long RAM_RESIZE_NANOS = 500_000_000;
+    /** Interval of the checks for volume files that were deleted or replaced. */
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
      * RAM hits per index update after the hit counter in the index is saturated. Until then each hit updates the index.
@@ -103,7 +105,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
      * Opens the volumes, creates missing ones, and starts the I/O threads. A volume that cannot be opened because of an
      * I/O error is reported offline and not used. If no volume is left, the store works in RAM only.
      *
-     * @throws IOException if another store holds the lease of one of the paths; the message names both
+     * @throws IOException if another store holds the lease of one of the paths; the message names the path and, if
+     *     known, the process that holds the lease
      */
     public static <H> CacheStore<H> open(StoreConfig config, HeadCodec<H> codec) throws IOException {
         return new StoreEngine<>(config, codec, new SystemFileIo());
@@ -162,6 +165,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         hot.start();
     }
 
+    /** Returns the reason why the store has no inventory; null if it has one. */
     private static @Nullable String withoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
             return "no storage volumes are configured; objects that are only in RAM are not listed";
@@ -170,8 +174,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Runs a task of the RAM tier's eviction policy. An I/O thread runs it itself, which costs less than waking the
-     * housekeeping thread.
+     * Runs a task of the RAM tier's eviction policy. If the caller is an I/O thread, the task runs there, which costs
+     * less than waking the housekeeping thread.
      */
     private void runPolicyTask(Runnable task) {
         if (ReadPool.isReadThread()) {
@@ -250,7 +254,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return object;
     }
 
-    /** Returns the object and passes its reference on. If its head cannot be decoded, releases it and returns null. */
+    /** Returns the given object if its head can be decoded. Otherwise releases the object and returns null. */
     private @Nullable ResidentObject<H> decoded(@Nullable ResidentObject<H> object) {
         if (object == null || heads.isDecoded(object)) {
             return object;
@@ -270,8 +274,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Counts a RAM hit in the index of the disk too, so that reclaim keeps objects that RAM evicts later. Never called
-     * on an event loop.
+     * Counts a RAM hit in the index of the object's volume too. Reclaim then keeps requested objects on disk, which RAM
+     * may evict later. Never called on an event loop.
+     *
+     * @param hits hits of the object in RAM so far
      */
     private void hitInRam(ResidentObject<H> object, int hits) {
         volumes.policies().requested(object.volume(), object.hashLow());
@@ -295,7 +301,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         boolean held = ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
         if (!held) {
-            // The policy counts requests in open(), which is not called for a miss.
+            // open() counts the requests for the policies, but it is not called for a key that the store does not hold.
             volumes.requested(key);
         }
         return held;
@@ -319,6 +325,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
     }
 
+    /** Implements {@link HotSet.Loader#load}. */
     private @Nullable StoreObject<H> loadHot(byte[] bytes, long hashHigh, long hashLow) {
         StoreKey key = key(bytes);
         return key.hashHigh() == hashHigh && key.hashLow() == hashLow ? opening.loadForRam(key) : null;
@@ -330,8 +337,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bodyBytesMin} bytes even on a small
-     * volume.
+     * Like {@link #create(StoreKey, String)}, but with a body length that is always accepted.
+     *
+     * @param bodyBytesMin body length in bytes that is accepted even on a small volume
      */
     ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
         return writers.create(key, volumeName, bodyBytesMin);
@@ -407,6 +415,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
     }
 
+    /** Implements {@link Successor#apply} for volumes without a known successor: refuses each change. */
     static void refuse(byte[] change, Consumer<@Nullable IOException> reply) {
         reply.accept(new IOException("the volumes are being handed over to another worker; try again"));
     }
@@ -431,7 +440,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (PassedChange.isRemoval(change)) {
             StoreKey key = keyOver(PassedChange.key(change));
             removing.accept(key);
-            // remove() would cause a deadlock: its reply may wait for the predecessor, which waits for this reply.
+            // remove() could deadlock: its reply may wait for the predecessor, and the predecessor waits for the reply
+            // to this change.
             changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
@@ -536,8 +546,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
                     ram.clear();
                     pieces.clear();
                 }
-                // Threads that outlive the store may reference entries, and entries reference the tier. The empty
-                // callback removes the reference from the tier to the store.
+                // Threads that outlive the store may reference entries, and entries reference the RAM tier. The empty
+                // callback removes the reference from the RAM tier to the store, so that the store can be collected.
                 ram.onHit((object, hits) -> {});
                 housekeeping.close();
                 try {

@@ -12,7 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory of a store: one budget, one pool, and an allocator per use.
+ * The memory of a store: one budget, one pool, and one allocator per use.
+ *
+ * <p>The uses are bodies being filled, content read from disk, and heads being written.
  *
  * <p>Thread-safe.
  */
@@ -22,7 +24,9 @@ final class StoreMemory {
 
     private final MemoryBudget budget;
     private final BodyPool pool;
+    /** True after the warning about the heap limit was logged. */
     private final AtomicBoolean heapToldOf = new AtomicBoolean();
+
     private final CountingAllocator filling;
     private final CountingAllocator reading;
     private final CountingAllocator writing;
@@ -87,7 +91,7 @@ final class StoreMemory {
                 budget.refusedReads());
     }
 
-    /** Closes the pool. */
+    /** Releases the pool's memory that is not in use. */
     void close() {
         pool.close();
     }

@@ -10,7 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Runs the operator's commands on volumes, one at a time. Each runs on a new thread, because it waits for disks.
+ * Runs the operator's commands on volumes (offline, online), one at a time.
+ *
+ * <p>Each command runs on a new thread, because it waits for disks.
  *
  * <p>Thread-safe.
  */
@@ -32,6 +34,10 @@ final class VolumeCommands {
         this.changes = changes;
     }
 
+    /**
+     * Starts the command. The returned stage completes with the changed paths. It fails with an {@link IOException} if
+     * another command runs or the volumes are being handed over.
+     */
     CompletionStage<List<Path>> run(Command command) {
         if (!busy.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(

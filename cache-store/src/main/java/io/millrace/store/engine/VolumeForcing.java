@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Forces the written bytes of the volumes to their devices.
+ * Forces the written bytes of the volumes to their devices, like {@code fsync}.
  *
  * <p>Thread-safe.
  */

@@ -5,11 +5,14 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lookups that wait until an index is complete, each for a limited time. Their number is limited.
+ * Lookups that wait until an index is complete, each for a limited time.
+ *
+ * <p>An index is incomplete while it is rebuilt after a start.
  *
  * <p>Thread-safe.
  */
 final class WaitingOpens {
+    /** Maximum number of waiting lookups. Further lookups do not wait. */
     private static final int WAITING_MAX = 10_000;
 
     private final Housekeeping timer;
@@ -30,7 +33,10 @@ final class WaitingOpens {
         return System.nanoTime() + waitNanos;
     }
 
-    /** Adds a waiting lookup; false if it cannot wait. After true exactly one of the two callbacks runs, once. */
+    /**
+     * Adds a waiting lookup. Returns false if it cannot wait: its time is over, too many lookups wait, or the store is
+     * closed. After true, exactly one of the two callbacks runs, once.
+     */
     boolean add(long deadlineNanos, Runnable retry, Runnable giveUp) {
         long left = deadlineNanos - System.nanoTime();
         Waiter waiter = new Waiter(retry, giveUp);
@@ -69,7 +75,7 @@ final class WaitingOpens {
         }
     }
 
-    /** Ends all waiting; further lookups cannot wait. */
+    /** Gives up all waiting lookups, and accepts no more. */
     void close() {
         for (Waiter waiter : takeAll(true)) {
             waiter.giveUp().run();

@@ -9,7 +9,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The extension of a complete object: no block is missing, so written content is released unused.
+ * A writer that extends a complete object: it discards all content.
+ *
+ * <p>No block of the object is missing, so there is nothing to add. Holds a reference to the object until it ends.
  *
  * <p>Confined to one thread.
  */

@@ -17,17 +17,22 @@ import io.millrace.store.engine.volume.VolumeGroup;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Creates the writers of objects: chooses the volume, the length of a block and the longest accepted body.
+ * Creates the writers of objects.
+ *
+ * <p>Chooses the volume, the block length, and the maximum body length of each writer.
  *
  * <p>Thread-safe.
  */
 final class WriterFactory<H> {
-    /** Low bits of an object id: a sequence number since the store was opened. The high bits are the open count. */
+    /**
+     * Number of low bits of an object id. They count the objects since the store was opened; the high bits hold the
+     * number of opens. Newer objects therefore have greater ids.
+     */
     private static final int OBJECT_ID_BITS = 40;
 
     /**
-     * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
-     * {@link ObjectWriter#bytesMax}.
+     * Divisor for the maximum body length: one object takes at most half of its volume. Callers may apply a lower limit
+     * with {@link ObjectWriter#bytesMax}.
      */
     private static final int OBJECT_VOLUME_DIVISOR = 2;
 
@@ -44,7 +49,9 @@ final class WriterFactory<H> {
         this.bodies = bodies;
     }
 
-    /** Makes later object ids greater than those of earlier opens of the store. Call after each open of the volumes. */
+    /**
+     * Makes new object ids greater than those from before the volumes were opened. Call after each open of the volumes.
+     */
     void storeOpened() {
         objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
     }
@@ -83,7 +90,7 @@ final class WriterFactory<H> {
         return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
     }
 
-    /** Creates a writer of the missing parts of an object. */
+    /** Creates a writer of the missing blocks of an object. */
     ObjectWriter<H> extend(StoredObject<H> object) {
         if (!(object instanceof StoreObject<H> given)) {
             throw new IllegalArgumentException("not an object of this store: " + object);

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A bounded collection of events that frequent kinds cannot clear of rare ones. When it is full, an added event
- * displaces the oldest event of the kind with the most events. Not thread-safe.
+ * A bounded collection of events in which rare kinds remain. When it is full, an added event displaces the oldest
+ * event of the kind with the most events. Not thread-safe.
  */
 final class KeptEvents {
     private final int eventsMax;

@@ -187,8 +187,8 @@ public final class Workspace {
     }
 
     /**
-     * Removes refused parts. Changes a refused rule with filters to one that denies all clients, so that no filter is
-     * lost.
+     * Removes refused parts. Changes a refused rule with filters to one that denies all clients: without the rule, a
+     * wider rule could admit clients that the filters deny.
      */
     private void refuse(List<ConfigProblem> errors) {
         List<Draft.Part> parts = new ArrayList<>();

@@ -130,7 +130,7 @@ public final class WorkerProcess {
         return warms;
     }
 
-    /** Records that the assignment was sent to the worker. */
+    /** Records that the worker was sent its assignment: its configuration and listening sockets. */
     public void wasAssigned() {
         assigned = true;
     }

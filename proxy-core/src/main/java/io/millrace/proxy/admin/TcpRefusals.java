@@ -28,7 +28,10 @@ final class TcpRefusals {
             "wrong-code",
             "too-many-logins");
 
-    /** Words of limits of the dashboard at which something older ends, or a new dashboard is refused. */
+    /**
+     * Reasons that name a limit of the dashboard. "gave-way": at the limit, the oldest session, one-time code or
+     * address was dropped for a new one. "full": a new dashboard was refused.
+     */
     private static final List<String> LIMITS =
             List.of("session-gave-way", "code-gave-way", "address-gave-way", "dashboards-full");
 

@@ -392,7 +392,10 @@ public final class StoredHead {
         return staleIfErrorSeconds;
     }
 
-    /** Time from which the response is not worth keeping, in epoch seconds, or {@link #NEVER_EXPIRES}. */
+    /**
+     * End of the time in which the response is fresh, may be served stale, or is kept for validation. In epoch seconds,
+     * or {@link #NEVER_EXPIRES}.
+     */
     public long keepUntilSeconds() {
         return keepUntilSeconds;
     }

@@ -13,8 +13,9 @@ public enum InvalidationKind {
     /** The members of every cache group; replaces single groups if their table is full. */
     ALL_GROUPS(5, "all-groups"),
     /**
-     * Every response with a purge stamp. Used if the storage has content but no journal, because the journal may
-     * have been lost. Responses stored by versions without stamps stay valid.
+     * Every response whose record has a stamp: the number that each response gets when it is stored, and that purges
+     * are compared with. Used if the storage has content but no journal, because the journal may have been lost.
+     * Responses stored by versions without stamps stay valid.
      */
     STAMPED(6, "journal-lost"),
     /** Responses with a tag on one site. */

@@ -154,8 +154,8 @@ final class UndoLog {
     }
 
     /**
-     * Lets a later purge inherit from an undone purge. In its list, the stamps that the undone purge had replaced
-     * replace the entries of that purge.
+     * Lets a later purge inherit from an undone purge. The list of the later purge contains
+     * stamps that the undone purge had set. They are exchanged for the stamps from before the undone purge.
      *
      * @param inherited receives the replaced entries
      */
@@ -190,7 +190,7 @@ final class UndoLog {
     }
 
     /**
-     * Returns the soft stamp of everything without purges that can still be undone.
+     * Returns the soft stamp of the scope "everything" as it is without the purges that can still be undone.
      *
      * @param soft the current soft stamp of everything
      */

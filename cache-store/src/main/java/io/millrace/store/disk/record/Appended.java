@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface Appended {
     /**
-     * With null, the record is written and in the index. Otherwise it is not, for the given reason, and its key holds
-     * no object on this volume.
+     * Called when the record was written and indexed, or when the append failed.
+     *
+     * @param failure reason of the failure, null after success. After a failure the record's key has no object on this
+     *     volume.
      */
     void appended(@Nullable IOException failure);
 }

@@ -5,7 +5,7 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of the body of a HEAD record: the record's extension.
+ * The extension of a HEAD record: describes where the object's body is stored.
  *
  * <pre>
  *    0  4  bytes of a block; 0 if the body is in another record
@@ -17,20 +17,22 @@ import org.jspecify.annotations.Nullable;
  *   32     bitmap: bit n of byte n/8 is set if block n is stored; not written for a whole body
  * </pre>
  *
- * <p>Blocks are found through the index by object id and number. Therefore the extension of a whole body has a fixed
- * size, and a changed head costs one small record. A body that was written as one COMPLETE record remains in that
- * record when its head changes; the extension then contains the place of that record.
+ * <p>The index finds each block by object id and block number, so the extension contains no block locations. The
+ * extension of a whole body therefore has a fixed size, and a change of the head writes only one small record. A body
+ * that was written as one COMPLETE record stays in that record when the head changes. The extension then refers to the
+ * COMPLETE record by segment, offset and tag.
  *
- * <p>The bitmap lists the blocks that belong to the body; the index contains those that still exist.
+ * <p>The bitmap lists the blocks that belong to the body. Some may have been reclaimed since then; the index
+ * contains only the blocks that still exist.
  *
  * <p>Immutable.
  *
  * @param bodyLength length of the whole body in bytes; -1 if not known, which is allowed only for a partial body
  * @param blockBytes bytes of a block, 0 if the body is in another record
- * @param segment segment of that record
- * @param offset its offset in bytes
- * @param tag its segment's tag
- * @param stored the blocks that are stored, never to be changed; null for a whole body
+ * @param segment number of the segment with the COMPLETE record that contains the body; 0 for a body in blocks
+ * @param offset offset of the COMPLETE record in its segment, in bytes; 0 for a body in blocks
+ * @param tag tag of that segment; 0 for a body in blocks
+ * @param stored numbers of the stored blocks, must not be modified; null for a whole body
  */
 public record BodyPlace(
         long bodyLength,
@@ -46,7 +48,7 @@ public record BodyPlace(
         return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, null);
     }
 
-    /** Creates the place of a partial body with these blocks; takes over the set. */
+    /** Creates the place of a partial body with these blocks. The caller must not modify the set afterwards. */
     public static BodyPlace partial(long bodyLength, int blockBytes, BitSet stored) {
         return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, stored);
     }
@@ -56,14 +58,14 @@ public record BodyPlace(
         return new BodyPlace(bodyLength, 0, segment, (int) offset, tag, null);
     }
 
-    /** Returns the maximum number of blocks of a body, so that its bitmap fits in a record of the volume. */
+    /** Returns the maximum number of blocks of a body whose bitmap fits in one record of the volume. */
     public static int blocksMax(int recordLengthMax) {
         // A quarter of the record for the bitmap; the rest is for the key and the head.
         int bytes = Math.min(RecordHeader.PART_LENGTH_MAX - FIXED_BYTES, recordLengthMax / 4);
         return bytes * Byte.SIZE;
     }
 
-    /** Returns true if the body is whole. */
+    /** Returns true if all blocks of the body were stored. */
     public boolean isWhole() {
         return stored == null;
     }
@@ -104,7 +106,7 @@ public record BodyPlace(
         }
     }
 
-    /** Reads the extension of the HEAD record with that header at {@code index}. */
+    /** Decodes the extension at {@code index}; {@code header} is the header of its HEAD record. */
     public static BodyPlace decode(ByteBuffer in, int index, RecordHeader header) throws DamagedRecordException {
         if (header.extensionLength() < FIXED_BYTES) {
             throw new DamagedRecordException("extension of " + header + ": too short");

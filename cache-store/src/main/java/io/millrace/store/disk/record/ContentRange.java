@@ -1,11 +1,11 @@
 package io.millrace.store.disk.record;
 
 /**
- * A part of one record's content, with the expected owner of the content.
+ * A byte range of one record's content, with the object id and block that are expected there.
  *
  * <p>Immutable.
  *
- * @param objectId id of the representation
+ * @param objectId id of the object that the record must belong to
  * @param block number of the block, {@link #NO_BLOCK} for the content of a COMPLETE record
  * @param from first byte within the content
  * @param length number of bytes, at least one

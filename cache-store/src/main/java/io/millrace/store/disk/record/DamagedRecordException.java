@@ -9,7 +9,7 @@ import java.io.IOException;
 public final class DamagedRecordException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The message states the actual and the expected content and the place. */
+    /** Creates the exception. The message states what was expected, what was found, and the location. */
     public DamagedRecordException(String message) {
         super(message, null);
     }

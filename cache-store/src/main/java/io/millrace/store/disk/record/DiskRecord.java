@@ -7,7 +7,7 @@ import java.util.Arrays;
 /**
  * A verified record: header, extension, key and head, and the content if it was read too.
  *
- * <p>Owns a buffer until {@link #release}. Confined to one thread.
+ * <p>Owns its buffer until {@link #release}. Confined to one thread.
  */
 public final class DiskRecord {
     private final RecordHeader header;
@@ -44,7 +44,7 @@ public final class DiskRecord {
         return buffer.slice(at, header.headLength());
     }
 
-    /** Returns the place of the body; for HEAD only. */
+    /** Returns the place of the body. Valid only for a HEAD record. */
     public BodyPlace place() throws DamagedRecordException {
         int at = header.metaOffset();
         return BodyPlace.decode(

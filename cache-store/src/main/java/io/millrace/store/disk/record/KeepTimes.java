@@ -3,12 +3,12 @@ package io.millrace.store.disk.record;
 /**
  * The expiry and the pin time of an object. Immutable.
  *
- * @param expiry time after which the object is not worth keeping, in seconds since the epoch, unsigned; not before the
- *     end of its pin
+ * @param expiry time after which the object need not be kept, in seconds since the epoch, unsigned. Never earlier
+ *     than the end of the pin
  * @param pinnedUntil time until which it is pinned, in seconds since the epoch; 0 if it is not pinned
  */
 public record KeepTimes(int expiry, long pinnedUntil) {
-    /** Creates the times, each limited to the range of a record's fields. */
+    /** Creates the times; clamps each to the range of the record fields. */
     public static KeepTimes of(long expiresAtSeconds, long pinnedUntilSeconds) {
         return new KeepTimes((int) within(Math.max(expiresAtSeconds, pinnedUntilSeconds)), within(pinnedUntilSeconds));
     }

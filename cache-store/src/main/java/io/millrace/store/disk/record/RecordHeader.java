@@ -8,7 +8,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fixed first part of every record.
+ * The fixed-size header at the start of every record.
  *
  * <pre>
  *    0  4  magic "MRRC"
@@ -45,7 +45,7 @@ public final class RecordHeader {
     public static final int BYTES = 96;
     /** Content bytes per checksum: the granularity of reads. */
     public static final int CHUNK_BYTES = 64 * 1024;
-    /** Bytes of a record that is only a header, with padding: a BLOCK that revokes an earlier one. */
+    /** Bytes of a BLOCK record without content, with padding. Such a record revokes an earlier block. */
     public static final int REVOCATION_BYTES = 2 * Location.UNIT_BYTES;
     /** Flag: all bytes of the body are stored. */
     public static final int FLAG_WHOLE = 1;
@@ -88,7 +88,7 @@ public final class RecordHeader {
         this.hashLow = hashLow;
     }
 
-    /** Creates a COMPLETE record: an object whose whole body is in the record. */
+    /** Creates the header of a COMPLETE record: an object whose whole body is in the record. */
     public static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
         RecordHeader header = keyed(RecordType.COMPLETE, key, objectId);
         header.flags = FLAG_WHOLE;
@@ -99,7 +99,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** Creates a BLOCK record: one block of the body of an object. */
+    /** Creates the header of a BLOCK record: one block of the body of an object. */
     public static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
         RecordHeader header = new RecordHeader(
                 RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
@@ -110,7 +110,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** Creates a HEAD record: an object whose body is in other records. */
+    /** Creates the header of a HEAD record: an object whose body is in other records. */
     public static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
         RecordHeader header = keyed(RecordType.HEAD, key, objectId);
         header.flags = place.flags();
@@ -121,7 +121,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** Creates a TOMBSTONE record: the removal of the key. */
+    /** Creates the header of a TOMBSTONE record: the removal of the key. */
     public static RecordHeader tombstone(DiskKey key) {
         return keyed(RecordType.TOMBSTONE, key, 0);
     }
@@ -133,8 +133,8 @@ public final class RecordHeader {
     }
 
     /**
-     * Sets the pin time of the object, in seconds since the epoch, 0 for no pin. Not encoded in a BLOCK, because the
-     * head contains it.
+     * Sets the pin time of the object, in seconds since the epoch, 0 for no pin. A BLOCK record does not store
+     * it, because the record with the object's head does.
      */
     public RecordHeader pinnedUntil(long seconds) {
         pinnedUntil = Math.max(0, Math.min(seconds, SECONDS_MAX));
@@ -177,7 +177,10 @@ public final class RecordHeader {
         out.putInt(index + 92, Checksums.crc32c(out, index, 92));
     }
 
-    /** Decodes the header at absolute {@code index} of a little-endian buffer; null if there is none. */
+    /**
+     * Decodes the header at absolute {@code index} of a little-endian buffer. Returns null if the bytes are no valid
+     * header.
+     */
     public static @Nullable RecordHeader decode(ByteBuffer in, int index) {
         assert in.order() == ByteOrder.LITTLE_ENDIAN;
         if (in.limit() - index < BYTES || in.getInt(index) != MAGIC || in.get(index + 5) != FORMAT_VERSION) {
@@ -209,8 +212,10 @@ public final class RecordHeader {
     }
 
     /**
-     * Returns true if an undecodable header belongs to the segment with that tag, according to its tag field. The tag
-     * is random, so a body cannot imitate a header.
+     * Returns true if the tag field of an undecodable header matches {@code tag}.
+     *
+     * <p>One bit may differ, so that a header with one damaged bit is still recognized. The tag is random, so a body
+     * cannot imitate a header.
      */
     public static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
         return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
@@ -238,7 +243,7 @@ public final class RecordHeader {
         return (flags & flag) != 0;
     }
 
-    /** Returns the position in the volume's log. */
+    /** Returns the segment sequence (upper 32 bits) and the counter within the segment (lower 32 bits). */
     public long sequence() {
         return sequence;
     }
@@ -248,7 +253,7 @@ public final class RecordHeader {
         return tag;
     }
 
-    /** Returns the id of the representation; 0 in a tombstone. */
+    /** Returns the id of the object; 0 in a tombstone. */
     public long objectId() {
         return objectId;
     }
@@ -273,7 +278,7 @@ public final class RecordHeader {
         return contentLength;
     }
 
-    /** Returns the number of the block; for BLOCK only. */
+    /** Returns the number of the block. Valid only for a BLOCK record. */
     public int blockNumber() {
         return detail;
     }
@@ -284,8 +289,9 @@ public final class RecordHeader {
     }
 
     /**
-     * Returns true if the record is an object whose whole body is in one record, this one or another. A rebuild skips a
-     * partly written record only if this is true.
+     * Returns true for an object whose whole body is in one record, either this record or another.
+     *
+     * <p>A rebuild skips a partly written record only if this method returns true.
      */
     public boolean isObjectInOneRecord() {
         return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));

@@ -10,7 +10,7 @@ public enum RecordType {
     BLOCK(2),
     /** Key and head of an object whose body is in blocks, or in an older record. */
     HEAD(3),
-    /** The removal of a key: older records of the key are invalid. */
+    /** A tombstone: the key was removed, so its older records are invalid. */
     TOMBSTONE(4);
 
     private static final RecordType[] BY_CODE = {null, COMPLETE, BLOCK, HEAD, TOMBSTONE};
@@ -26,7 +26,7 @@ public enum RecordType {
         return code;
     }
 
-    /** Returns the type with that code on disk, null if there is none. */
+    /** Returns the type with this code on disk, null if there is none. */
     public static @Nullable RecordType of(byte code) {
         return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }

@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The claims of writers on blocks of one body.
+ * The block ranges of one body that writers have claimed, which means promised to fill.
  *
  * <p>Not thread-safe: the caller holds the lock of the body.
  */
 final class BlockClaims {
-    /** Limit of claims per body. Beyond it claims are refused until a writer ends. */
-    private static final int RUNS_MAX = 1024;
+    /** Maximum number of claims per body. Further claims are refused until a writer ends. */
+    private static final int CLAIMS_MAX = 1024;
 
-    private final List<Run> runs = new ArrayList<>(2);
+    private final List<Claim> claims = new ArrayList<>(2);
     private final List<Object> writers = new ArrayList<>(2);
     /** Number of writers without any claim, which are assumed to fill all missing blocks. */
     private int undeclared;
 
-    /** Blocks {@code [from, to)}. */
-    private record Run(Object writer, int from, int to) {
+    /** A claim of one writer on the blocks {@code [from, to)}. */
+    private record Claim(Object writer, int from, int to) {
         boolean has(int block) {
             return from <= block && block < to;
         }
@@ -34,29 +34,29 @@ final class BlockClaims {
     void end(Object writer) {
         undeclared -= isDeclared(writer) ? 0 : 1;
         writers.remove(writer);
-        runs.removeIf(run -> run.writer() == writer);
+        claims.removeIf(claim -> claim.writer() == writer);
     }
 
     /** Returns true if the writer has not ended. */
-    boolean isAtWork(Object writer) {
+    boolean isActive(Object writer) {
         return writers.contains(writer);
     }
 
     private boolean isDeclared(Object writer) {
-        for (int i = 0; i < runs.size(); i++) {
-            if (runs.get(i).writer() == writer) {
+        for (int i = 0; i < claims.size(); i++) {
+            if (claims.get(i).writer() == writer) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Returns the end of the adjoining claims from {@code block} on; {@code block} itself if it is not claimed. */
+    /** Returns the end of the contiguous claims from {@code block}, or {@code block} if it is unclaimed. */
     int claimedUntil(int block) {
         int until = block;
-        for (int i = 0; i < runs.size(); i++) {
-            if (runs.get(i).has(until)) {
-                until = runs.get(i).to();
+        for (int i = 0; i < claims.size(); i++) {
+            if (claims.get(i).has(until)) {
+                until = claims.get(i).to();
                 i = -1;
             }
         }
@@ -66,21 +66,21 @@ final class BlockClaims {
     /** Returns the first claimed block after {@code block}, or {@code limit}. */
     int nextClaimed(int block, int limit) {
         int next = limit;
-        for (int i = 0; i < runs.size(); i++) {
-            if (runs.get(i).from() > block) {
-                next = Math.min(next, runs.get(i).from());
+        for (int i = 0; i < claims.size(); i++) {
+            if (claims.get(i).from() > block) {
+                next = Math.min(next, claims.get(i).from());
             }
         }
         return next;
     }
 
-    /** Claims these blocks, none of which is claimed yet, for the writer; false if the limit of claims is reached. */
+    /** Claims unclaimed blocks for the writer. Returns false if the limit of claims is reached. */
     boolean claim(Object writer, int from, int to) {
-        if (runs.size() >= RUNS_MAX) {
+        if (claims.size() >= CLAIMS_MAX) {
             return false;
         }
         undeclared -= isDeclared(writer) ? 0 : 1;
-        runs.add(new Run(writer, from, to));
+        claims.add(new Claim(writer, from, to));
         return true;
     }
 

@@ -11,10 +11,12 @@ import java.io.IOException;
 import java.util.concurrent.Executor;
 
 /**
- * A read of part of a block on disk. If the block is missing or damaged, marks it as lost.
+ * A read of a part of one block on disk. Marks a missing or damaged block as lost.
  *
- * @param body body that is partial or has several blocks; the caller holds a reference
+ * @param body body of the block, partial or in several blocks; the caller holds a reference
  * @param readers the body's readers, notified if the block is lost
+ * @param map locations of the body's blocks on disk
+ * @param wanted the block and the part to read
  * @param headLocation location of the object's head record
  */
 record BlockReading(

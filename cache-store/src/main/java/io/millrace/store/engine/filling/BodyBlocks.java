@@ -16,17 +16,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
-    /** Limit of copying: a longer body stays in its buffer even if the buffer has no room for the head. */
+    /**
+     * Maximum length of a body that is copied to make room for its head. A longer body stays in its buffer, although
+     * the encoded head does not fit behind it.
+     */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
 
+    /** The blocks on disk; null for a body that stays in RAM. */
     private final @Nullable BlockMap onDisk;
+
     private final int blockBytes;
     private final CountingAllocator allocator;
+    /** The blocks in buffers, including blocks that are being written to disk. */
     private final List<OpenBlock> inRam = new ArrayList<>();
     /** Bytes to keep free after a body of one block, for its encoded head. */
     private int tailBytes;
     /**
-     * True after the buffer of the only block was passed to a resident object, together with the bytes after the body.
+     * True after a resident object took over the buffer of the only block. No bytes are added from then on, because the
+     * resident object also uses the bytes after the body.
      */
     private boolean handedOver;
 
@@ -74,7 +81,11 @@ final class BodyBlocks {
         return (length + blockBytes - 1) / blockBytes;
     }
 
-    /** Returns the bytes of the block, limited by the length of the body if known (-1 if not). */
+    /**
+     * Returns the length of the block in bytes. The last block ends with the body.
+     *
+     * @param length length of the body; -1 if unknown, so that no block is the last
+     */
     int blockLength(int block, long length) {
         long rest = length < 0 ? Long.MAX_VALUE : length - (long) block * blockBytes;
         return (int) Math.max(0, Math.min(blockBytes, rest));
@@ -111,7 +122,10 @@ final class BodyBlocks {
         return end;
     }
 
-    /** Checks a sample of the unpinned blocks in this byte range, and removes those no longer on disk. */
+    /**
+     * Checks a sample of the blocks in this byte range whose segments are not pinned. Removes the blocks that are no
+     * longer on disk.
+     */
     void sample(long position, long end) {
         if (position < end) {
             sampleBlocks((int) (position / blockBytes), (int) ((end - 1) / blockBytes) + 1);
@@ -125,7 +139,10 @@ final class BodyBlocks {
         }
     }
 
-    /** Returns the position, at most {@code end}, up to which all bytes from {@code position} on can be read. */
+    /**
+     * Returns the end of the bytes that can be read without a gap from {@code position} on. The result is at most
+     * {@code end}.
+     */
     long readableUntil(long position, long end) {
         long at = position;
         while (at < end) {
@@ -145,11 +162,11 @@ final class BodyBlocks {
         return Math.min(at, end);
     }
 
-    /** Returns the number of blocks that a writer has begun and not filled. */
+    /** Returns the number of unfinished blocks to which this writer added the last bytes. */
     int openOf(Object writer) {
         int open = 0;
         for (int i = 0; i < inRam.size(); i++) {
-            open += inRam.get(i).submitted || !inRam.get(i).isOf(writer) ? 0 : 1;
+            open += inRam.get(i).submitted || !inRam.get(i).isLastWriter(writer) ? 0 : 1;
         }
         return open;
     }
@@ -158,7 +175,7 @@ final class BodyBlocks {
     void end(Object writer, BlockClaims claims) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
-            if (!block.submitted && !block.handOn(writer, claims)) {
+            if (!block.submitted && !block.writerEnded(writer, claims)) {
                 takeOut(block.number);
             }
         }
@@ -194,7 +211,7 @@ final class BodyBlocks {
         return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
     }
 
-    /** Sets the bytes to keep free after a body of a single block, for its encoded head. */
+    /** Sets the number of bytes to keep free after a body of one block. The encoded head is written there. */
     void tail(int bytes) {
         tailBytes = bytes;
     }
@@ -207,8 +224,8 @@ final class BodyBlocks {
     }
 
     /**
-     * Returns the first {@code count} bytes of a block to be written, retained for the caller; null if already
-     * submitted.
+     * Submits a block for writing: returns its first {@code count} bytes, retained for the caller. Returns null if the
+     * block is not in RAM or was already submitted.
      */
     @Nullable
     ByteBuf submit(int number, int count) {
@@ -237,7 +254,7 @@ final class BodyBlocks {
         return open.buffer.retain().setIndex(0, bodyLength);
     }
 
-    /** Marks the block as on disk. */
+    /** Marks the block as on disk, and releases its buffer. */
     void written(int number, long location) {
         if (onDisk != null) {
             onDisk.pinAndAdd(number, location);
@@ -276,7 +293,7 @@ final class BodyBlocks {
         return onDisk == null ? new BitSet() : onDisk.stored();
     }
 
-    /** Returns the description of the blocks on disk for a head record; null if there are none. */
+    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
     @Nullable
     BodyPlace place(long length) {
         if (onDisk == null || onDisk.count() == 0) {
@@ -287,8 +304,8 @@ final class BodyBlocks {
     }
 
     /**
-     * Returns bytes of the range that are in RAM, from its first byte on, retained for the caller; null if that byte is
-     * not in RAM.
+     * Returns the bytes in RAM from the first byte of the range on, retained for the caller. Returns null if the first
+     * byte is not in RAM. May return fewer bytes than the range has.
      */
     @Nullable
     ByteBuf inRam(long position, int count) {
@@ -302,7 +319,7 @@ final class BodyBlocks {
         return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
     }
 
-    /** Returns the part of the range that is in its first block, if that block is on disk; otherwise null. */
+    /** Returns the part of the byte range in its first block. Returns null if that block is not on disk. */
     @Nullable
     DiskBlock onDisk(long position, int count, long length) {
         int block = (int) (position / blockBytes);

@@ -3,7 +3,7 @@ package io.millrace.store.engine.filling;
 import io.millrace.store.RangeCallback;
 import io.millrace.store.ReadCallback;
 import io.millrace.store.StoredObject;
-import io.millrace.store.engine.filling.RangeWaiters.Verdict;
+import io.millrace.store.engine.filling.RangeWaiters.RangeState;
 import io.millrace.store.engine.filling.RangeWaiters.Waiter;
 import io.millrace.store.engine.object.BlockMap;
 import io.millrace.store.engine.object.ReadPool;
@@ -16,7 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The readers of a body that is being filled or partially stored: their reads and their waits for ranges.
+ * The reads of one incomplete body, and the readers that wait for its ranges.
+ *
+ * <p>An incomplete body is being filled or is partially stored.
  *
  * <p>Thread-safe: uses the body's lock, which is not held during I/O, copies or callbacks.
  */
@@ -84,12 +86,12 @@ final class BodyReaders {
         }
     }
 
-    /** Calls back the readers whose range is readable, or no longer expected. Call without holding the lock. */
+    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
     void settle() {
         List<Waiter> done;
         lock.lock();
         try {
-            done = waiters.settle(this::judge);
+            done = waiters.settle(this::check);
         } finally {
             lock.unlock();
         }
@@ -98,33 +100,41 @@ final class BodyReaders {
         }
     }
 
-    private Verdict judge(Waiter waiter) {
+    /** Returns the state of the waiter's range. Advances the waiter's position past the readable bytes. */
+    private RangeState check(Waiter waiter) {
         long end = blocksEnd(waiter.end);
         if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
-            return Verdict.HOPELESS;
+            return RangeState.UNAVAILABLE;
         }
         waiter.position = Math.max(waiter.position, blocks.readableUntil(waiter.position, end));
         if (waiter.position >= end) {
-            return Verdict.READABLE;
+            return RangeState.READABLE;
         }
         int limit = (int) ((end - 1) / blockBytes) + 1;
         for (int block = (int) (waiter.position / blockBytes); block < limit; ) {
             int next = claims.claimedUntil(blocks.firstNotOnDisk(block));
             if (next == block && !blocks.isWhole(block)) {
-                return claims.isExpected(block) ? Verdict.EXPECTED : Verdict.HOPELESS;
+                return claims.isExpected(block) ? RangeState.EXPECTED : RangeState.UNAVAILABLE;
             }
             block = Math.max(next, block + (next == block ? 1 : 0));
         }
-        return Verdict.EXPECTED;
+        return RangeState.EXPECTED;
     }
 
-    /** Returns the end of the range, limited by the end of the body. */
+    /**
+     * Returns the end of the range, limited by the end of the body. If the length of the body is unknown, the maximum
+     * number of blocks is the limit.
+     */
     private long blocksEnd(long end) {
         long most = body.length() >= 0 ? body.length() : (long) blockBytes * (Integer.MAX_VALUE - 1);
         return Math.min(end, most);
     }
 
-    /** Implements {@link StoredObject#read}, for the object with its head record at that location. */
+    /**
+     * Implements {@link StoredObject#read}.
+     *
+     * @param headLocation location of the head record of the object that is read
+     */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         ByteBuf found = null;
         DiskBlock wanted = null;
@@ -147,7 +157,10 @@ final class BodyReaders {
         }
     }
 
-    /** Handles a missing or damaged block: marks it as lost, unless it has another location by now. */
+    /**
+     * Handles a block that was found missing or damaged. Marks it as lost, unless the block has another location by
+     * now.
+     */
     void gone(BlockMap map, DiskBlock read) {
         boolean same;
         lock.lock();

@@ -8,8 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The incomplete bodies in use, by object id. All handles of a representation share one body, so that readers can read
- * the blocks that any writer adds.
+ * The incomplete bodies in use, by object id.
+ *
+ * <p>All handles of an object share one body, so readers can read the blocks that any writer adds.
  *
  * <p>Thread-safe.
  *
@@ -21,7 +22,7 @@ public final class BodyRegister<H> {
     private final CountingAllocator allocator;
     private final ReadPool pool;
 
-    /** Creates the register of one store; its bodies share the table of fills, the allocator and the read threads. */
+    /** Creates the register of one store; its bodies share these three services. */
     public BodyRegister(FillRegister fills, CountingAllocator allocator, ReadPool pool) {
         this.fills = fills;
         this.allocator = allocator;
@@ -36,8 +37,8 @@ public final class BodyRegister<H> {
     }
 
     /**
-     * Returns the body of a partial object: the one already in use, or a new one with the blocks of the map. The caller
-     * releases it. Takes over the map and its pins.
+     * Returns the body of a partial object: the body already in use, or a new body with the blocks in
+     * {@code onDisk}. The caller releases the body. Takes ownership of the map and its pins.
      */
     public FillingBody<H> open(StoreKey key, long objectId, BlockMap onDisk, long length) {
         FillingBody<H> result = bodies.compute(objectId, (id, others) -> {

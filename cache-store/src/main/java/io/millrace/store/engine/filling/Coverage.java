@@ -3,7 +3,7 @@ package io.millrace.store.engine.filling;
 import java.util.Arrays;
 
 /**
- * The byte ranges of a block that have been written: disjoint and ascending.
+ * The written byte ranges of one block, disjoint and in ascending order.
  *
  * <p>Not thread-safe: the caller holds the lock of the block.
  */
@@ -13,7 +13,7 @@ final class Coverage {
 
     private int size;
 
-    /** Returns the end of the range that covers {@code position}; {@code position} itself if none does. */
+    /** Returns the end of the range that covers {@code position}, or {@code position} if no range covers it. */
     int coveredUntil(int position) {
         for (int i = 0; i < size; i += 2) {
             if (bounds[i] <= position && position < bounds[i + 1]) {
@@ -23,7 +23,7 @@ final class Coverage {
         return position;
     }
 
-    /** Returns the start of the first range after {@code position}; {@code limit} if none starts before it. */
+    /** Returns the start of the first range after {@code position}, but at most {@code limit}. */
     int nextCovered(int position, int limit) {
         for (int i = 0; i < size; i += 2) {
             if (bounds[i] > position) {
@@ -33,12 +33,12 @@ final class Coverage {
         return limit;
     }
 
-    /** Returns the end of the last range. */
+    /** Returns the end of the last range, 0 if there is no range. */
     int end() {
         return size == 0 ? 0 : bounds[size - 1];
     }
 
-    /** Adds {@code [from, to)}, of which no byte may be covered yet. */
+    /** Adds the range {@code [from, to)}. It must not overlap a range that was added before. */
     void add(int from, int to) {
         int at = 0;
         while (at < size && bounds[at] < from) {

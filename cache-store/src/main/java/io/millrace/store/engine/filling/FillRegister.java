@@ -6,19 +6,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The representations being filled, and partial ones in use, by key. Removals and replacements of a key invalidate its
- * fills through this register.
+ * The register of fills by key: representations being filled, and partial ones in use.
+ *
+ * <p>Removals and replacements of a key invalidate its fills through this register.
  *
  * <p>Thread-safe.
  */
 public final class FillRegister {
-    /** The fills of each key, usually one: a linked list that is modified only inside {@code compute}. */
+    /** The fills of each key, usually one. They form a linked list, which is modified only inside {@code compute}. */
     private final ConcurrentHashMap<StoreKey, Ticket> fills = new ConcurrentHashMap<>();
 
-    /** The register's entry of one representation, which exists as long as its body is in use. */
+    /** The register's entry of one representation. It exists as long as the body of the representation is in use. */
     public static final class Ticket {
         private final long objectId;
+        /** The next ticket of the same key; null for the last. */
         private volatile @Nullable Ticket next;
+
         private volatile boolean settled;
         private volatile boolean replaced;
         private volatile boolean invalidated;
@@ -33,8 +36,8 @@ public final class FillRegister {
         }
 
         /**
-         * Marks the representation as stored under its key. From then on its replacement by another object invalidates
-         * the ticket.
+         * Marks the representation as stored under its key. If another object replaces it from then on, the ticket
+         * becomes invalid.
          */
         public void settle() {
             settled = true;
@@ -51,7 +54,7 @@ public final class FillRegister {
         }
 
         /**
-         * Returns true if no more content may be written: the key was removed, or the stored representation was
+         * Returns true if no more content may be written. The key was removed, or the stored representation was
          * replaced.
          */
         public boolean isInvalidated() {
@@ -59,6 +62,7 @@ public final class FillRegister {
         }
     }
 
+    /** Adds a ticket for a new representation of the key. */
     Ticket begin(StoreKey key, long objectId) {
         Ticket ticket = new Ticket(objectId);
         fills.compute(key, (k, others) -> {
@@ -108,7 +112,10 @@ public final class FillRegister {
         }
     }
 
-    /** Passes every key that has a ticket during the whole call, and possibly other keys. */
+    /**
+     * Passes the keys with a ticket to the consumer. These are all keys that have a ticket during the whole call, and
+     * possibly other keys.
+     */
     public void forEachKey(Consumer<StoreKey> consumer) {
         fills.keySet().forEach(consumer);
     }

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The destination of a new object, with its limits.
  *
- * @param key its key
- * @param ticket is invalidated if the key is removed during the fill
- * @param volume its volume, null if the object stays in RAM
+ * @param key key of the object
+ * @param ticket registration of the fill, invalidated if the key is removed during the fill
+ * @param volume volume that stores the object, null if the object stays in RAM
  * @param blockBytes bytes of a block
  * @param bodyBytesMax longest accepted body; negative if no body is accepted
  */

@@ -39,17 +39,22 @@ public final class FillingBody<H> extends Counted {
 
     private final BlockClaims claims = new BlockClaims();
     private final BodyReaders readers;
-    /** True if the body is longer than one block, so that it is stored in blocks. */
+    /** True after the switch to storage in blocks. A body longer than one block needs it. */
     private boolean cut;
 
+    /** The head that the writer set; an update does not change it. */
     private volatile @Nullable H firstHead;
+    /** The current head. */
     private volatile @Nullable H head;
+    /** Length of the body in bytes; -1 while unknown. */
     private volatile long length = -1;
+
     private volatile State state = State.OPEN;
 
     private enum State {
         /** Some bytes may be missing. */
         OPEN,
+        /** All bytes are present. */
         COMPLETE,
         /** No byte can be read or written any more. */
         DEAD
@@ -84,12 +89,12 @@ public final class FillingBody<H> extends Counted {
         return key;
     }
 
-    /** Returns the fill's entry in the register of fills. */
+    /** Returns the body's entry in the register of fills. */
     public FillRegister.Ticket ticket() {
         return ticket;
     }
 
-    /** Returns the bytes of a whole block. */
+    /** Returns the length of a full block in bytes. */
     public int blockBytes() {
         return blockBytes;
     }
@@ -105,6 +110,7 @@ public final class FillingBody<H> extends Counted {
         return onDisk != null && onDisk.volume() == volume && state != State.DEAD;
     }
 
+    /** Returns true if the body uses this map of blocks. */
     boolean owns(BlockMap map) {
         return onDisk == map;
     }
@@ -152,12 +158,12 @@ public final class FillingBody<H> extends Counted {
         return state == State.COMPLETE;
     }
 
-    /** Returns true if the body has failed or was aborted; no content is added to it any more. */
+    /** Returns true if the body has failed or was aborted. No content is added to it any more. */
     public boolean isDead() {
         return state == State.DEAD;
     }
 
-    /** Sets the length of the body; false if it contradicts the known length or the content. */
+    /** Sets the length of the body. Returns false if it contradicts the known length or the content. */
     public boolean setLength(long known) {
         lock.lock();
         try {
@@ -181,7 +187,9 @@ public final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    /** Ends the body: no more bytes are added, and those in RAM are released. No effect if it is complete. */
+    /**
+     * Ends an incomplete body: it accepts no more bytes, and its buffers are released. No effect on a complete body.
+     */
     public void die() {
         if (state != State.COMPLETE) {
             revoke();
@@ -189,7 +197,10 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Like {@link #die}, but also for a body marked complete, which could not be stored. */
+    /**
+     * Ends the body, even if it was marked complete, because it could not be stored. Its buffers are released with the
+     * last reference.
+     */
     public void revoke() {
         state = State.DEAD;
         settleWaiters();
@@ -214,7 +225,9 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Removes a writer, its claims and its unfinished blocks. */
+    /**
+     * Removes a writer and its claims. Also removes its unfinished blocks that no other active writer has written to.
+     */
     public void end(Object writer) {
         lock.lock();
         try {
@@ -228,7 +241,9 @@ public final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    /** Removes the unfinished blocks that contain any byte of the writer, because its content cannot be trusted. */
+    /**
+     * Removes the unfinished blocks that contain any byte of the writer. The content of the writer cannot be trusted.
+     */
     public void forgetOpen(Object writer) {
         lock.lock();
         try {
@@ -272,6 +287,10 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
+    /**
+     * Returns the first block from {@code from} on that is neither stored nor claimed. Returns {@code limit} if there
+     * is none before it.
+     */
     private int firstFree(int from, int limit) {
         blocks.sampleBlocks(from, limit);
         int block = from;
@@ -307,12 +326,12 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Returns the bytes of the block, limited by the length of the body if known. */
+    /** Returns the length of the block in bytes. The last block ends with the body, if the body's length is known. */
     public int blockLength(int block) {
         return blocks.blockLength(block, length);
     }
 
-    /** Returns the number of blocks that a writer has begun and not filled. */
+    /** Returns the number of unfinished blocks to which this writer added the last bytes. */
     public int blocksOpen(Object writer) {
         lock.lock();
         try {
@@ -361,8 +380,8 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Returns the first {@code count} bytes of a block to be written, retained for the caller; null if already
-     * submitted.
+     * Submits a block for writing: returns its first {@code count} bytes, retained for the caller. Returns null if the
+     * block is not in RAM or was already submitted.
      */
     @Nullable
     public ByteBuf submit(int number, int count) {
@@ -375,7 +394,7 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Returns the buffer of a body of a single block, for use as a resident body; retained for the caller.
+     * Returns the body of a single block for use as a resident body. The caller releases the buffer.
      *
      * @param tailBytes bytes wanted after the body; the buffer may have fewer
      */
@@ -437,7 +456,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Returns the description of the blocks on disk for a head record; null if there are none. */
+    /** Returns the set of blocks on disk in the form for a head record. Returns null if no block is on disk. */
     @Nullable
     public BodyPlace place() {
         lock.lock();
@@ -483,12 +502,16 @@ public final class FillingBody<H> extends Counted {
         readers.onRange(position, count, replyOn, reply);
     }
 
-    /** Calls back the readers whose range is readable, or no longer expected. Call without holding the lock. */
+    /** Calls back the waiting readers whose range is readable or no longer expected. Call without holding the lock. */
     public void settleWaiters() {
         readers.settle();
     }
 
-    /** Implements {@link StoredObject#read}, for the object with its head record at that location. */
+    /**
+     * Implements {@link StoredObject#read}.
+     *
+     * @param headLocation location of the head record of the object that is read
+     */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         readers.read(position, count, headLocation, replyOn, reply);
     }

@@ -10,8 +10,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle to a representation that is being filled or partially stored. It stays valid after the representation is
- * complete. Handles share the body.
+ * A handle to a representation that is being filled or partially stored.
+ *
+ * <p>It stays valid after the representation is complete. All handles of a representation share its body.
  *
  * <p>Thread-safe.
  */
@@ -21,7 +22,7 @@ public final class FillingObject<H> extends CountedObject<H> {
     /** Null if the handle was created before the writer set the head. */
     private final @Nullable H head;
 
-    /** Takes over a reference to the body; the caller holds the first reference to this object. */
+    /** Creates a handle, and takes over a reference to the body. The caller holds the first reference to the handle. */
     public FillingObject(FillingBody<H> body, ObjectPlace place, @Nullable H head) {
         this.body = body;
         this.place = place;
@@ -83,7 +84,7 @@ public final class FillingObject<H> extends CountedObject<H> {
         return null;
     }
 
-    /** Returns null always, because a lookup of bytes in RAM needs a lock. */
+    /** Returns null, because finding bytes in RAM needs a lock. */
     @Override
     public @Nullable ByteBuf residentPart(long position, int count) {
         return null;

@@ -5,10 +5,10 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block in a buffer that is not on disk yet.
+ * A block of a body that is in a buffer and not on disk yet.
  *
- * <p>Not thread-safe: the caller holds the lock of the body. A growing block gets a new buffer, and bytes that readers
- * may read are never changed.
+ * <p>Not thread-safe: the caller holds the lock of the body. A growing block gets a new buffer. Bytes that readers
+ * may read never change.
  */
 final class OpenBlock {
     final int number;
@@ -17,7 +17,7 @@ final class OpenBlock {
     int covered;
     /** True after the block was passed to the volume's thread, when all its bytes were present. */
     boolean submitted;
-    /** The writer that wrote last. Without a submit or another writer, the block is removed when this writer ends. */
+    /** The writer that wrote last. When it ends, an unsubmitted block without another active writer is removed. */
     private Object writer;
     /** The writer that wrote before the last one. */
     private @Nullable Object writerBefore;
@@ -28,20 +28,20 @@ final class OpenBlock {
         this.writer = writer;
     }
 
-    boolean isOf(Object someone) {
-        return writer == someone;
+    boolean isLastWriter(Object candidate) {
+        return writer == candidate;
     }
 
-    /** Returns true if any byte may be from that writer. */
-    boolean isTouchedBy(Object someone) {
-        return writer == someone || writerBefore == someone;
+    /** Returns true if any byte may have been written by this writer. */
+    boolean isTouchedBy(Object candidate) {
+        return writer == candidate || writerBefore == candidate;
     }
 
-    /** Handles the end of a writer; false if no active writer of the block is left. */
-    boolean handOn(Object ended, BlockClaims writers) {
+    /** Handles the end of a writer. Returns false if the block has no active writer any more. */
+    boolean writerEnded(Object ended, BlockClaims writers) {
         Object before = writerBefore;
         if (writer == ended) {
-            if (before == null || !writers.isAtWork(before)) {
+            if (before == null || !writers.isActive(before)) {
                 return false;
             }
             writer = before;
@@ -52,7 +52,7 @@ final class OpenBlock {
         return true;
     }
 
-    /** Copies the bytes that were not present yet; borrows the content. Returns the number of bytes copied. */
+    /** Copies only the bytes that the block lacks; borrows the content. Returns the number of bytes copied. */
     int copy(Object by, int from, ByteBuf content, int contentIndex, int count) {
         int before = covered;
         int at = from;
@@ -76,8 +76,9 @@ final class OpenBlock {
     }
 
     /**
-     * Grows the block to {@code needed} bytes, in a new buffer, because readers may use the old one. False without
-     * memory.
+     * Grows the block to at least {@code needed} bytes. Returns false if no memory is available.
+     *
+     * <p>The block gets a new buffer, because readers may still use the old one.
      */
     boolean grow(CountingAllocator allocator, int needed, int blockBytes) {
         int capacity = buffer.capacity();

@@ -7,29 +7,32 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
- * The readers that wait for ranges of one body.
+ * The readers that wait until ranges of one body are readable.
  *
  * <p>Not thread-safe: the caller holds the lock of the body, and calls back the readers returned by {@link #settle}
  * after releasing the lock.
  */
 final class RangeWaiters {
-    /** Limit of waiting readers per body. A further reader is called back immediately with a negative result. */
+    /** Maximum number of waiting readers per body. A further reader immediately gets a negative result. */
     private static final int WAITING_MAX = 10_000;
 
     private List<Waiter> waiting = new ArrayList<>(1);
 
     /** The state of a range. */
-    enum Verdict {
+    enum RangeState {
+        /** All bytes of the range can be read. */
         READABLE,
+        /** Bytes are missing, but an active writer may still add them. */
         EXPECTED,
-        HOPELESS
+        /** The body is unusable, or bytes are missing that no active writer will add. */
+        UNAVAILABLE
     }
 
     /** Determines the state of a range. */
     @FunctionalInterface
-    interface Judge {
+    interface RangeCheck {
         /** Returns the state of the range; may advance the waiter's position past the bytes that are present. */
-        Verdict judge(Waiter waiter);
+        RangeState check(Waiter waiter);
     }
 
     /** A waiting reader. */
@@ -59,22 +62,22 @@ final class RangeWaiters {
         return waiting.isEmpty();
     }
 
-    /** Adds a reader; false if the limit is reached, so that the caller must call it back immediately. */
+    /** Adds a reader. Returns false if the limit is reached; the caller then calls the reader back immediately. */
     boolean add(Waiter waiter) {
         return waiting.size() < WAITING_MAX && waiting.add(waiter);
     }
 
-    /** Removes and returns the readers whose wait is over; the caller calls them back. */
-    List<Waiter> settle(Judge judge) {
+    /** Removes and returns the readers that need not wait any longer. The caller calls them back. */
+    List<Waiter> settle(RangeCheck check) {
         if (waiting.isEmpty()) {
             return List.of();
         }
         List<Waiter> done = new ArrayList<>();
         List<Waiter> left = new ArrayList<>();
         for (Waiter waiter : waiting) {
-            Verdict verdict = judge.judge(waiter);
-            waiter.readable = verdict == Verdict.READABLE;
-            (verdict == Verdict.EXPECTED ? left : done).add(waiter);
+            RangeState state = check.check(waiter);
+            waiter.readable = state == RangeState.READABLE;
+            (state == RangeState.EXPECTED ? left : done).add(waiter);
         }
         waiting = left;
         return done;

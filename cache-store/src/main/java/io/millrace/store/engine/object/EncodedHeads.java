@@ -10,15 +10,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The heads of objects in RAM in encoded form. An encoded head is stored after the body, off the heap. It is decoded at
- * the first request and then stays decoded. Objects without further requests cost the garbage collector little.
+ * Stores the heads of RAM objects in encoded form until their first use.
+ *
+ * <p>An encoded head is stored behind the body, off the heap. The first request decodes it, and it then stays decoded.
+ * Objects that are never requested again therefore cost the garbage collector little.
  *
  * <pre>
  *   buffer  | body ... | head, as the codec encodes it |
  *           0          writer index
  * </pre>
  *
- * <p>A head is stored decoded if the buffer has no room for the bytes or if the head was already used in decoded form.
+ * <p>A head is stored decoded if the buffer has no room for the encoded bytes, or if the head was already used in
+ * decoded form.
  *
  * <p>Thread-safe; never blocks.
  *
@@ -33,7 +36,7 @@ public final class EncodedHeads<H> {
     private final AtomicLong failures = new AtomicLong();
 
     /**
-     * Creates the heads of one tier.
+     * Creates the head storage of one RAM tier.
      *
      * @param bodyBytesMax longest body that the tier accepts
      */
@@ -43,7 +46,7 @@ public final class EncodedHeads<H> {
         this.bodyBytesMax = bodyBytesMax;
     }
 
-    /** Returns the bytes that the encoded head needs after a body of that length; 0 if the head is kept decoded. */
+    /** Returns the length of the encoded head in bytes, or 0 if the tier keeps the head decoded. */
     public int length(H head, long bodyLength) {
         if (!ram.isEnabled() || bodyLength > bodyBytesMax) {
             return 0;
@@ -53,8 +56,7 @@ public final class EncodedHeads<H> {
     }
 
     /**
-     * Creates an object with that head, encoded if there is room after the body. Takes over the body like
-     * {@link ResidentObject}.
+     * Creates a RAM object. Encodes the head if the buffer has room for it after the body. Takes ownership of the body.
      */
     public ResidentObject<H> object(StoreKey key, H head, ByteBuf body, ObjectPlace place) {
         int length = length(head, body.writerIndex());
@@ -70,21 +72,23 @@ public final class EncodedHeads<H> {
             codec.encode(head, out);
             return out.writerIndex() == length;
         } catch (RuntimeException e) {
-            // The volume reports this error if there is one; RAM keeps the decoded head.
+            // If the object has a volume, the volume reports this error. RAM keeps the decoded head.
             LOG.debug("head of {} bytes cannot be encoded", length, e);
             return false;
         }
     }
 
     /**
-     * Ensures that the object's head is decoded. The caller holds a reference or is in a read section. Returns false if
-     * the head cannot be decoded: the object was then removed from RAM, and counts as absent.
+     * Decodes the object's head if it is not decoded yet. Returns false if the head cannot be decoded.
+     *
+     * <p>After a failure the object is removed from RAM, and the caller treats it as absent. The caller holds a
+     * reference or is in a read section.
      */
     public boolean isDecoded(ResidentObject<H> object) {
         return object.isDecoded() || decode(object);
     }
 
-    /** Decodes the head. Two threads may do so concurrently; the first result is kept. */
+    /** Decodes the head. Two threads may decode it concurrently; the first result is kept. */
     private boolean decode(ResidentObject<H> object) {
         ByteBuf bytes = object.encodedHead();
         try {

@@ -34,7 +34,7 @@ public final class ObjectAppender<H> {
         return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
     }
 
-    /** Appends a body that fits in one record, with its head; {@code then} receives the result. */
+    /** Appends an object as one COMPLETE record, with head and body; {@code then} receives the result. */
     public void complete(Volume volume, ResidentObject<H> object, H head, Appended then) {
         DiskKey key = object.diskKey();
         ByteBuf bytes;

@@ -18,14 +18,14 @@ public final class Replies {
 
     private Replies() {}
 
-    /** Delivers an opened object, null if there is none; releases it if the executor has shut down. */
+    /** Delivers an opened object, or null if none was found. Releases the object if the executor has shut down. */
     public static <H> void opened(Executor replyOn, OpenCallback<H> reply, @Nullable StoredObject<H> object) {
         if (!deliver(replyOn, () -> reply.onOpen(object)) && object != null) {
             object.release();
         }
     }
 
-    /** Delivers content; releases it if the executor has shut down. */
+    /** Delivers the content of a read; releases it if the executor has shut down. */
     public static void content(Executor replyOn, ReadCallback reply, ByteBuf content) {
         if (!deliver(replyOn, () -> reply.onRead(content, null))) {
             content.release();
@@ -42,13 +42,13 @@ public final class Replies {
         deliver(replyOn, () -> reply.onRange(readable));
     }
 
-    /** Runs the task on the executor; false if the executor has shut down. */
+    /** Runs the task on the executor. Returns false if the executor has shut down. */
     public static boolean deliver(Executor replyOn, Runnable task) {
         try {
             replyOn.execute(task);
             return true;
         } catch (RejectedExecutionException e) {
-            LOG.debug("reply dropped, its executor has shut down");
+            LOG.debug("reply dropped because its executor has shut down");
             return false;
         }
     }

@@ -4,7 +4,7 @@ import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A piece in RAM of a body on disk.
+ * A RAM copy of a piece of a body that is on disk.
  *
  * <p>Thread-safe.
  */
@@ -12,7 +12,7 @@ final class ResidentPiece extends RamEntry {
     private final int start;
     private final int length;
 
-    /** Takes ownership of the content, which was verified; the caller holds the first reference. */
+    /** Takes ownership of the verified content. The caller holds the first reference to the new piece. */
     ResidentPiece(byte[] keyBytes, long hashLow, ByteBuf content) {
         super(keyBytes, hashLow, content, 0);
         start = content.readerIndex();
@@ -20,8 +20,8 @@ final class ResidentPiece extends RamEntry {
     }
 
     /**
-     * Returns at most {@code count} bytes from {@code from} on, retained for the caller, who holds a reference to this
-     * piece.
+     * Returns a retained slice of at most {@code count} bytes, which starts at {@code from}. The caller holds a
+     * reference to this piece.
      */
     ByteBuf slice(int from, int count) {
         return body().retainedSlice(start + from, Math.min(count, length - from));

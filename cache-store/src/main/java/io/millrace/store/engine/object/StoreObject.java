@@ -11,7 +11,7 @@ public interface StoreObject<H> extends StoredObject<H> {
     /** Volume number of an object that is in RAM only. */
     int NO_VOLUME = -1;
 
-    /** Returns the id of the representation: unique in the store, unchanged by a new head. */
+    /** Returns the object's id: unique in the store, and unchanged when the head is replaced. */
     long objectId();
 
     /** Returns the number of the object's volume, or {@link #NO_VOLUME}. */
@@ -21,12 +21,12 @@ public interface StoreObject<H> extends StoredObject<H> {
     long location();
 
     /**
-     * Returns the same representation with another head, which the caller releases.
+     * Returns a new handle of this object with another head. The caller releases the handle.
      *
      * @param headBytes heap bytes that the head retains
      */
     StoreObject<H> withHead(H newHead, int headBytes);
 
-    /** Adds a reference unless the last one was released. */
+    /** Adds a reference. Returns false if the last reference was already released. */
     boolean tryRetain();
 }

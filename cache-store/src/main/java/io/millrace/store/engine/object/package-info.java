@@ -1,4 +1,4 @@
-/** Stored objects for readers, in RAM and on disk, and the threads that read blocks. */
+/** Stored objects in RAM and on disk as readers see them, and the threads that read blocks. */
 @NullMarked
 package io.millrace.store.engine.object;
 

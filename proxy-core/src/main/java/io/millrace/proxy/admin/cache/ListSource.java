@@ -41,8 +41,9 @@ public interface ListSource {
      * @param objects the objects in no particular order; empty if hosts were counted
      * @param hosts the hosts with the most objects first; empty if objects were listed
      * @param next the start of the next page; null for the last page
-     * @param complete whether all stored objects were examined, except those stored a moment ago
-     * @param reason the reason for an incomplete page, or null
+     * @param complete whether the inventory, from which the page was read, has all stored objects; an object stored a
+     *     moment ago may be missing
+     * @param reason the reason if {@code complete} is false; otherwise null
      */
     record ListReport(
             List<Listed> objects,
@@ -61,7 +62,7 @@ public interface ListSource {
      * @param length bytes of the body; -1 while not known
      * @param whole whether the whole body is stored
      * @param storedAt time of storing or of the last validation, in epoch seconds
-     * @param keptUntil end of the time in which it is worth keeping, in epoch seconds
+     * @param keptUntil end of the time in which it is fresh, may be served stale, or may be validated, in epoch seconds
      * @param tags the tags
      * @param volume the storage path
      * @param segment number of the segment in the storage path

@@ -20,7 +20,10 @@ public record RequestRules(
          * Those with {@code public} or {@code s-maxage}; those with {@code must-revalidate} are validated at every use.
          */
         IF_ALLOWED,
-        /** All: no response that is specific to one user was stored (RFC 9111 s3.5). */
+        /**
+         * All. The operator states that responses to requests with Authorization are the same for all users (RFC 9111
+         * s3.5).
+         */
         ALWAYS
     }
 }

@@ -33,7 +33,7 @@ public record ListenerConfig(
     }
 
     /**
-     * The certificate of an address; without both files, the address uses {@code tls.certificates}.
+     * The certificate of an address. If neither file is set, the address uses {@code tls.certificates}.
      *
      * @param certificate PEM file with the chain, the server certificate first
      * @param key PEM file with the private key

@@ -69,7 +69,7 @@ public final class AccessLogFormat {
     }
 
     /**
-     * Assigns a field of the record to each header field that several formats name.
+     * Gives each header field that any of the formats names its own field of the record.
      *
      * @throws LogTemplateException if the formats together name more header fields than a record has
      */
