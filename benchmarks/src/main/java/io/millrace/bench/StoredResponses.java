@@ -9,7 +9,10 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 
-/** Test data of benchmarks: a browser's request and an ordinary stored response, with nine fields each. Stateless. */
+/**
+ * The test data of benchmarks: a browser's request and a typical stored response, with nine header fields each.
+ * Stateless.
+ */
 public final class StoredResponses {
     /** Time at which the response was stored, in epoch milliseconds. */
     public static final long STORED_MILLIS = 1_790_000_000_000L;

@@ -1,4 +1,4 @@
-/** JMH benchmarks, with one package for each tested package. */
+/** JMH benchmarks, with one subpackage for each benchmarked package. */
 @NullMarked
 package io.millrace.bench;
 

@@ -14,13 +14,16 @@ public interface HeadCodec<H> {
     /** Maximum length of an encoded head in bytes. A writer with a longer head fails. */
     int LENGTH_MAX = 1 << 20;
 
-    /** Appends the bytes of {@code head} to {@code out}; borrows {@code out}. The bytes carry their own version. */
+    /**
+     * Appends the bytes of {@code head} to {@code out}; borrows {@code out}. The bytes must contain their format
+     * version, because a later version of the program may decode them.
+     */
     void encode(H head, ByteBuf out);
 
     /**
-     * Returns the number of bytes that {@link #encode} appends for {@code head}, for which {@code out} must have room.
-     * Return 0 if the number is not known. With a known length the RAM tier stores the encoded head off the heap until
-     * the object is requested. With 0 it stores the decoded head.
+     * Returns the number of bytes that {@link #encode} appends for {@code head}; 0 if the number is not known. With a
+     * known length the RAM tier stores the encoded head off the heap until the object is requested. With 0 it stores
+     * the decoded head.
      */
     default int encodedLength(H head) {
         return 0;
@@ -38,15 +41,15 @@ public interface HeadCodec<H> {
     int heapBytes(H head);
 
     /**
-     * Returns the time at which the object is no longer worth keeping, in seconds since the epoch. The index stores it
-     * beside the object.
+     * Returns the time at which the object is no longer worth keeping, in seconds since the epoch. The index stores
+     * this time in the object's entry.
      */
     long expiresAtSeconds(H head);
 
     /**
-     * Returns the time until which the object is pinned, in seconds since the epoch; 0 if it is not pinned. The disk
-     * admits a pinned object regardless of its admission rule, and keeps it until that time as if it were requested.
-     * The pin has no other effect.
+     * Returns the time until which the object is pinned, in seconds since the epoch. 0 if the object is not pinned. A
+     * volume admits a pinned object regardless of its admission rule. When it reclaims space, it keeps the object until
+     * that time. The pin has no other effect.
      */
     default long pinnedUntilSeconds(H head) {
         return 0;

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param entries number of entries, including obsolete ones
- * @param bytes size of the inventory files, all memory-mapped; not part of any other statistic
- * @param dropped number of entries that did not fit, and of changes that arrived faster than they could be written;
- *     both are later restored from the segments
+ * @param bytes size of the inventory files, which are memory-mapped; no other statistic includes it
+ * @param dropped number of entries that did not fit, plus number of changes that arrived faster than they could be
+ *     written. A rebuild from the segments restores both
  * @param isWhole whether the inventory contains every stored object
  * @param obstacle reason why a volume has no inventory; null if every volume has one
  */

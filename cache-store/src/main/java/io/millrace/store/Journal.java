@@ -6,8 +6,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Short durable entries beside the objects. Every storage path holds all of them. The store does not interpret an
- * entry. It rewrites the journal when the file exceeds twice the size of the entries in force.
+ * A log of short durable entries that belong to the caller, not to objects. Every storage path holds all entries. The
+ * store does not interpret an entry. It rewrites the journal file when the file is longer than twice the entries in
+ * force (see {@link Owner#inForce}).
  *
  * <p>Thread-safe.
  */
@@ -23,11 +24,11 @@ public interface Journal {
     enum Condition {
         /** The journal is new: no storage path has content from an earlier run. */
         NEW,
-        /** All entries with a reply are present. */
+        /** Every entry whose append was answered is present. */
         WHOLE,
         /**
-         * The storage paths have content but no journal: the content is older than the journal format, or the journal
-         * was lost.
+         * The storage paths have content but no journal. Either an older version without journals wrote the content, or
+         * the journal was lost.
          */
         MISSING,
         /** Some entries may be lost. */
@@ -37,15 +38,15 @@ public interface Journal {
     /** The owner of the entries. Called on any thread of the store; must not block. */
     interface Owner {
         /**
-         * Receives the entries of the storage paths: at {@link #attach}, and again when the paths are taken back after
-         * a handover. No object is read from the paths before this method returns.
+         * Receives the entries found in the storage paths. Called at {@link #attach}, and again when the store takes
+         * the paths back from another process. No object is read from the paths before this method returns.
          *
          * @param entries in no particular order; some may occur twice
          */
         void recovered(List<Entry> entries, Condition condition);
 
         /**
-         * Returns all entries that a restart needs: those recovered and appended, without those that no longer apply.
+         * Returns all entries that a restart needs: recovered and appended entries, without those that no longer apply.
          */
         List<Entry> inForce();
     }
@@ -54,8 +55,8 @@ public interface Journal {
     void attach(Owner owner);
 
     /**
-     * Adds an entry, which {@link Owner#inForce} already returns. Replies when the entry has been forced to the device
-     * in every working storage path, or with the reason why it was not.
+     * Appends an entry. {@link Owner#inForce} must already return it, because a rewrite may write it instead. Replies
+     * when the entry has been forced to the device in every working storage path, or with the reason why it was not.
      */
     void append(Entry entry, Executor replyOn, AppendCallback reply);
 

@@ -1,6 +1,6 @@
 package io.millrace.store;
 
-/** Receives the result of a listing. */
+/** Receives the result of {@link CacheStore#list}. */
 @FunctionalInterface
 public interface ListCallback {
     /** Called once, when the listing has ended. */

@@ -1,19 +1,23 @@
 package io.millrace.store;
 
 /**
- * Receives the objects of a listing, one at a time, on the inventory's own thread. It must be fast and must not block.
+ * A visitor of the objects of {@link CacheStore#list}. Called for one object at a time, on the inventory's own thread.
+ * Its methods must be fast and must not block.
  */
 public interface ListVisitor {
     /**
-     * Returns true if the visitor wants an object with this key. The bytes are borrowed. Called before any other field
-     * of the object is read.
+     * Returns true if the visitor wants the object with this key; false skips the object. The bytes are borrowed.
+     * Called before any other field of the object is decoded, so that skipped objects are cheap.
      */
     boolean wants(byte[] key);
 
     /** Receives one wanted object. Returns true to continue, false to stop. */
     boolean object(ListedObject object);
 
-    /** Returns true to continue, false to stop. Called every few thousand entries. */
+    /**
+     * Returns true to continue the listing, false to stop it. Called every few thousand entries, also if no object is
+     * wanted.
+     */
     default boolean goesOn() {
         return true;
     }

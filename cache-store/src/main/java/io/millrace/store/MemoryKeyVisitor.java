@@ -1,6 +1,6 @@
 package io.millrace.store;
 
-/** Receives the keys of objects in memory; see {@link CacheStore#visitMemory}. */
+/** A visitor of the keys of objects in memory, for {@link CacheStore#visitMemory}. */
 @FunctionalInterface
 public interface MemoryKeyVisitor {
     /**

@@ -5,18 +5,18 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A writer of one representation. It fills a new representation ({@link CacheStore#create}) or the missing blocks of a
- * partial one ({@link CacheStore#extend}; an <em>extension</em>). The caller ends it with exactly one call of
- * {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
+ * A writer of one representation, created by {@link CacheStore#create} or {@link CacheStore#extend}. The first fills a
+ * new representation. The second, called an <em>extension</em>, adds the missing blocks of a partial one. The caller
+ * ends it with exactly one call of {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
  *
  * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}; the last block may be shorter. Bytes may be written
- * in pieces of any size. Only the whole blocks of an incomplete body are kept. Several writers may fill one object
+ * in pieces of any size. Of an incomplete body only whole blocks are kept. Several writers may fill one object
  * concurrently, each on its own thread; {@link #claim} distributes the blocks among them.
  *
  * <p>No method blocks or throws for a disk error. After a disk error the writer {@link #isFailed} and discards further
  * content. A new representation that fails is not stored. An extension that fails leaves the object with the blocks
- * that it had. A new object can be found after {@link #complete} or {@link #keep}, with {@link #allowPartial} also
- * before.
+ * that it had. Lookups find a new object after {@link #complete} or {@link #keep}; with {@link #allowPartial} also
+ * earlier.
  *
  * <p>Confined to one thread at a time (the event loop of the fill), except {@link #isWritable}, {@link #isFailed} and
  * the callback of {@link #onWritable}. Readers from {@link #object} may be used on any thread.
@@ -34,24 +34,25 @@ public interface ObjectWriter<H> {
     void head(H head, long length);
 
     /**
-     * Returns the maximum body length in bytes for an object that may take {@code share} of its volume. The limits of
-     * the store also apply.
+     * Returns the maximum body length in bytes. The object may use the fraction {@code share} of its volume. The result
+     * also respects the limits of the store.
      *
-     * @param share fraction of the object's volume, from 0 to 1; no effect on an object that stays in RAM
+     * @param share fraction of the object's volume, from 0 to 1; ignored for an object that is stored in RAM only
      */
     long bytesMax(double share);
 
     /**
-     * Sets the length of the body if it becomes known after the head, for example from Content-Range. The writer fails
-     * if the length is shorter than the content written, or differs from a known length.
+     * Sets the length of the body in bytes. Call if it becomes known after the head, for example from Content-Range.
+     * The writer fails if more content was already written, or if a different length was set before.
      */
     void length(long length);
 
     /**
-     * Allows a part of this representation to be stored, because the representation can be identified later by a strong
-     * validator. After its first whole block, a key that held no object holds the partial object. After kill -9 the
-     * blocks of the last record remain; a record is written after 1, 2, 4 … 64 blocks and then after every 64. Call
-     * after {@link #head}; no effect on an extension.
+     * Allows the store to keep a part of this representation before the body is complete. The caller states that a
+     * strong validator can identify the representation later. If the key held no object, lookups find the partial
+     * object after its first whole block. The list of stored blocks is written to disk after 1, 2, 4 … 64 blocks and
+     * then after every 64. After kill -9 the blocks of the last written list remain. Call after {@link #head}; no
+     * effect on an extension.
      */
     void allowPartial();
 
@@ -60,8 +61,8 @@ public interface ObjectWriter<H> {
      * caller then fills them. The claim lasts until the blocks are written or the writer ends; other writers cannot
      * claim them.
      *
-     * <p>A writer without any claim is assumed to fill all missing blocks in order. {@link StoredObject#onRange} waits
-     * for such a writer, but other writers may still claim its blocks.
+     * <p>The store assumes that a writer without any claim fills all missing blocks in order.
+     * {@link StoredObject#onRange} waits for that writer, but other writers may still claim the blocks.
      *
      * @return whole blocks, usually slightly more than requested at both ends; null if no block is free. If the length
      *     is unknown, the claim may extend past the end of the body.
@@ -69,57 +70,57 @@ public interface ObjectWriter<H> {
     @Nullable
     Claim claim(long position, long length);
 
-    /** A run of whole blocks that its writer fills: bytes {@code [position, position + length)} of the body. */
+    /** A run of whole blocks that one writer fills: bytes {@code [position, position + length)} of the body. */
     record Claim(long position, long length) {}
 
     /**
      * Adds body bytes at {@code position}; takes ownership of {@code content}. Ranges may be written in any order;
-     * ascending order is cheapest. A writer keeps at most 8 blocks open at once and fails beyond that. Bytes that were
-     * already written are not overwritten.
+     * ascending order is cheapest. A writer keeps at most 8 blocks open at once and fails beyond that. Bytes that are
+     * already stored are skipped, not overwritten.
      */
     void write(long position, ByteBuf content);
 
     /**
-     * Returns false while more bytes of this writer wait for the disk than its window; the caller should then pause.
-     * Callable from any thread.
+     * Returns false if the caller should pause, because too many bytes wait for the disk. The limits are
+     * {@link StoreConfig#writeWindowBytes} for this writer and {@link StoreConfig#writeQueueBytesMax} for the volume.
+     * Also false if memory for bodies is nearly used up. Callable from any thread.
      */
     boolean isWritable();
 
-    /**
-     * Calls back once, as soon as {@link #isWritable} is true (immediately if it is already) or the writer has failed.
-     */
+    /** Calls back once, as soon as {@link #isWritable} is true or the writer has failed. This may be immediately. */
     void onWritable(Executor replyOn, Runnable callback);
 
     /**
-     * Ends the writer: the body has {@code length} bytes and all of them were written. From now on {@code get},
-     * {@code contains} and {@code open} find the object, which replaces the previous object of the key. No effect on a
-     * failed writer. Missing bytes make the writer fail.
+     * Ends the writer: the body has {@code length} bytes, and all of them were written. From now on {@code get},
+     * {@code contains} and {@code open} find the object, which replaces the previous object of the key. A failed writer
+     * stores nothing. The writer fails if bytes are missing.
      *
-     * <p>On an extension this sets the length and then acts like {@link #keep}, because other writers may still be
-     * active. A partial object becomes complete when its last block is stored, by any writer.
+     * <p>On an extension this method sets the length and then acts like {@link #keep}, because other writers may still
+     * be active. A partial object becomes complete when any writer stores its last missing block.
      */
     void complete(long length);
 
     /**
-     * Ends the writer before the body is whole. The key then holds the whole blocks as a partial object, which replaces
-     * its previous object. {@link StoredObject#isComplete} is then false, {@link StoredObject#hasRange} shows the
-     * stored ranges, and {@link CacheStore#extend} adds to the object. Acts like {@link #abort} if no block is whole,
-     * if the head was not set, or if the writer has failed. Use it only if the same representation can be identified
-     * later by a strong validator.
+     * Ends the writer before the body is complete. The key then holds the whole blocks as a partial object, which
+     * replaces the previous object of the key. {@link StoredObject#isComplete} is then false,
+     * {@link StoredObject#hasRange} shows the stored ranges, and {@link CacheStore#extend} adds to the object. Acts
+     * like {@link #abort} if no block is whole, if the head was not set, or if the writer has failed. Use it only if
+     * the same representation can be identified later by a strong validator.
      */
     void keep();
 
     /**
-     * Ends the writer without storing. A new object is not found from now on; its buffers are released when no reader
-     * holds them. An extension loses the blocks that it wrote, and the object remains. Until then readers see these
-     * blocks, and a start after kill -9 finds them. An extension must therefore write only content known to belong to
-     * the same representation.
+     * Ends the writer without storing. From now on lookups do not find a new object; its buffers are released when no
+     * reader holds them. The blocks that an extension wrote are dropped, and the object remains. Before this call
+     * readers see those blocks, and a start after kill -9 finds them. Therefore an extension must only write content
+     * that is known to belong to the same representation.
      */
     void abort();
 
     /**
-     * Returns true after a disk error, if the object is too large, or if its key was removed. For an extension, also
-     * true if the object was replaced. Later writes are discarded. Callable from any thread.
+     * Returns true if the writer has failed: after a disk error, if the object is too large, or if its key was removed.
+     * An extension also fails if its object was replaced. A failed writer discards later writes. Callable from any
+     * thread.
      */
     boolean isFailed();
 

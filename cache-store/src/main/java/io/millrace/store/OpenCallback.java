@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface OpenCallback<H> {
     /**
-     * {@code object} is retained for the receiver, who releases it; null if absent, damaged or not available in time.
+     * Called with the object, which the receiver must release. {@code object} is null if it is absent or damaged, or
+     * could not be read in time.
      */
     void onOpen(@Nullable StoredObject<H> object);
 }

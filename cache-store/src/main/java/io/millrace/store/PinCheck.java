@@ -1,8 +1,8 @@
 package io.millrace.store;
 
 /**
- * Decides at reclaim whether a pinned object is still worth its pin. An object that its owner has invalidated without
- * removing it is not.
+ * A check, at reclaim, whether a pinned object must still be kept. A pinned object that the owner has invalidated, but
+ * not removed, need not be kept.
  *
  * <p>Thread-safe: called on the volumes' threads, once for each pinned object of a segment that is reclaimed. Never
  * blocks.

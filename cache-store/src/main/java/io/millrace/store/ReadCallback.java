@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface ReadCallback {
     /**
-     * Exactly one of the two arguments is non-null. The receiver owns {@code content}, which starts at the requested
-     * position and has at least one byte and at most the requested length.
+     * Called with either {@code content} or {@code failure}; the other argument is null. The receiver owns
+     * {@code content}, which starts at the requested position. It has at least one byte and at most the requested
+     * length.
      */
     void onRead(@Nullable ByteBuf content, @Nullable IOException failure);
 }

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface RemoveCallback {
     /**
-     * {@code wasPresent} is true if an object was stored under the key. If {@code failure} is null, the removal
-     * survives kill -9. Otherwise the tombstone could not be appended, and the removal holds only for this process.
+     * Called with true for {@code wasPresent} if an object was stored under the key. If {@code failure} is null, the
+     * removal survives kill -9. Otherwise the record of the removal could not be written, and the object may be found
+     * again after a restart.
      */
     void onRemove(boolean wasPresent, @Nullable IOException failure);
 }

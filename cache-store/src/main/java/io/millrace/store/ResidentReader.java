@@ -3,13 +3,13 @@ package io.millrace.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reader of objects in RAM that takes no references. Reads write no shared memory, so any number of threads can read
- * the same object without contention.
+ * A reader of objects in RAM that takes no references. A read writes no shared memory. Therefore any number of threads
+ * can read the same object without contention, each with its own reader.
  *
  * <p>An object found between {@link #begin} and {@link #end} stays readable until {@code end}, even if it is replaced,
- * removed or evicted in the meantime. To use it longer, retain it before {@code end}. Memory of objects removed in the
- * meantime is not freed before {@code end}. Therefore call {@code begin} late and {@code end} early, and never wait
- * between them.
+ * removed or evicted in the meantime. To use it longer, retain it before {@code end}. The memory of an object that is
+ * removed in the meantime is not freed before {@code end}. Therefore keep the time between {@code begin} and
+ * {@code end} short, and never block between them.
  *
  * <p>Confined to one thread. The owner closes it, also after the store is closed.
  *
@@ -28,7 +28,7 @@ public interface ResidentReader<H> extends AutoCloseable {
     @Nullable
     StoredObject<H> get(StoreKey key);
 
-    /** Ends the read section: objects that were found and not retained may be freed. */
+    /** Ends the read section. Objects that were found and not retained must no longer be used. */
     void end();
 
     /** Closes the reader, which must not be used afterwards. */

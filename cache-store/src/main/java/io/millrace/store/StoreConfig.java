@@ -66,21 +66,21 @@ public final class StoreConfig {
     }
 
     /**
-     * Budget of the RAM tier in bytes, for buffers (rounded up to size classes) and the heap of entries. 0 disables the
-     * tier.
+     * Budget of the RAM tier in bytes. Buffers, rounded up to the size classes of the allocator, and the heap of
+     * entries count against it. 0 disables the tier.
      */
     public long ramBytes() {
         return ramBytes;
     }
 
-    /** Maximum body length in bytes that is kept in RAM. Longer bodies are read from disk in chunks. */
+    /** Maximum body length in bytes that is kept in RAM. Longer bodies are read from disk in parts. */
     public long ramObjectBytesMax() {
         return ramObjectBytesMax;
     }
 
     /**
      * Maximum bytes of Java heap for the keys and heads of objects in RAM. If bodies are small, the RAM tier reaches
-     * this limit before {@link #ramBytes}, and then evicts.
+     * this limit before {@link #ramBytes}. It evicts at either limit.
      */
     public long ramHeapBytesMax() {
         return ramHeapBytesMax;
@@ -91,12 +91,12 @@ public final class StoreConfig {
         return volumes;
     }
 
-    /** Maximum body length in bytes that is stored. Half of the volume's size is a further limit. */
+    /** Maximum body length in bytes that is stored. A body is also limited to half of its volume. */
     public long objectBytesMax() {
         return objectBytesMax;
     }
 
-    /** Bytes per segment in newly created volumes, at most 1 GiB. With 0 the size of the volume determines it. */
+    /** Bytes per segment in newly created volumes, at most 1 GiB. 0 to derive the size from the size of the volume. */
     public long segmentBytes() {
         return segmentBytes;
     }
@@ -108,13 +108,17 @@ public final class StoreConfig {
         return blockBytes;
     }
 
-    /** Maximum bytes of one writer that may wait for the disk. Above it the writer is not writable. */
+    /**
+     * Maximum bytes of one writer that may wait for the disk. Above this limit {@link ObjectWriter#isWritable} returns
+     * false.
+     */
     public int writeWindowBytes() {
         return writeWindowBytes;
     }
 
     /**
-     * Maximum bytes that may wait for one volume. Above it writers are not writable; above twice the limit they fail.
+     * Maximum bytes that may wait for one volume. Above this limit {@link ObjectWriter#isWritable} returns false for
+     * the volume's writers; above twice the limit these writers fail.
      */
     public long writeQueueBytesMax() {
         return writeQueueBytesMax;
@@ -151,8 +155,8 @@ public final class StoreConfig {
     }
 
     /**
-     * True if pinned objects are always admitted and kept until their pin expires. The pin time is stored in either
-     * case.
+     * True if pinned objects are always admitted, and kept until their pin expires. False ignores pins, but still
+     * stores their times.
      */
     public boolean pinsHonoured() {
         return pinsHonoured;
@@ -284,7 +288,9 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that it does not slow the first requests. */
+        /**
+         * {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that the inventory does not slow the first requests.
+         */
         public Builder inventoryDelayNanos(long value) {
             inventoryDelayNanos = value;
             return this;

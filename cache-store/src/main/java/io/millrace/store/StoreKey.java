@@ -13,8 +13,8 @@ import java.util.Arrays;
  */
 public final class StoreKey {
     /**
-     * Maximum length of a key in bytes. The limit of URLs is far below it, and the head of a record must fit in one
-     * read.
+     * Maximum length of a key in bytes. A URL is far shorter, and one read must be able to fetch the key together with
+     * the head of a record.
      */
     public static final int LENGTH_MAX = 64 * 1024;
 
@@ -22,7 +22,10 @@ public final class StoreKey {
     private final long hashHigh;
     private final long hashLow;
 
-    /** For the store only: uses the array without a copy, and the hash as the hash of the array. */
+    /**
+     * Creates a key that uses the array without a copy. For the store only: the caller must pass the array's hash with
+     * the seed of the store.
+     */
     public StoreKey(byte[] bytes, long hashHigh, long hashLow) {
         this.bytes = bytes;
         this.hashHigh = hashHigh;

@@ -18,7 +18,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     /**
      * Statistics of the RAM tier.
      *
-     * @param bytes bytes of allocated buffers (their size class, not their content) and heap of entries
+     * @param bytes bytes of allocated buffers (rounded up to size classes) and heap bytes of entries
      * @param bytesMax the budget
      * @param entries number of objects
      * @param evictions number of objects that were evicted or not admitted
@@ -31,12 +31,13 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * Write statistics of a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
      *
      * @param bytesWritten bytes of appended records
-     * @param bytesCarried bytes among them that were carried forward from reclaimed segments, not written for a caller
+     * @param bytesCarried part of {@code bytesWritten}: bytes copied from reclaimed segments, because their objects
+     *     were kept
      * @param segmentsReclaimed number of reclaimed segments
      * @param objectsRefused number of new objects that were not admitted
      * @param bytesPinned bytes of pinned records, including replaced and removed ones until their segment is reclaimed
-     * @param pinsBroken number of pinned records dropped because the pinned bytes exceeded the limit that may be
-     *     carried forward
+     * @param pinsBroken number of pinned records dropped because the pinned bytes exceeded the limit of bytes copied
+     *     from reclaimed segments
      */
     public record Ring(
             long bytesWritten,
@@ -79,12 +80,12 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * Statistics of one volume.
      *
      * @param path its directory
-     * @param name the volume name, for whose objects the volume is used
+     * @param name name of the volume; objects created for this name are stored on it
      * @param placement fraction, 0 to 1, of the new objects of that name that this volume receives, in proportion to
      *     its size among the working volumes
      * @param state operating state
-     * @param bytes bytes of its segments that hold records
-     * @param bytesMax bytes of its segments
+     * @param bytes bytes of the segments that contain records
+     * @param bytesMax bytes of all its segments
      * @param entries number of objects, without those of an index being rebuilt
      * @param pinnedSegments number of segments that readers hold
      * @param queuedBytes bytes waiting to be written
@@ -116,7 +117,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
         ONLINE,
         /** The volume was released; another store may own it. */
         SUSPENDED,
-        /** The volume is out of use after I/O errors; the store continues without it. */
+        /** The volume is out of use, after I/O errors or {@link CacheStore#offline}; the store continues without it. */
         OFFLINE
     }
 
@@ -124,7 +125,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * Event counts of a store.
      *
      * @param ramHits number of {@code get} calls that found an object
-     * @param ramMisses number of {@code get} calls that did not
+     * @param ramMisses number of {@code get} calls that found no object
      * @param diskHits number of {@code open} calls answered with an object read from disk
      * @param diskMisses number of {@code open} calls answered with null
      * @param opensRefused number of {@code open} calls answered with null because a queue was full or an index not
@@ -137,10 +138,11 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param objectsRefilled objects loaded into RAM after a start because they were hot before it
      * @param segmentsReclaimed reclaimed segments
      * @param bytesScrubbed bytes of records verified in the background
-     * @param recordsDamagedByScrub records that failed this verification
-     * @param removalsRefused removals discarded because too many were pending while the volumes were released
-     * @param claimsRefused claims refused because the limit of claims per body was reached
-     * @param rangesRefused range waits refused because the limit of waiting readers per body was reached
+     * @param recordsDamagedByScrub records that failed their checks during this verification
+     * @param removalsRefused removals that were discarded because too many were waiting while another process owned the
+     *     volumes
+     * @param claimsRefused {@link ObjectWriter#claim} calls refused at the limit of claims per body
+     * @param rangesRefused {@link StoredObject#onRange} calls refused at the limit of waiting readers per body
      */
     public record Counters(
             long ramHits,

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The receiver of a handle owns one reference and releases it. While a reference is held the content stays readable,
  * even if the object is replaced, removed or evicted: its RAM is not freed and its disk segments are not overwritten.
- * Therefore hold a reference no longer than the response takes. This guarantee covers the first
- * {@value #PINNED_BLOCKS_MAX} blocks of a body. Later blocks are looked up at each read, because pinning all of a very
- * long body would prevent the reclaim of segments. A later block may have been reclaimed, and its read then fails.
+ * Therefore release the reference as soon as the response is sent. This guarantee covers the first
+ * {@value #PINNED_BLOCKS_MAX} blocks of a body. A handle does not pin later blocks, because pinning a very long body
+ * would prevent the reclaim of segments. Each read looks up these blocks again, and fails if a block was reclaimed.
  *
  * <p>An object may be <em>partial</em>: some blocks of its body are not stored, because they were not fetched, were
  * reclaimed or are damaged. {@link CacheStore#extend} adds the missing blocks.
@@ -42,50 +42,50 @@ public interface StoredObject<H> {
     long length();
 
     /**
-     * Returns true if every byte of the body is stored, as far as known: only a sample of the blocks after the first
-     * {@value #PINNED_BLOCKS_MAX} is looked up. The result stays false after the writer was aborted or failed.
+     * Returns true if every byte of the body is stored. The result is a guess for very long bodies: of the blocks after
+     * the first {@value #PINNED_BLOCKS_MAX}, only a sample is looked up. The result stays false after the writer was
+     * aborted or failed.
      */
     boolean isComplete();
 
     /**
-     * Returns true if {@code [position, position + length)} can be read now, as far as known (see {@link #isComplete}).
-     * An empty range within the body can always be read. Never blocks. Of the blocks
-     * after the first {@value #PINNED_BLOCKS_MAX}, looks up at most {@value #PINNED_BLOCKS_MAX} in the index.
+     * Returns true if {@code [position, position + length)} can be read now. An empty range within the body can always
+     * be read. Never blocks. Of the blocks after the first {@value #PINNED_BLOCKS_MAX}, at most
+     * {@value #PINNED_BLOCKS_MAX} are looked up in the index, so that the result for a longer range is an estimate.
      */
     boolean hasRange(long position, long length);
 
     /**
-     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while an
-     * active writer has announced (claimed) each missing part, or while a writer is active that announces nothing. The
-     * part after the end of the body, once the length is known, is not waited for. The reference must be held until
-     * the callback.
+     * Calls back once, as soon as the range can be read or no writer fills it any more. A writer fills the range while
+     * active writers have claimed each missing part, or while a writer without claims is active. Once the length of the
+     * body is known, the part of the range after its end is ignored. The reference must be held until the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
 
     /**
-     * Returns the object's position in the log of its volume; a later record has a higher value. 0 if the object never
-     * reached a disk.
+     * Returns the sequence number of the object's record in the log of its volume. Later records have higher numbers. 0
+     * if the object was never written to disk.
      */
     long sequence();
 
     /**
-     * Returns the whole body as one contiguous buffer if it is in RAM and complete; null if it is on disk or being
-     * filled. Borrowed: take a {@code retainedSlice}, and never move the indices of this buffer.
+     * Returns the whole body as one contiguous buffer if it is in RAM. Null if the body is on disk or being filled.
+     * Borrowed: take a {@code retainedSlice}, and never move the indices of this buffer.
      */
     @Nullable
     ByteBuf residentBody();
 
     /**
-     * Returns body bytes that are in RAM, from {@code position} and at most {@code length}, retained for the caller;
-     * null if none are in RAM, so that {@link #read} is needed. Never blocks.
+     * Returns body bytes from {@code position} that are in RAM, at most {@code length}. The caller releases the buffer.
+     * Null if none are in RAM; the caller then uses {@link #read}. Never blocks.
      */
     @Nullable
     ByteBuf residentPart(long position, int length);
 
     /**
      * Reads up to {@code length} bytes from {@code position}; one call returns at most {@link #READ_LENGTH_MAX}. Never
-     * blocks. The reply is a failure for a range without {@link #hasRange}, for damage and for a disk error. The
-     * reference must be held until the reply.
+     * blocks. The reply is a failure if {@link #hasRange} is false for the range, if the data is damaged, or after a
+     * disk error. The reference must be held until the reply.
      */
     void read(long position, int length, Executor replyOn, ReadCallback reply);
 

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The interface of a store to the store that takes over its volumes.
+ * The store that takes over the volumes of another store, as seen by that store.
  *
  * <p>Called on any thread of the store or of its callers; must not block.
  */
@@ -14,7 +14,8 @@ public interface Successor {
     /**
      * Passes on a removal or a journal entry that was requested after the volumes were released.
      *
-     * @param change for {@link CacheStore#applyChange} of the successor; must never be changed
+     * @param change the encoded change, which the successor passes to its {@link CacheStore#applyChange}; never
+     *     modified
      * @param reply called once, on any thread: null when the successor has made the change durable
      */
     void apply(byte[] change, Consumer<@Nullable IOException> reply);

@@ -10,20 +10,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param path the directory, created if missing; with {@code indexPath} the device or file
- * @param sizeBytes maximum bytes of the segments together, without the index (about 1/500 in addition); 0 for the whole
- *     device
+ * @param sizeBytes maximum total bytes of the segments; 0 for the whole device. The index needs about 1/500 of this
+ *     size in addition
  * @param name name of the volume: {@value #DEFAULT_NAME}, or a name passed to
  *     {@link CacheStore#create(StoreKey, String)}
  * @param indexPath if {@code path} is a block device or a file: the directory of the index and the other files;
  *     otherwise null
- * @param format whether a device or file with other content may be overwritten, once
+ * @param format whether other content of a device or file may be overwritten. The permission is valid once; a note in
+ *     {@code indexPath} records its use
  */
 public record VolumeConfig(
         Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format) {
-    /** Name of the volumes for objects without a volume name of their own. */
+    /** Name of the volumes that store objects created without a volume name. */
     public static final String DEFAULT_NAME = "default";
 
-    /** Minimum size of a volume: room for a few segments of a few blocks. */
+    /** Minimum size of a volume in bytes. It is sufficient for a few segments of a few blocks each. */
     public static final long SIZE_BYTES_MIN = 256 * 1024;
 
     /** Creates the configuration of a volume in a directory, with the name {@value #DEFAULT_NAME}. */

@@ -25,7 +25,7 @@ public class ReuseBenchmark {
     private final StoredHead stored = StoredResponses.storedHead();
     private long nowMillis = StoredResponses.STORED_MILLIS;
 
-    /** A fresh response, with an advancing clock. */
+    /** Decides about a fresh response. The clock alternates between two times, so that the result cannot be cached. */
     @Benchmark
     public Reuse freshHit() {
         nowMillis = nowMillis == StoredResponses.STORED_MILLIS ? nowMillis + 1000 : StoredResponses.STORED_MILLIS;

@@ -14,9 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Benchmark of refused requests: compares a request with 50,000 fields, a plain refusal, and the longest accepted head.
- * Measures the CPU time of the event loop per request, and the time until the client has the answer and the end of the
- * connection. Each request has a connection of its own.
+ * Benchmark of requests that the proxy refuses. It compares a request with 50,000 fields, a short invalid request, and
+ * a request with a head just below the limit. It measures the CPU time of the event loop per request. It also measures
+ * the time until the client has received the response and the end of the connection. Each request has a connection of
+ * its own.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.http1.RefusalDriver [requests]
@@ -86,8 +87,8 @@ public final class RefusalDriver {
     }
 
     /**
-     * Returns the status; empty if the connection was reset before the answer was read. A reset is possible, since the
-     * proxy does not read the rest of a refused request.
+     * Returns the status; empty if the connection was reset before the answer was read. A reset is possible because the
+     * proxy does not read the remaining bytes of a refused request.
      */
     private static String exchange(InetSocketAddress address, byte[] request) throws IOException {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {

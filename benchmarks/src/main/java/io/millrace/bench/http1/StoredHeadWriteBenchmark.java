@@ -19,7 +19,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Benchmark of writing the head of a hit: stored bytes, then Age, Via and Cache-Status. Confined to one thread. */
+/**
+ * Benchmark of writing the response head of a hit. It writes the stored bytes of the head, and then Age, Via and
+ * Cache-Status. Confined to one thread.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -8,25 +8,26 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits of a benchmark. The time limit is relative to the yardstick in the same run, so that a budget is valid on
- * other machines.
+ * The limits of allocation and time of one benchmark. The time limit is a multiple of the time of
+ * {@link YardstickBenchmark} in the same run, so that a budget is valid on other machines.
  *
- * @param bytes bytes allocated per operation
- * @param multiple multiple of the yardstick's time; NaN for no time limit
+ * @param bytes maximum bytes allocated per operation
+ * @param multiple maximum time per operation, as a multiple of the yardstick's time; NaN for no time limit
  */
 record Budget(double bytes, double multiple) {
-    /** Tolerance of allocation in bytes, for allocations of foreign threads that the profiler counts. */
-    private static final double BYTES_SPARED = 1;
-    /** Denotes no time limit. */
+    /** Tolerance of the allocation limit in bytes, because the profiler also counts allocations of other threads. */
+    private static final double BYTES_TOLERANCE = 1;
+    /** Text in a budget file for no time limit. */
     private static final String NO_TIME = "-";
     /**
-     * Tolerance of time as a fraction, in addition to the measurement error, since inlining differs between processes.
+     * Tolerance of the time limit, as a fraction, in addition to the measurement error. It is needed because inlining
+     * differs between processes.
      */
-    private static final double TIME_SPARED = 0.25;
+    private static final double TIME_TOLERANCE = 0.25;
 
     /**
-     * Reads lines of name, bytes and multiple, separated by blanks. Lines that begin with # are comments. A dash as the
-     * multiple means no time limit.
+     * Parses lines of name, bytes and multiple, separated by blanks. Lines that begin with # are comments. A dash as
+     * the multiple means no time limit.
      *
      * @throws IllegalArgumentException for an invalid line; the message contains the line
      */
@@ -52,7 +53,7 @@ record Budget(double bytes, double multiple) {
     }
 
     /**
-     * Returns the lines of budgets that this run just meets.
+     * Returns the lines of a budget file with the results of this run as limits.
      *
      * @param timed whether the run measured times
      */
@@ -67,20 +68,20 @@ record Budget(double bytes, double multiple) {
         return lines;
     }
 
-    /** Returns a copy with the allocation limit only. */
+    /** Returns a copy without the time limit. */
     Budget withoutTime() {
         return new Budget(bytes, Double.NaN);
     }
 
-    /** Returns why the budget is exceeded; null if it is met. */
+    /** Returns the reason why the result exceeds the budget; null if it does not. */
     @Nullable
     String excess(Measured found, Measured yardstick) {
-        if (found.bytes() > bytes + BYTES_SPARED) {
+        if (found.bytes() > bytes + BYTES_TOLERANCE) {
             return String.format(Locale.ROOT, "allocates %.1f B/op, budget %.1f", found.bytes(), bytes);
         }
         double error = Double.isNaN(found.errorNanos()) ? 0 : found.errorNanos() / yardstick.nanos();
         double took = found.nanos() / yardstick.nanos();
-        if (took - error > multiple * (1 + TIME_SPARED)) {
+        if (took - error > multiple * (1 + TIME_TOLERANCE)) {
             return String.format(
                     Locale.ROOT,
                     "takes %.3f +- %.3f of the yardstick's time, budget %.3f and a quarter",

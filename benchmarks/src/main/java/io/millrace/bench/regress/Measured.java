@@ -10,17 +10,17 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * The result of a benchmark.
+ * The measured result of one benchmark.
  *
  * @param name class and method, with the parameters in brackets: {@code RemapBenchmark.match[rules=1000]}
  * @param bytes bytes allocated per operation
- * @param nanos time per operation
+ * @param nanos time per operation in nanoseconds
  * @param errorNanos half of the 99.9 % confidence interval of {@code nanos}; NaN for a single measurement
  */
 record Measured(String name, double bytes, double nanos, double errorNanos) {
     private static final String ALLOCATION = "gc.alloc.rate.norm";
 
-    /** Returns the results, sorted by name. */
+    /** Converts the results of JMH. Returns them sorted by name. */
     static Map<String, Measured> of(Collection<RunResult> results) {
         Map<String, Measured> all = new TreeMap<>();
         for (RunResult result : results) {

@@ -29,10 +29,11 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs the benchmarks of the stages of a hit and compares them with their budgets: {@code Regress [--quick] [FILE]}.
- * With {@code --write FILE}, writes budgets that this run just meets. A quick run uses one process per benchmark and
- * checks allocation only, since times of memory-bound code differ by half between processes. Exit code 0 if all budgets
- * are met, 1 if one is exceeded, 2 for wrong arguments.
+ * Runs the benchmarks of the stages of a cache hit and compares the results with budgets:
+ * {@code Regress [--quick] [FILE]}. FILE contains the budgets; the default is a resource of this package. With
+ * {@code --write FILE}, the command writes the results to FILE as new budgets. A quick run uses one process per
+ * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. The exit
+ * code is 0 if all budgets are met, 1 if one is exceeded, and 2 for wrong arguments.
  */
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";
@@ -59,7 +60,7 @@ public final class Regress {
             System.exit(2);
         }
         @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
-        // The budget file is read before the run, since it may be invalid and the run takes minutes.
+        // The budget file is read before the run, which takes minutes, so that an invalid file is reported at once.
         Map<String, Budget> budgets = write ? Map.of() : Budget.read(lines(file));
         Map<String, Measured> measured = run(quick);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
@@ -102,19 +103,19 @@ public final class Regress {
         return Measured.of(new Runner(options.build()).run());
     }
 
-    /** Prints the result of each benchmark. Returns whether all budgets are met. */
+    /** Prints the result of each benchmark. Returns true if all budgets are met. */
     private static boolean report(Map<String, Budget> budgets, Map<String, Measured> measured, Measured yardstick) {
-        boolean kept = true;
-        for (Map.Entry<String, Measured> one : measured.entrySet()) {
-            Budget budget = budgets.get(one.getKey());
-            Measured found = one.getValue();
+        boolean allMet = true;
+        for (Map.Entry<String, Measured> result : measured.entrySet()) {
+            Budget budget = budgets.get(result.getKey());
+            Measured found = result.getValue();
             String excess = budget == null ? "has no budget" : budget.excess(found, yardstick);
-            kept &= excess == null;
+            allMet &= excess == null;
             System.out.printf(
                     Locale.ROOT,
                     "%-4s %-56s %8.1f B/op %9.1f +- %.1f ns%s%n",
                     excess == null ? "ok" : "FAIL",
-                    one.getKey(),
+                    result.getKey(),
                     found.bytes(),
                     found.nanos(),
                     found.errorNanos(),
@@ -122,11 +123,11 @@ public final class Regress {
         }
         for (String name : budgets.keySet()) {
             if (!measured.containsKey(name)) {
-                kept = false;
+                allMet = false;
                 System.out.println("FAIL " + name + ": has a budget and was not run");
             }
         }
         System.out.printf(Locale.ROOT, "     yardstick %.1f +- %.1f ns%n", yardstick.nanos(), yardstick.errorNanos());
-        return kept;
+        return allMet;
     }
 }

@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Benchmark of fixed work that is independent of the product, to measure the current speed of the machine. It reads
- * bytes with a branch each, as parsers do, and computes a checksum. Confined to one thread.
+ * Benchmark of fixed work that measures the current speed of the machine. The work does not depend on the product: it
+ * reads bytes with one branch per byte, as parsers do, and computes a checksum. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,7 +30,7 @@ public class YardstickBenchmark {
         return bytes;
     }
 
-    /** Runs one round. */
+    /** Reads all bytes and computes the checksum once. */
     @Benchmark
     public long round() {
         long hash = 0;

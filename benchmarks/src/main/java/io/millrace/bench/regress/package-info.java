@@ -1,3 +1,3 @@
-/** Compares benchmark results with the budgets recorded for them. */
+/** The comparison of benchmark results with recorded budgets of time and allocation. */
 @org.jspecify.annotations.NullMarked
 package io.millrace.bench.regress;

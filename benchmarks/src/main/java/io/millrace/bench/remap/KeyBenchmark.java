@@ -24,8 +24,9 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Benchmark of cache keys and cache rules. Computes the key of a request's URL, with and without settings of a rule,
- * and matches the request with cache rules: none, non-matching and matching ones. Confined to one thread.
+ * Benchmark of cache keys and cache rules. It computes the cache key of a URL, with and without excluded query
+ * parameters. It also matches a request with no cache rules, with four rules that do not match, and with two of four
+ * rules that match. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -63,37 +64,37 @@ public class KeyBenchmark {
         return CacheRules.of(config.build(), ZoneOffset.UTC);
     }
 
-    /** No settings for keys. */
+    /** Computes a key without excluded parameters. */
     @Benchmark
     public CacheKey plainKey() {
         return plain.keyOf(plain.keyUrl(clean));
     }
 
-    /** Parameters are excluded, but the URL contains none of them. */
+    /** Computes a key with excluded parameters that the URL does not contain. */
     @Benchmark
     public CacheKey keyWithNothingToExclude() {
         return excluding.keyOf(excluding.keyUrl(clean));
     }
 
-    /** One parameter is excluded. */
+    /** Computes a key from which one parameter of the URL is excluded. */
     @Benchmark
     public CacheKey keyWithOneExcluded() {
         return excluding.keyOf(excluding.keyUrl(tracked));
     }
 
-    /** No cache rules. */
+    /** Matches the request with no cache rules. */
     @Benchmark
     public RuledSettings noRules() {
         return none.isEmpty() ? none.without(plain) : none.match(plain, request, null, 0);
     }
 
-    /** Four rules for other hosts. */
+    /** Matches the request with four cache rules for other hosts. */
     @Benchmark
     public RuledSettings fourRulesForOthers() {
         return others.match(plain, request, null, 0);
     }
 
-    /** Two of four rules match. */
+    /** Matches the request with four cache rules, of which two match. */
     @Benchmark
     public RuledSettings twoOfFourRules() {
         return matching.match(plain, request, null, 0);

@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Benchmark of finding the rule of a URL, and its key, in small and large tables. Each host has ten rules that differ
- * by path.
+ * Benchmark of finding the remap rule and the cache key of a URL, in small and large tables. Each host has ten rules
+ * that differ by path.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -66,13 +66,13 @@ public class RemapBenchmark {
         return "http://www" + rule / PATHS + ".example.com/section" + rule % PATHS + "/";
     }
 
-    /** Finds the rule. */
+    /** Finds the remap rule of a URL. */
     @Benchmark
     public Mapped match() {
         return (Mapped) table.match(urls[next++ & (URLS - 1)]);
     }
 
-    /** Finds the rule and computes the key. */
+    /** Finds the remap rule of a URL and computes its cache key. */
     @Benchmark
     public byte[] matchAndKey() {
         TargetUri url = urls[next++ & (URLS - 1)];

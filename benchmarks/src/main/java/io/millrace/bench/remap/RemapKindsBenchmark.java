@@ -20,9 +20,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Benchmark of finding the {@code map} rule of a URL in a table with rules of all kinds. The others are rules by
- * regular expression, by received port, and redirects. There are as many rules of each kind as {@code map} rules, up to
- * a thousand.
+ * Benchmark of finding the {@code map} rule of a URL in a table with rules of several kinds. The table also contains
+ * rules by regular expression, rules by received port, and redirects. Of each of these kinds it has as many rules as
+ * {@code map} rules, but at most a thousand.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -32,12 +32,12 @@ public class RemapKindsBenchmark {
     private static final int EXPRESSIONS_MAX = 1000;
     private static final int URLS = 1 << 10;
 
-    /** Number of rules. */
+    /** Number of {@code map} rules. */
     @Param({"10", "1000", "100000"})
     public int rules;
 
     /**
-     * Number of rules, spread over the table, from which URLs are drawn. A few rules stay in the processor's caches,
+     * Number of rules, spread over the table, that the requested URLs match. Few rules stay in the processor's caches,
      * many do not.
      */
     @Param({"10", "1000"})
@@ -92,7 +92,7 @@ public class RemapKindsBenchmark {
         return "http://www" + rule / PATHS + ".example.com/section" + rule % PATHS + "/";
     }
 
-    /** Finds the rule. */
+    /** Finds the remap rule of a URL that was received on port 80. */
     @Benchmark
     public Mapped match() {
         return (Mapped) table.match(urls[next++ & (URLS - 1)], 80);

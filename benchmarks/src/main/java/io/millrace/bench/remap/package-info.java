@@ -1,4 +1,4 @@
-/** Benchmarks of the work for a URL before the lookup: cache keys and rule matching. */
+/** Benchmarks of the work for a request before the cache lookup: rule matching and cache keys. */
 @NullMarked
 package io.millrace.bench.remap;
 

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store with numbered objects. Key, head and body bytes of object {@code n} are derived from {@code n}, so that every
- * byte read can be verified.
+ * A store with numbered objects for benchmarks. Key, head and body of object {@code n} are derived from {@code n}, so
+ * that every byte that is read can be verified.
  *
  * <p>Thread-safe.
  */
@@ -30,7 +30,10 @@ final class BenchStore implements AutoCloseable {
     private static final long REFUSED_WAIT_NANOS = 200_000;
 
     private final CacheStore<PlainHead> store;
-    /** Two copies of the same random bytes. A body is a section of them, and its number determines the start. */
+    /**
+     * The same random bytes twice. A body is a section of this array; the number of the object determines where the
+     * section starts.
+     */
     private final byte[] pattern = new byte[2 * PATTERN_BYTES];
 
     private final ByteBuf source;
@@ -58,18 +61,18 @@ final class BenchStore implements AutoCloseable {
         return (int) (((number * 0x9E37_79B9_7F4A_7C15L) >>> 40) & (PATTERN_BYTES - 1));
     }
 
-    /** Stores object {@code number}; waits whenever the disk falls behind. Blocks. */
+    /** Stores object {@code number}, and tries again while the store refuses it. Blocks. */
     void put(long number, long length) {
-        // The store refuses writes while its queue is full. A proxy would continue without storing; a benchmark tries
-        // again.
+        // The store refuses objects while its queue is full. A proxy would continue without storing the object, but a
+        // benchmark must store it.
         while (!tryPut(number, length)) {
             LockSupport.parkNanos(REFUSED_WAIT_NANOS);
         }
     }
 
     /**
-     * Stores object {@code number}. Returns whether the store accepted it. Blocks while its own bytes wait for the
-     * disk.
+     * Stores object {@code number}. Returns true if the store accepted the object. Blocks while the writer is not
+     * writable.
      */
     boolean tryPut(long number, long length) {
         ObjectWriter<PlainHead> writer = store.create(key(number));
@@ -90,8 +93,8 @@ final class BenchStore implements AutoCloseable {
     }
 
     /**
-     * Returns the complete object {@code number} from any tier, which the caller must release; null if any part is
-     * missing. Blocks.
+     * Returns object {@code number} from RAM or disk, which the caller must release. Returns null if the object or a
+     * part of it is missing. Blocks.
      */
     @Nullable
     StoredObject<PlainHead> find(long number) {
@@ -107,7 +110,7 @@ final class BenchStore implements AutoCloseable {
         return object;
     }
 
-    /** Like {@code CacheStore.open}. Blocks. */
+    /** Opens the object as {@link CacheStore#open} does, and waits for the reply. Blocks. */
     @Nullable
     StoredObject<PlainHead> open(StoreKey key) {
         CompletableFuture<@Nullable StoredObject<PlainHead>> answer = new CompletableFuture<>();
@@ -115,7 +118,7 @@ final class BenchStore implements AutoCloseable {
         return join(answer);
     }
 
-    /** Requests object {@code number} as a client request would, without waiting for it. */
+    /** Requests object {@code number} as a client request would, but does not wait for the reply. */
     void touch(long number) {
         store.open(key(number), Runnable::run, object -> {
             if (object != null) {
@@ -176,11 +179,11 @@ final class BenchStore implements AutoCloseable {
         }
     }
 
-    /** Returns the configuration of one volume in a directory. */
+    /** Returns the configuration of a store without RAM tier and with one volume in the directory. */
     static StoreConfig.Builder onDisk(Path directory, long bytes) {
         return StoreConfig.builder()
                 .ramBytes(0)
-                // Every written object must be admitted.
+                // The benchmarks require that every written object is admitted.
                 .diskAdmission(io.millrace.store.DiskAdmission.ALWAYS)
                 .volumes(java.util.List.of(new io.millrace.store.VolumeConfig(directory, bytes)));
     }

@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Benchmark of opening objects of 10 KiB in the page cache, without a RAM tier. This includes index lookup, read,
- * verification, decoding, and the round trip to an I/O thread. Lookups are sent in batches, as by an event loop with
- * many clients. Confined to one thread.
+ * Benchmark of opening objects of 10 KiB on disk, in a store without RAM tier. The files are in the page cache. The
+ * time includes the index lookup, the read, verification, decoding, and the round trip to an I/O thread. Lookups are
+ * sent in batches, as by an event loop with many clients. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -63,7 +63,7 @@ public class DiskHitBenchmark {
         Machine.delete(directory);
     }
 
-    /** Opens objects, in batches. */
+    /** Opens a batch of objects and waits for all replies. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void open() throws InterruptedException {

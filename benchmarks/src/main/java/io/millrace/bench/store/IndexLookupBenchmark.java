@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class IndexLookupBenchmark {
-    /** Number of entries; the claim in docs/performance.md is for ten million. */
+    /** Number of entries. The result in docs/performance.md is for ten million. */
     @Param("100000")
     public int entries;
 

@@ -10,11 +10,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Reads values of the operating system about this process and a directory, and prints results. Stateless. */
+/**
+ * Helper methods of the workloads. They read values of the operating system about this process and a directory, and
+ * print results. Stateless.
+ */
 final class Machine {
     private Machine() {}
 
-    /** Returns the kibibytes in a line of /proc/self/status; -1 if there is none. */
+    /** Returns a value of /proc/self/status in KiB. Returns -1 if the file has no line with this name. */
     static long statusKib(String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith(name + ":")) {
@@ -34,7 +37,7 @@ final class Machine {
                 / 1e9;
     }
 
-    /** Returns the number of open descriptors of this process. */
+    /** Returns the number of open file descriptors of this process. */
     static long descriptors() throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             return open.count();
@@ -71,8 +74,8 @@ final class Machine {
     }
 
     /**
-     * Returns the throughput in bytes per second of {@code dd bs=1M conv=fdatasync}, writing a file of this many MiB in
-     * the directory.
+     * Measures the write throughput of {@code dd bs=1M conv=fdatasync} in bytes per second. It writes a file of this
+     * many MiB in the directory.
      */
     static double ddBytesPerSecond(Path directory, long mebibytes) throws IOException, InterruptedException {
         Path file = directory.resolve("dd");

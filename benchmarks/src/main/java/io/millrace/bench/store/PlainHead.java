@@ -4,14 +4,15 @@ import io.millrace.store.HeadCodec;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A head with a single number, as small as possible, so that a benchmark measures the store.
+ * The head of an object in benchmarks: a single number. It is as small as possible, so that a benchmark measures the
+ * store and not the head.
  *
  * <p>Immutable.
  *
  * @param number content of the head
  */
 public record PlainHead(long number) {
-    /** Expiry time of all objects: late enough that none expires during a run. */
+    /** Expiry time of all objects, far in the future, so that no object expires during a run. */
     private static final long EXPIRES_AT_SECONDS = 4_000_000_000L;
 
     /** Encodes heads as eight bytes. Thread-safe: stateless. */

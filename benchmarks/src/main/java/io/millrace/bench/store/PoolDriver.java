@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Benchmark of allocating bodies for a RAM tier that fills, and then evicts at random. Measures the CPU time of the
- * allocating thread, in steps of 25,000 bodies.
+ * Benchmark of the allocation of body buffers. It allocates buffers until a limit is reached, and then frees random
+ * buffers before each allocation, as a full RAM tier does. It reports the CPU time of the allocating thread for each
+ * step of 25,000 bodies.
  *
  * <pre>
  *   java -XX:MaxDirectMemorySize=8g -cp benchmarks.jar io.millrace.bench.store.PoolDriver [MEBIBYTES [LENGTH]]
@@ -38,7 +39,7 @@ public final class PoolDriver {
     private final List<ByteBuf> bodies = new ArrayList<>();
     private long bytes;
     private long spentNanos;
-    private long mostNanos;
+    private long nanosMax;
 
     private PoolDriver(long bytesMax, int length) {
         this.pool = new BodyPool(null, bytesMax);
@@ -47,7 +48,7 @@ public final class PoolDriver {
         this.length = length;
     }
 
-    /** Fills a pool, and then allocates and evicts. */
+    /** Runs the benchmark; see the class for the arguments. */
     public static void main(String[] args) {
         long mebibytes = args.length == 0 ? 2_000 : Long.parseLong(args[0]);
         new PoolDriver(mebibytes << 20, args.length < 2 ? 0 : Integer.parseInt(args[1])).run();
@@ -56,21 +57,21 @@ public final class PoolDriver {
     private void run() {
         for (int step = 0; step < STEPS; step++) {
             spentNanos = 0;
-            mostNanos = 0;
+            nanosMax = 0;
             for (int i = 0; i < STEP; i++) {
-                add(length == 0 ? drawn() : length);
+                add(length == 0 ? randomLength() : length);
             }
             System.out.printf(
                     "%,d bodies, %,d MiB, in regions %,d MiB: %,d ns each, at most %,d us%n",
-                    bodies.size(), bytes >> 20, pool.chunkBytes() >> 20, spentNanos / STEP, mostNanos / 1000);
+                    bodies.size(), bytes >> 20, pool.chunkBytes() >> 20, spentNanos / STEP, nanosMax / 1000);
         }
         bodies.forEach(ByteBuf::release);
         pool.close();
     }
 
-    private int drawn() {
-        double drawn = Math.exp(LOG_MEDIAN + LOG_DEVIATION * random.nextGaussian());
-        return (int) Math.max(LENGTH_MIN, Math.min(LENGTH_MAX, drawn));
+    private int randomLength() {
+        double randomLength = Math.exp(LOG_MEDIAN + LOG_DEVIATION * random.nextGaussian());
+        return (int) Math.max(LENGTH_MIN, Math.min(LENGTH_MAX, randomLength));
     }
 
     private void add(int wanted) {
@@ -81,7 +82,7 @@ public final class PoolDriver {
         ByteBuf body = allocator.directBuffer(wanted);
         long nanos = threads.getCurrentThreadCpuTime() - from;
         spentNanos += nanos;
-        mostNanos = Math.max(mostNanos, nanos);
+        nanosMax = Math.max(nanosMax, nanos);
         bodies.add(body);
         bytes += wanted;
     }

@@ -20,8 +20,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Benchmark of {@code CacheStore.get} of an object in RAM, and its release, with bodies of about 500 bytes. The keys
- * are computed beforehand. Requires a heap of 3 GiB and as much direct memory. Confined to one thread.
+ * Benchmark of {@code CacheStore.get} for objects in RAM with bodies of about 500 bytes. The time includes the release
+ * of the object. The keys are computed beforehand. Requires a heap of 3 GiB, and as much direct memory. Confined to one
+ * thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,7 +31,7 @@ public class RamHitBenchmark {
     private static final int REQUESTS = 1 << 22;
     private static final double SKEW = 0.99;
 
-    /** Number of objects; the claim in docs/performance.md is for a million. */
+    /** Number of objects. The result in docs/performance.md is for a million. */
     @Param("50000")
     public int objects;
 
@@ -63,7 +64,7 @@ public class RamHitBenchmark {
         for (int i = 0; i < REQUESTS; i++) {
             int at = Arrays.binarySearch(cumulative, random.nextDouble() * sum);
             int rank = Math.min(objects - 1, at < 0 ? -at - 1 : at);
-            // Spreads the ranks, so that neighbours in rank are not neighbours in memory.
+            // Maps ranks to objects so that objects of adjacent ranks are not adjacent in memory.
             requests[i] = keys[(int) (rank * 0x9E37_79B1L % objects)];
         }
     }
@@ -74,7 +75,7 @@ public class RamHitBenchmark {
         bench.close();
     }
 
-    /** Runs one hit. */
+    /** Looks up one object and releases it. */
     @Benchmark
     public long hit() {
         @Nullable StoredObject<PlainHead> object = bench.store().get(requests[next++ & (REQUESTS - 1)]);

@@ -13,16 +13,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Benchmark of writes into a full store. There each new segment requires the reclaim of an old one. Objects with hits
- * are carried forward. The throughput is compared with the same writes into an empty store, first with few carried
- * objects. Then half of the stored objects are requested repeatedly, and so carried. Also measures the duration of
- * reads in the meantime.
+ * Benchmark of writes into a full store. There, each new segment requires the reclaim of an old one. The reclaim copies
+ * objects with hits into the new segment ("carries them forward"). The throughput is compared with the same writes into
+ * an empty store. In the phase "full" few objects are carried. In the phase "carrying" half of the stored objects are
+ * requested repeatedly and therefore carried. The benchmark also measures the duration of concurrent reads.
  */
 final class ReclaimWorkload {
     private static final long LENGTH = 32 * 1024;
-    private static final double SHARE_LEAST = 0.8;
-    private static final int ASKED_PER_WRITTEN = 4;
-    /** Interval of reads: the rate of a client, too low to load the store. */
+    private static final double THROUGHPUT_SHARE_MIN = 0.8;
+    private static final int REQUESTS_PER_WRITE = 4;
+    /** Interval between reads; the rate is too low to slow down the writes. */
     private static final long READ_INTERVAL_NANOS = 500_000;
 
     private ReclaimWorkload() {}
@@ -39,33 +39,34 @@ final class ReclaimWorkload {
             long next = filled + count / 2;
             double full = writeWhileReading("full", bench, next, 2 * count, number -> {});
             next += 2 * count;
-            LongConsumer askAgain = askAgain(bench, next, count / 2);
-            writeWhileReading("settling", bench, next, 2 * count, askAgain);
+            LongConsumer requestHot = requestHot(bench, next, count / 2);
+            writeWhileReading("settling", bench, next, 2 * count, requestHot);
             next += 2 * count;
             Ring before = ring(bench);
-            double carrying = writeWhileReading("carrying", bench, next, 2 * count, askAgain);
+            double carrying = writeWhileReading("carrying", bench, next, 2 * count, requestHot);
             Ring after = ring(bench);
             double written = after.bytesWritten() - before.bytesWritten();
             double carried = (after.bytesCarried() - before.bytesCarried()) / written;
-            // Each byte written to disk costs the same, whether a client sent it or it was carried forward.
+            // Throughput of all bytes written to disk: new bytes and bytes that were carried forward.
             double all = carrying / (1 - carried);
             Machine.say("%s", bench.store().statistics().volumes().get(0));
             Machine.say(
                     "empty %.0f MB/s, full %.0f MB/s, share %.2f; carrying %.2f of the bytes %.0f MB/s of new ones, %.0f MB/s in all, share %.2f",
                     empty / 1e6, full / 1e6, full / empty, carried, carrying / 1e6, all / 1e6, all / empty);
-            return full / empty >= SHARE_LEAST && all / empty >= SHARE_LEAST;
+            return full / empty >= THROUGHPUT_SHARE_MIN && all / empty >= THROUGHPUT_SHARE_MIN;
         } finally {
             Machine.delete(directory);
         }
     }
 
     /**
-     * Requests the newest half of the objects repeatedly, so that half of each reclaimed segment is carried forward.
+     * Returns a callback for each written object. It requests random objects among the {@code hot} objects before
+     * {@code newest}, so that half of each reclaimed segment is carried forward.
      */
-    private static LongConsumer askAgain(BenchStore bench, long newest, long hot) {
+    private static LongConsumer requestHot(BenchStore bench, long newest, long hot) {
         SplittableRandom random = new SplittableRandom(4);
         return number -> {
-            for (int i = 0; i < ASKED_PER_WRITTEN; i++) {
+            for (int i = 0; i < REQUESTS_PER_WRITE; i++) {
                 bench.touch(newest - 1 - random.nextLong(hot));
             }
         };
@@ -79,8 +80,8 @@ final class ReclaimWorkload {
             throws IOException, InterruptedException {
         AtomicLong newest = new AtomicLong(from);
         AtomicBoolean stop = new AtomicBoolean();
-        long[][] waits = new long[1][];
-        Thread reader = new Thread(() -> waits[0] = read(bench, newest, count, stop), "reader");
+        long[][] durations = new long[1][];
+        Thread reader = new Thread(() -> durations[0] = read(bench, newest, count, stop), "reader");
         reader.start();
         long start = System.nanoTime();
         for (long number = from; number < from + count; number++) {
@@ -92,7 +93,7 @@ final class ReclaimWorkload {
         double bytesPerSecond = count * LENGTH * 1e9 / (System.nanoTime() - start);
         stop.set(true);
         reader.join();
-        report(phase, waits[0]);
+        report(phase, durations[0]);
         return bytesPerSecond;
     }
 
@@ -103,12 +104,15 @@ final class ReclaimWorkload {
         bench.store().sync();
     }
 
-    /** Reads objects in the newest half, mostly the same tenth of it, so that some objects are carried forward. */
+    /**
+     * Reads random objects among the newest half, and verifies them. Nine of ten reads select from the same tenth of
+     * these objects, so that some objects are carried forward. Returns the duration of each read in nanoseconds.
+     */
     private static long[] read(BenchStore bench, AtomicLong newest, long count, AtomicBoolean stop) {
         SplittableRandom random = new SplittableRandom(3);
-        long[] waits = new long[1 << 20];
+        long[] durations = new long[1 << 20];
         int size = 0;
-        while (!stop.get() && size < waits.length) {
+        while (!stop.get() && size < durations.length) {
             long back = random.nextInt(10) < 9 ? random.nextLong(count / 20) * 10 : random.nextLong(count / 2);
             long number = Math.max(0, newest.get() - 1 - back);
             long start = System.nanoTime();
@@ -116,26 +120,26 @@ final class ReclaimWorkload {
             if (object != null) {
                 bench.verify(object, number);
                 object.release();
-                waits[size++] = System.nanoTime() - start;
+                durations[size++] = System.nanoTime() - start;
             }
             LockSupport.parkNanos(READ_INTERVAL_NANOS);
         }
-        return Arrays.copyOf(waits, size);
+        return Arrays.copyOf(durations, size);
     }
 
-    private static void report(String phase, long[] waits) {
-        Arrays.sort(waits);
-        if (waits.length == 0) {
+    private static void report(String phase, long[] durations) {
+        Arrays.sort(durations);
+        if (durations.length == 0) {
             Machine.say("%s: no read found anything", phase);
             return;
         }
         Machine.say(
                 "%s: reads %d: p50 %.2f ms, p99 %.2f, p99.9 %.2f, max %.2f",
                 phase,
-                waits.length,
-                waits[waits.length / 2] / 1e6,
-                waits[(int) (waits.length * 99L / 100)] / 1e6,
-                waits[(int) (waits.length * 999L / 1000)] / 1e6,
-                waits[waits.length - 1] / 1e6);
+                durations.length,
+                durations[durations.length / 2] / 1e6,
+                durations[(int) (durations.length * 99L / 100)] / 1e6,
+                durations[(int) (durations.length * 999L / 1000)] / 1e6,
+                durations[durations.length - 1] / 1e6);
     }
 }

@@ -10,8 +10,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Benchmark of opening a store with many small objects. Measures the time until the first hit after a clean stop, after
- * kill -9, and after the loss of the index, as in a reboot. Also measures requests in the meantime.
+ * Benchmark of opening a store with many small objects. It measures the time until the first hit after kill -9 and
+ * after a clean stop. It also deletes the index, as if the machine had lost power, and measures the time of the rebuild
+ * and the requests during the rebuild.
  */
 final class ReopenWorkload {
     private static final long BODY_BYTES = 100;
@@ -27,7 +28,9 @@ final class ReopenWorkload {
         return BenchStore.onDisk(directory, objects * RECORD_BYTES + (1L << 28));
     }
 
-    /** Stores the objects, prints a message, and waits to be killed. Run in a process of its own. */
+    /**
+     * Stores the objects, prints {@code ready}, and waits until the process is killed. Runs in a process of its own.
+     */
     static boolean fill(Path directory, long objects) throws IOException, InterruptedException {
         BenchStore bench = new BenchStore(config(directory, objects));
         long start = System.nanoTime();

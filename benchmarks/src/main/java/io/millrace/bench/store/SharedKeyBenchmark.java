@@ -24,9 +24,9 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Benchmark of two event loops that hit the same key, compared with a separate key for each. A hit is a lookup, a copy
- * of 500 bytes and a release. The parameter {@code tokens} sets the other work of each loop between two hits. Two
- * threads.
+ * Benchmark of two threads that request the same key, compared with a separate key for each thread. A hit is a lookup,
+ * a copy of 500 bytes, and a release if the object is retained. The parameter {@code tokens} sets the other work of
+ * each thread between two hits.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,11 +39,16 @@ public class SharedKeyBenchmark {
     @Param({"one", "own"})
     public String keys = "one";
 
-    /** The kind of access: the object is retained during the copy, or only read. */
+    /**
+     * The kind of access: {@code held} retains the object during the copy; {@code read} reads it in a read section
+     * without a reference.
+     */
     @Param({"held", "read"})
     public String way = "read";
 
-    /** Work between two hits, in JMH's tokens; 0 for none, 2000 for about that of a hit with its system calls. */
+    /**
+     * Work between two hits in JMH's tokens: 0 for none; 2000 for about the time of a real hit with its system calls.
+     */
     @Param({"0", "2000"})
     public int tokens;
 
@@ -63,7 +68,7 @@ public class SharedKeyBenchmark {
         @SuppressWarnings("NullAway.Init") // by the setup
         private ResidentReader<PlainHead> reader;
 
-        /** Chooses the key. */
+        /** Chooses the key and opens the reader. */
         @Setup(Level.Trial)
         public void choose(SharedKeyBenchmark shared) {
             int number = shared.threads.getAndIncrement();

@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A soak test with requests of skewed popularity, updates and removals. The objects have four times as many bytes as
- * RAM and disk hold. The test detects growth of memory, disk use and descriptors. Every tenth hit is compared byte for
- * byte.
+ * A soak test with requests of skewed popularity, updates and removals. The objects together are four times as large as
+ * RAM tier and volume. The test fails if memory, disk use or the number of file descriptors grows. About one hit in ten
+ * is verified byte for byte.
  */
 final class SoakWorkload {
     private static final long RAM_BYTES = 64L << 20;
@@ -46,15 +46,15 @@ final class SoakWorkload {
             BenchStore bench = new BenchStore(StoreConfig.builder()
                     .ramBytes(RAM_BYTES)
                     .volumes(List.of(new VolumeConfig(directory, DISK_BYTES))));
-            boolean good;
+            boolean passed;
             try (bench) {
-                good = new SoakWorkload(bench).soak(directory, requests);
+                passed = new SoakWorkload(bench).soak(directory, requests);
             }
             long left = bench.buffersInUse();
             CheckReport check = StoreCheck.check(directory);
             String verdict = check.isSound() ? "the volume is sound" : check.toString();
             Machine.say("after closing: buffers in use %d, %s", left, verdict);
-            return good && left == 0 && check.isSound();
+            return passed && left == 0 && check.isSound();
         } finally {
             Machine.delete(directory);
         }
@@ -85,13 +85,13 @@ final class SoakWorkload {
         }
         bench.store().sync();
         int early = REPORTS / 4 - 1;
-        boolean good = expect("growth of RssAnon, KiB", anonymous[REPORTS - 1] - anonymous[early], GROWTH_KIB_MAX);
-        good &= expect("growth of descriptors", descriptors[REPORTS - 1] - descriptors[early], 2);
-        good &= expect("MiB of files", Machine.bytesBelow(directory) >> 20, (DISK_BYTES >> 20) + 64);
-        good &= expect("RAM bytes", bench.store().statistics().ram().bytes(), RAM_BYTES);
-        good &= expect(
+        boolean passed = expect("growth of RssAnon, KiB", anonymous[REPORTS - 1] - anonymous[early], GROWTH_KIB_MAX);
+        passed &= expect("growth of descriptors", descriptors[REPORTS - 1] - descriptors[early], 2);
+        passed &= expect("MiB of files", Machine.bytesBelow(directory) >> 20, (DISK_BYTES >> 20) + 64);
+        passed &= expect("RAM bytes", bench.store().statistics().ram().bytes(), RAM_BYTES);
+        passed &= expect(
                 "segments pinned", bench.store().statistics().volumes().get(0).pinnedSegments(), 0);
-        return good;
+        return passed;
     }
 
     private static boolean expect(String what, long actual, long most) {
@@ -127,16 +127,16 @@ final class SoakWorkload {
             // Popularity falls steeply with the rank, so that a few keys get most requests.
             double unit = random.nextDouble();
             long number = (long) (objects * unit * unit * unit);
-            int chance = random.nextInt(1000);
-            if (chance < 3) {
+            int action = random.nextInt(1000);
+            if (action < 3) {
                 remove(number);
             } else {
-                request(number, chance);
+                request(number, action);
             }
         }
     }
 
-    private void request(long number, int chance) {
+    private void request(long number, int action) {
         StoredObject<PlainHead> object = bench.find(number);
         if (object == null) {
             fills.incrementAndGet();
@@ -145,9 +145,9 @@ final class SoakWorkload {
         }
         try {
             hits.incrementAndGet();
-            if (chance < 100) {
+            if (action < 100) {
                 bench.verify(object, number);
-            } else if (chance < 105) {
+            } else if (action < 105) {
                 bench.store().update(object, new PlainHead(number));
             }
         } finally {
@@ -161,7 +161,7 @@ final class SoakWorkload {
         BenchStore.join(done);
     }
 
-    /** Returns the length of an object: mostly some kilobytes, for one in a thousand some megabytes. */
+    /** Returns the length of an object in bytes: 200 to 12,200, and for one object in a thousand 1 to 5 MiB. */
     private static long length(long number) {
         long mixed = (number * 0xD6E8_FEB8_6659_FD93L) >>> 32;
         if (mixed % 1000 == 0) {

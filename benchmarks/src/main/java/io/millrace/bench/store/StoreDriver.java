@@ -13,8 +13,8 @@ import java.util.Arrays;
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver soak    DIRECTORY [REQUESTS]
  * </pre>
  *
- * <p>The directory is created if missing; the files of the workload are deleted at the end. Exit code 1 if a
- * requirement was not met.
+ * <p>The directory is created if missing; the files of the workload are deleted at the end. The exit code is 1 if a
+ * required result was not reached, and 2 for missing arguments.
  */
 public final class StoreDriver {
     private StoreDriver() {}
@@ -27,7 +27,7 @@ public final class StoreDriver {
         }
         Path directory = Path.of(args[1]);
         String[] more = Arrays.copyOfRange(args, 2, args.length);
-        boolean good =
+        boolean passed =
                 switch (args[0]) {
                     case "write" ->
                         WriteWorkload.run(
@@ -38,7 +38,7 @@ public final class StoreDriver {
                     case "fill" -> ReopenWorkload.fill(directory, number(more, 10_000_000));
                     default -> throw new IllegalArgumentException("unknown workload " + args[0]);
                 };
-        System.exit(good ? 0 : 1);
+        System.exit(passed ? 0 : 1);
     }
 
     private static long[] lengths(String only) {

@@ -7,22 +7,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Benchmark of write throughput by object length, final sync included. Compares it with dd on the same disk in the same
- * run.
+ * Benchmark of write throughput for several object lengths. The time includes the final sync. The result is compared
+ * with {@code dd} on the same disk in the same run.
  */
 final class WriteWorkload {
     static final long[] LENGTHS = {4 * 1024, 32 * 1024, 256 * 1024, 8 << 20};
     private static final int ROUNDS = 3;
     private static final int PRODUCERS = Runtime.getRuntime().availableProcessors();
     private static final long WARM_UP_OBJECTS = 50_000;
-    /** Required throughput for every object length, as a fraction of that of dd. */
+    /** Required throughput for every object length, as a fraction of the throughput of dd. */
     private static final double DD_SHARE_MIN = 0.7;
 
     private WriteWorkload() {}
 
     static boolean run(Path directory, long gibibytes, long[] lengths) throws IOException, InterruptedException {
         Files.createDirectories(directory);
-        boolean good = true;
+        boolean passed = true;
         Machine.say("%-10s %8s %8s %8s %10s", "length", "MB/s", "dd MB/s", "share", "CPU us/obj");
         for (long length : lengths) {
             double best = 0;
@@ -39,16 +39,16 @@ final class WriteWorkload {
                         (Machine.cpuSeconds() - cpuBefore) * 1e6 * length / (gibibytes << 30));
                 best = Math.max(best, store / dd);
             }
-            good &= best >= DD_SHARE_MIN;
+            passed &= best >= DD_SHARE_MIN;
         }
-        return good;
+        return passed;
     }
 
     private static double write(Path directory, long bytes, long length) throws IOException, InterruptedException {
         Machine.delete(directory);
         try (BenchStore bench = new BenchStore(BenchStore.onDisk(directory, bytes + bytes / 4 + (64 << 20)))) {
             long count = (bytes + length - 1) / length;
-            // Warm-up: the JIT compiles the write path, as in a proxy that has run for a minute.
+            // Warm-up, so that the JIT compiler has compiled the write path before the measurement.
             put(bench, count, Math.min(count / 8, WARM_UP_OBJECTS), length);
             bench.store().sync();
             long start = System.nanoTime();

@@ -1,6 +1,6 @@
 /**
- * Benchmarks of the store. These are JMH benchmarks of its parts, and {@link io.millrace.bench.store.StoreDriver} for
- * workloads that need minutes, gigabytes and other processes.
+ * Benchmarks of the store. JMH benchmarks measure its parts. {@link io.millrace.bench.store.StoreDriver} runs workloads
+ * that take minutes, need gigabytes, or start other processes.
  */
 @NullMarked
 package io.millrace.bench.store;

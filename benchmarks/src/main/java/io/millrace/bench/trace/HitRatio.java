@@ -1,11 +1,11 @@
 package io.millrace.bench.trace;
 
 /**
- * The hit ratios of a replay.
+ * The hit ratios of the replay of a trace.
  *
  * @param objects percentage of requests that were hits
  * @param bytes percentage of requested bytes that were hits
- * @param writeAmplification bytes written to disk per stored byte; 0 without a disk
+ * @param writeAmplification bytes written to disk per byte of new records; 0 without a disk
  */
 public record HitRatio(double objects, double bytes, double writeAmplification) {
     /** Counts requests and hits. Confined to one thread. */

@@ -7,7 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Standard cache policies for comparison. An object counts its size only; an object larger than the cache is not kept.
+ * A standard cache policy, used for comparison. An object counts with its size, without overhead. An object that is
+ * larger than the cache is not kept.
  */
 enum ReferencePolicy {
     LRU {
@@ -22,7 +23,7 @@ enum ReferencePolicy {
             return linked(trace, bytes, false);
         }
     },
-    /** The Caffeine library, with a weigher. */
+    /** Caffeine with the size of an object as its weight. */
     CAFFEINE {
         @Override
         HitRatio replay(Trace trace, long bytes) {

@@ -21,14 +21,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays a trace through a real store, one request after the other. A missing object is stored. After each request the
- * replay waits for the store ({@code sync}), so that background work does not lag behind. On a file system in memory
- * that costs little.
+ * A replay of a trace through a real store, one request after the other. An object that is not found is stored. After
+ * each request the replay waits for the store ({@code sync}), so that background work is finished before the next
+ * request. On a file system in memory this takes little time.
  *
- * <p>The cache size counts the bytes of the objects themselves, as in the reference policies. The store's overhead per
- * object is added on top, as much as an average object of the trace has. In RAM the overhead is bookkeeping; on disk it
- * is the record's header, checksums, padding and the line in the summary. A volume has {@value #SEGMENTS} segments, one
- * of which is always being filled; this loss is not compensated.
+ * <p>The cache size is the size of the objects without overhead, as for the reference policies. Therefore the store
+ * gets additional space for the average overhead per object of the trace. In RAM the overhead is bookkeeping; on disk
+ * it is the header of the record, checksums, padding and an entry in the summary. A volume has about {@value #SEGMENTS}
+ * segments, one of which is always being filled; this loss is not compensated.
  *
  * <p>An object of which only some blocks remain is a miss, and is stored again.
  *
@@ -60,7 +60,7 @@ final class StoreReplay {
     }
 
     /**
-     * Replays a trace with this many bytes of RAM and disk; 0 omits a tier.
+     * Replays a trace with this many bytes of RAM and disk. 0 omits the tier.
      *
      * @param directory an empty directory
      */
@@ -84,7 +84,8 @@ final class StoreReplay {
     private static void disk(StoreConfig.Builder config, Trace trace, long diskBytes, Path directory) {
         long bytes = scaled(diskBytes, trace, StoreReplay::recordBytes);
         long mean = Math.max(1, scaled(trace.footprint(), trace, StoreReplay::recordBytes) / trace.objects());
-        // A segment holds whole records of mean length, so that the unused ends of segments stay small in small caches.
+        // The segment size is a multiple of the mean record length, so that little space is unused at the end of a
+        // segment.
         long records = Math.max(4, Math.round((double) bytes / SEGMENTS / mean));
         long wanted = Math.max(4L * BLOCK_BYTES_MIN, records * mean + 2 * UNIT_BYTES);
         long segment = Math.min(1 << 30, (wanted + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
@@ -158,7 +159,7 @@ final class StoreReplay {
         return whole;
     }
 
-    /** Reads the part of a body that is not in RAM, like the sender of a response. */
+    /** Reads the body, unless it is in RAM, as the sender of a response would do. */
     private static void read(StoredObject<PlainHead> object) {
         long at = object.residentBody() == null ? 0 : object.length();
         while (at < object.length()) {

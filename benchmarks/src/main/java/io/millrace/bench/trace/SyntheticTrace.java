@@ -4,46 +4,55 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Random;
 
-/** Generated traces; the same seed gives the same trace. */
+/**
+ * A kind of generated trace. The same seed gives the same trace. "Zipf 0.9" is the distribution of the requests over
+ * the objects, with the exponent 0.9.
+ */
 enum SyntheticTrace {
-    /** Zipf 0.9 over 20,000 objects; every 20,000 requests a scan of 2,000 objects that are requested once. */
+    /**
+     * Zipf 0.9 over 20,000 objects. Every 20,000 requests begin with a scan of 2,000 objects that are requested once
+     * only.
+     */
     SCANS {
         @Override
         Trace make(long seed) {
-            Maker maker = new Maker(seed);
+            TraceGenerator generator = new TraceGenerator(seed);
             for (int n = 0; n < REQUESTS; n++) {
                 if (n % 20_000 < 2_000) {
-                    maker.add("scan" + n, Trace.UNIT_BYTES);
+                    generator.add("scan" + n, Trace.UNIT_BYTES);
                 } else {
-                    maker.add("object" + maker.rank(), Trace.UNIT_BYTES);
+                    generator.add("object" + generator.rank(), Trace.UNIT_BYTES);
                 }
             }
-            return maker.trace(this);
+            return generator.trace(this);
         }
     },
-    /** Zipf 0.9 over 20,000 objects; every 50 requests the most popular object becomes the least popular. */
+    /**
+     * Zipf 0.9 over 20,000 objects. After every 50 requests, the most popular object is replaced by a new object, which
+     * is the least popular.
+     */
     SHIFTING {
         @Override
         Trace make(long seed) {
-            Maker maker = new Maker(seed);
+            TraceGenerator generator = new TraceGenerator(seed);
             for (int n = 0; n < REQUESTS; n++) {
-                maker.add("object" + (maker.rank() + n / 50), Trace.UNIT_BYTES);
+                generator.add("object" + (generator.rank() + n / 50), Trace.UNIT_BYTES);
             }
-            return maker.trace(this);
+            return generator.trace(this);
         }
     },
     /** Zipf 0.9 over 20,000 objects of 1 to 100 KB, most of them small. */
     SIZES {
         @Override
         Trace make(long seed) {
-            Maker maker = new Maker(seed);
+            TraceGenerator generator = new TraceGenerator(seed);
             int[] sizes = new int[OBJECTS];
-            Arrays.setAll(sizes, object -> (int) (1000 * Math.pow(100, maker.random.nextDouble())));
+            Arrays.setAll(sizes, object -> (int) (1000 * Math.pow(100, generator.random.nextDouble())));
             for (int n = 0; n < REQUESTS; n++) {
-                int object = maker.rank();
-                maker.add("object" + object, sizes[object]);
+                int object = generator.rank();
+                generator.add("object" + object, sizes[object]);
             }
-            return maker.trace(this);
+            return generator.trace(this);
         }
     };
 
@@ -54,24 +63,24 @@ enum SyntheticTrace {
     /** Returns a trace of {@value #REQUESTS} requests. */
     abstract Trace make(long seed);
 
-    private static final class Maker {
+    private static final class TraceGenerator {
         private final Random random;
-        private final double[] upTo = new double[OBJECTS];
+        private final double[] cumulative = new double[OBJECTS];
         private final Trace.Builder builder = new Trace.Builder();
         private final long seed;
 
-        Maker(long seed) {
+        TraceGenerator(long seed) {
             this.seed = seed;
             random = new Random(seed);
             double sum = 0;
             for (int rank = 0; rank < OBJECTS; rank++) {
                 sum += Math.pow(rank + 1, -EXPONENT);
-                upTo[rank] = sum;
+                cumulative[rank] = sum;
             }
         }
 
         int rank() {
-            int found = Arrays.binarySearch(upTo, random.nextDouble() * upTo[OBJECTS - 1]);
+            int found = Arrays.binarySearch(cumulative, random.nextDouble() * cumulative[OBJECTS - 1]);
             return Math.min(OBJECTS - 1, found < 0 ? -found - 1 : found);
         }
 

@@ -16,10 +16,10 @@ import java.util.zip.GZIPInputStream;
  * A sequence of requests for objects of known sizes, in memory. Objects are numbered from 0 in the order of their first
  * request.
  *
- * <p>Immutable, provided that nobody writes to its arrays.
+ * <p>Immutable.
  */
 public final class Trace {
-    /** Size of every object in a trace without sizes. */
+    /** Size in bytes of every object in a trace that does not contain sizes. */
     public static final int UNIT_BYTES = 4096;
 
     private final String name;
@@ -34,14 +34,14 @@ public final class Trace {
         this.footprint = Arrays.stream(sizes).asLongStream().sum();
     }
 
-    /** Collects requests. */
+    /** Collects requests. Confined to one thread. */
     public static final class Builder {
         private final Map<String, Integer> numbers = new HashMap<>();
         private int[] requests = new int[1024];
         private int[] sizes = new int[1024];
         private int count;
 
-        /** Adds a request; an object keeps the size of its first request. */
+        /** Adds a request for the object with this id. An object keeps the size in bytes of its first request. */
         public void add(String id, int size) {
             Integer known = numbers.get(id);
             int number = known == null ? numbers.size() : known;
@@ -55,7 +55,7 @@ public final class Trace {
         }
 
         /**
-         * Returns the trace. If every object has the size 1, the sizes are unknown, and each object counts
+         * Returns the trace. If every object has the size 1, the trace has no sizes, and each object gets the size
          * {@link Trace#UNIT_BYTES}.
          */
         public Trace build(String name) {
@@ -68,8 +68,8 @@ public final class Trace {
     }
 
     /**
-     * Reads lines of {@code time,id,size}, decompressed if the name ends in {@code .gz}. Lines that start with # are
-     * skipped.
+     * Reads a file with lines of {@code time,id,size}. The file is decompressed if its name ends in {@code .gz}. Blank
+     * lines, and lines that start with #, are skipped.
      *
      * @throws IOException also for a line in another form; the message contains its number
      */
@@ -105,22 +105,22 @@ public final class Trace {
         }
     }
 
-    /** Name of the trace. */
+    /** Returns the name of the trace. */
     public String name() {
         return name;
     }
 
-    /** Number of requests. */
+    /** Returns the number of requests. */
     public int length() {
         return requests.length;
     }
 
-    /** Number of objects. */
+    /** Returns the number of different objects. */
     public int objects() {
         return sizes.length;
     }
 
-    /** Returns the object of the {@code n}th request. */
+    /** Returns the number of the object in request {@code n}, counted from 0. */
     public int request(int n) {
         return requests[n];
     }
@@ -130,7 +130,7 @@ public final class Trace {
         return sizes[object];
     }
 
-    /** Total size of all objects in bytes. */
+    /** Returns the total size of all objects in bytes. */
     public long footprint() {
         return footprint;
     }

@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Replays traces through the RAM tier, the disk tier, and both together, and prints the hit ratios. Cache sizes are
- * fractions of the trace's footprint. The ratios of LRU, FIFO and plain Caffeine are printed for comparison.
+ * Replays traces through the RAM tier, the disk tier, and both together, and prints the hit ratios. Cache sizes
+ * ({@code --sizes}) are percentages of the total size of the objects in the trace. The hit ratios of LRU, FIFO and
+ * plain Caffeine are printed for comparison.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.trace.TraceRunner [FILE…] [--synthetic scans|shifting|sizes] [--seed 1]
@@ -21,8 +22,9 @@ import java.util.Locale;
  * </pre>
  *
  * A file has lines of {@code time,id,size}; {@code .gz} files are decompressed. If all sizes are 1, each object counts
- * {@value Trace#UNIT_BYTES} bytes. Both tiers together share the size 1:9. {@link StoreReplay} defines which bytes
- * count. Instead of files, or after them, traces of {@link SyntheticTrace} are generated from the seed.
+ * {@value Trace#UNIT_BYTES} bytes. If both tiers are used together, RAM gets a tenth of the size and the disk nine
+ * tenths. {@link StoreReplay} describes how the overhead of the store is counted. {@code --synthetic} adds a generated
+ * trace of {@link SyntheticTrace}.
  */
 public final class TraceRunner {
     private static final String USAGE = "usage: TraceRunner [FILE...] [--synthetic scans|shifting|sizes] [--seed 1]"
@@ -58,7 +60,7 @@ public final class TraceRunner {
         }
     }
 
-    /** Returns a directory in memory if there is one, else the temporary directory. */
+    /** Returns a directory on a file system in memory if there is one, otherwise the temporary directory. */
     private static Path inMemory() {
         Path shared = Path.of("/dev/shm");
         return Files.isWritable(shared) ? shared : Path.of(System.getProperty("java.io.tmpdir"));
@@ -149,7 +151,7 @@ public final class TraceRunner {
                 .toString();
     }
 
-    /** Replays in a new directory, which is deleted afterwards. */
+    /** Replays the trace in a new directory, which is deleted afterwards. */
     private HitRatio replay(Trace trace, long ramBytes, long diskBytes) throws IOException {
         return replay(trace, ramBytes, diskBytes, admission, directory);
     }

@@ -1,4 +1,4 @@
-/** Replays request traces through the store's tiers and through reference policies, and reports the hit ratios. */
+/** The replay of request traces, to compare hit ratios of the store and of reference policies. */
 @NullMarked
 package io.millrace.bench.trace;
 

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Benchmark of reading a browser's request, from the received bytes to a validated head. Confined to one thread. */
+/** Benchmark of parsing a browser's request, from the received bytes to a validated head. Confined to one thread. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,7 +32,7 @@ public class RequestReadBenchmark {
             false);
     private final HeadScanner scanner = new HeadScanner();
 
-    /** Reads one request. */
+    /** Parses one request. */
     @Benchmark
     public Object read() {
         scanner.reset();

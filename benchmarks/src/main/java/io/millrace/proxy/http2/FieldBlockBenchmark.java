@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Benchmark of the two field blocks of an HTTP/2 hit. Decodes a browser's request and encodes a stored head. Confined
- * to one thread.
+ * Benchmark of the two field blocks (compressed header fields) of an HTTP/2 hit. It decodes a browser's request and
+ * encodes the response head. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -45,8 +45,8 @@ public class FieldBlockBenchmark {
     private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
 
     /**
-     * Returns a block of literal fields without table references: the most expensive form, in which each byte is
-     * copied.
+     * Returns a block of literal fields without references to the HPACK tables. This form is the most expensive,
+     * because each byte is copied.
      */
     private static byte[] requestBlock() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();

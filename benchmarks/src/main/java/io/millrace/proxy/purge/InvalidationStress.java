@@ -13,7 +13,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Stress tests of lock-free reads of the invalidation table while it changes. */
+/**
+ * Stress tests of lock-free reads of the invalidation table while another thread changes it. The results of the readers
+ * are 0 for a valid response, 1 for a stale one and 2 for a purged one.
+ */
 public final class InvalidationStress {
     private static final TargetUri URL = url("http://old/a");
     private static final long HOST = InvalidationTable.hostHash(URL);
@@ -34,36 +37,39 @@ public final class InvalidationStress {
         return outdated == null ? 0 : outdated.isSoft() ? 1 : 2;
     }
 
-    /** A full table drops its entries and raises its floor in their place. */
+    /**
+     * A full table drops its entries and raises its floor instead. The floor is a stamp; all responses that are older
+     * count as invalidated.
+     */
     @JCStressTest
-    @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "stale, by its own stamp or by the floor")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or gone")
+    @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "stale, by its own entry or by the floor")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "valid, or purged")
     @State
     public static class SoftFloor {
         private final InvalidationTable table = new InvalidationTable(1, 1);
 
-        /** Creates a table with a stale host. */
+        /** Creates a table with a host that was invalidated softly. */
         public SoftFloor() {
             table.invalidate(InvalidationKind.HOST, true, HOST, null, 0);
         }
 
-        /** A purge of another host. */
+        /** Invalidates another host. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.HOST, true, OTHER, null, 0);
         }
 
-        /** A request for the first host. */
+        /** Looks up the first host. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 
-    /** Like {@link SoftFloor}, for hard invalidations of groups. */
+    /** Like {@link SoftFloor}, but with hard invalidations (purges) of groups. */
     @JCStressTest
-    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone, by its own stamp or by the floor")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or only stale")
+    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "purged, by its own entry or by the floor")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "valid, or only stale")
     @State
     public static class HardFloor {
         private final InvalidationTable table = new InvalidationTable(1, 1);
@@ -73,61 +79,61 @@ public final class InvalidationStress {
             table.invalidate(InvalidationKind.GROUP, false, GROUP, null, 0);
         }
 
-        /** A purge of another group. */
+        /** Purges another group. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.GROUP, false, OTHER, null, 0);
         }
 
-        /** A request for a member of the first group. */
+        /** Looks up a response of the first group. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, GROUPS));
         }
     }
 
-    /** A purge of everything, which removes the single entries. */
+    /** A purge of all responses removes the entries of single hosts. */
     @JCStressTest
-    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone, by its host or by all")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or only stale")
+    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "purged, by its host or by the purge of all")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "valid, or only stale")
     @State
     public static class All {
         private final InvalidationTable table = new InvalidationTable(4, 4);
 
-        /** Creates a table with a purged host, and with all other hosts stale. */
+        /** Creates a table with a purged host and a soft invalidation of all responses. */
         public All() {
             table.invalidate(InvalidationKind.HOST, false, HOST, null, 0);
             table.invalidate(InvalidationKind.ALL, true, 0, null, 0);
         }
 
-        /** A purge of everything. */
+        /** Purges all responses. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.ALL, false, 0, null, 0);
         }
 
-        /** A request for the host. */
+        /** Looks up the host. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 
-    /** A reader that sees a stamp also sees all invalidations with it. */
+    /** A reader that sees a new stamp also sees the invalidation with that stamp. */
     @JCStressTest
-    @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the stamp is there and what has it is not")
-    @Outcome(expect = Expect.ACCEPTABLE, desc = "before or after")
+    @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the stamp is visible, but its invalidation is not")
+    @Outcome(expect = Expect.ACCEPTABLE, desc = "a state before or after the purge")
     @State
     public static class StampLast {
         private final InvalidationTable table = new InvalidationTable(4, 4);
 
-        /** A purge. */
+        /** Purges the host. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.HOST, false, HOST, null, 0);
         }
 
-        /** A request. */
+        /** Reads the stamp and then the host. */
         @Actor
         public void read(II_Result result) {
             result.r1 = table.stamp() > 0 ? 1 : 0;
@@ -137,26 +143,26 @@ public final class InvalidationStress {
 
     /** The table grows during the lookup of a purged host. */
     @JCStressTest
-    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "not found while it moved")
+    @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "purged")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "the host was not found while the table grew")
     @State
     public static class Growth {
         private final InvalidationTable table = new InvalidationTable(64, 1);
 
-        /** Creates a table with a purged host, and with as many others as fit before the array grows. */
+        /** Creates a table with a purged host. It also adds as many other hosts as fit before the table grows. */
         public Growth() {
             for (int i = 0; i < 8; i++) {
                 table.invalidate(InvalidationKind.HOST, false, HOST + i, null, 0);
             }
         }
 
-        /** A purge of one more host. */
+        /** Purges one more host, so that the table grows. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.HOST, false, OTHER, null, 0);
         }
 
-        /** A request for the first host. */
+        /** Looks up the first host. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, Labels.NONE));

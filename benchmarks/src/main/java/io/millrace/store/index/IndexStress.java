@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** Stress tests of reads of the mapped table while its single writer changes it. */
+/** Stress tests of reads of an index table while its single writer changes the table. */
 public final class IndexStress {
     private IndexStress() {}
 
-    /** An entry is put, moved and removed. */
+    /** A reader looks up an entry that is put, moved and removed. */
     @JCStressTest
-    @Outcome(id = "[012]", expect = Expect.ACCEPTABLE, desc = "absent, the first place or the second")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "something that was never put")
+    @Outcome(id = "[012]", expect = Expect.ACCEPTABLE, desc = "absent, at the first place, or at the second")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "a place that was never put")
     @State
     public static class FillMoveClear {
         private final SlotTable table = StressTables.table();
@@ -38,10 +38,10 @@ public final class IndexStress {
         }
     }
 
-    /** A slot is reused for another hash. */
+    /** A reader looks up two hashes while the slot of the first is reused for the second. */
     @JCStressTest
-    @Outcome(id = "[01], [02]", expect = Expect.ACCEPTABLE, desc = "each hash its own place or none")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "the other's place")
+    @Outcome(id = "[01], [02]", expect = Expect.ACCEPTABLE, desc = "each hash at its own place, or absent")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "a hash at the place of the other")
     @State
     public static class Reuse {
         private final SlotTable table = StressTables.table();
@@ -66,15 +66,18 @@ public final class IndexStress {
         }
     }
 
-    /** The table grows, and is changed directly afterwards. */
+    /** A reader looks up an entry while a larger table replaces the table, and the entry then changes. */
     @JCStressTest
-    @Outcome(id = "1, 1|1, 2|2, 2", expect = Expect.ACCEPTABLE, desc = "found, and never an older place after a newer")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or back in time")
+    @Outcome(
+            id = "1, 1|1, 2|2, 2",
+            expect = Expect.ACCEPTABLE,
+            desc = "found, and never at the old place after the new")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or at the old place after the new")
     @State
     public static class Swap {
         private final MappedIndex index = StressTables.index();
 
-        /** Creates an entry, and a larger table whose filling has begun. */
+        /** Creates an entry, and begins to fill a larger table. */
         public Swap() {
             put(1);
             index.beginGrowth(4);
@@ -107,10 +110,13 @@ public final class IndexStress {
         }
     }
 
-    /** Hits are counted while the entry moves. */
+    /** A reader counts hits while the writer moves the entry. */
     @JCStressTest
-    @Outcome(id = "[012], 2", expect = Expect.ACCEPTABLE, desc = "at the new place, with the hits since then")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "a hit changed more than the count")
+    @Outcome(
+            id = "[012], 2",
+            expect = Expect.ACCEPTABLE,
+            desc = "at the new place, with the hits counted since the move")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "a hit changed more than the hit count")
     @State
     public static class Hits {
         private final SlotTable table = StressTables.table();

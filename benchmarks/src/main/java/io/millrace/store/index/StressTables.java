@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small index tables in windows of one mapped file, for jcstress tests. A window is reused after {@value #WINDOWS}
- * others. A run with strides of at most 64 times 8 states needs fewer at the same time.
+ * A source of small index tables for jcstress tests. Each table is a window of one mapped file. The first window is
+ * reused after {@value #WINDOWS} tables; a jcstress run uses fewer at the same time (at most 64 times 8).
  */
 public final class StressTables {
     private static final int SHIFT = 3;
@@ -65,9 +65,9 @@ public final class StressTables {
         }
     }
 
-    /** Returns an empty, complete index of eight slots that can grow once. */
+    /** Returns an empty, complete index of eight slots, which can grow once. */
     public static MappedIndex index() {
-        MappedIndex index = new MappedIndex(Making::new, "jcstress", table(), false);
+        MappedIndex index = new MappedIndex(NewWindowTable::new, "jcstress", table(), false);
         index.slotsAtOnce(2, 2);
         return index;
     }
@@ -77,12 +77,12 @@ public final class StressTables {
         return Location.pack(number, 64, 64, 7);
     }
 
-    /** Returns the number from which {@link #location} was made; 0 for none. */
+    /** Returns the number that was passed to {@link #location}; 0 for no location. */
     static int number(long location) {
         return location == Location.NONE ? 0 : Location.segment(location);
     }
 
-    private record Making(int shift) implements TableSource.NewTable {
+    private record NewWindowTable(int shift) implements TableSource.NewTable {
         @Override
         public @Nullable SlotTable step(int bytes) {
             return table(shift);

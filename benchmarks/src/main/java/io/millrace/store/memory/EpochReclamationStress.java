@@ -10,22 +10,22 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /** Stress test: a reader looks up an entry while another thread removes it. */
 @JCStressTest
-@Outcome(id = "1, 1", expect = Expect.FORBIDDEN, desc = "the reader reads what was let go")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "it is let go later, or not found")
+@Outcome(id = "1, 1", expect = Expect.FORBIDDEN, desc = "the reader uses an entry that was released")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "the entry is released later, or not found")
 @State
 public class EpochReclamationStress {
-    private final EpochReclamation sections = new EpochReclamation();
-    private final EpochReclamation.Section section = sections.open();
+    private final EpochReclamation reclamation = new EpochReclamation();
+    private final EpochReclamation.Section section = reclamation.open();
     private final RamEntry entry = new RamEntry(new byte[0], 0, Unpooled.EMPTY_BUFFER, 0) {};
 
-    /** Creates an entry in a tier. */
+    /** Creates an entry that is linked, as in a tier. */
     public EpochReclamationStress() {
         entry.link();
     }
 
     /**
-     * The reader. The result is 1 if it reads the entry. Its section does not end here, so entries that wait for the
-     * reader are kept.
+     * The reader. The result is 1 if it may use the entry. Its section does not end here, so that the entry must not be
+     * released.
      */
     @Actor
     public void read(II_Result result) {
@@ -35,9 +35,9 @@ public class EpochReclamationStress {
 
     /** The remover. The result is 1 if the entry was released. */
     @Actor
-    public void takeOut(II_Result result) {
+    public void remove(II_Result result) {
         entry.unlink();
-        sections.releaseAfterReaders(entry);
+        reclamation.releaseAfterReaders(entry);
         result.r2 = entry.tryRetain() ? 0 : 1;
     }
 }

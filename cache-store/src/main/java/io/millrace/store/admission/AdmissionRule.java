@@ -4,11 +4,14 @@ package io.millrace.store.admission;
 public enum AdmissionRule {
     /** Admits every object. */
     ALWAYS,
-    /** Admits objects whose key was requested before, within the limits of the request history. */
+    /**
+     * Admits an object if its key was requested at least once before. The request history is approximate and forgets
+     * old requests.
+     */
     SECOND_HIT,
     /**
-     * Admits an object if objects with the same request count were requested again about as often as the objects that
-     * it would displace.
+     * Admits an object if its expected reuse rate is high enough. The expected rate is the measured rate of objects
+     * with the same request count. It must not be far below the rate of the objects that the new object would displace.
      */
     FREQUENCY
 }

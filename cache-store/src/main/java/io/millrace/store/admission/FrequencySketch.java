@@ -4,15 +4,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The approximate recent count of each hash: a count-min sketch of four rows of 4-bit counters. The four counters of a
- * hash are in one block of 64 bytes, so that counting accesses one cache line.
+ * An approximate counter of recent requests per hash. It is a count-min sketch with four rows of 4-bit counters. The
+ * four counters of a hash are in one block of 64 bytes, so that one count accesses only one cache line.
  *
  * <pre>
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long
  * </pre>
  *
- * <p>After ten counts per long, or {@value #COUNTS_PER_OBJECT} per object, {@link #age} halves every counter. Old
- * requests thus lose weight, and popular objects do not all reach the maximum.
+ * <p>After ten counts per long, or {@value #COUNTS_PER_OBJECT} per object of the cache, whichever is earlier,
+ * {@link #age} halves every counter. Old requests thus lose weight, and popular objects do not all reach the maximum.
  *
  * <p>Thread-safe. Concurrent counts in the same long may be lost. {@link #age} is confined to one thread.
  */
@@ -25,19 +25,23 @@ final class FrequencySketch {
     private static final int BLOCK_SHIFT = 3;
     private static final int ROWS = 4;
     private static final int COUNTS_PER_LONG = 10;
-    /** Counts per object of the cache before counters are halved, if that is earlier. */
+    /**
+     * Counts per object of the cache before counters are halved, if {@link #COUNTS_PER_LONG} is not reached earlier.
+     */
     private static final int COUNTS_PER_OBJECT = 60;
     /** Minimum counts before counters are halved, for a cache with almost no objects. */
     private static final int COUNTS_MIN = 1 << 10;
 
-    private static final int AGED_AT_ONCE = 1 << 19;
-    private static final long HALVED = 0x7777_7777_7777_7777L;
+    /** Maximum number of longs halved by one call of {@link #age}. */
+    private static final int LONGS_HALVED_PER_CALL = 1 << 19;
+    /** Clears the bit that a shift of the long moves from one 4-bit counter into the next. */
+    private static final long HALVING_MASK = 0x7777_7777_7777_7777L;
 
     private final AtomicLongArray longs;
     private final int blockMask;
     private final LongAdder counts = new LongAdder();
-    /** Longs still to be halved in the current ageing. */
-    private int toAge;
+    /** Number of longs that are still to be halved. */
+    private int longsToHalve;
 
     /** Creates a sketch of about this many longs. */
     FrequencySketch(long longsWanted) {
@@ -49,7 +53,7 @@ final class FrequencySketch {
         blockMask = (count >>> BLOCK_SHIFT) - 1;
     }
 
-    /** Counts the hash. */
+    /** Adds one to the count of the hash. Any thread. */
     void count(long hash) {
         long mixed = mix(hash);
         for (int row = 0; row < ROWS; row++) {
@@ -63,7 +67,10 @@ final class FrequencySketch {
         counts.increment();
     }
 
-    /** Returns the count of the hash, up to {@link #COUNT_MAX}; too high if other hashes share all its counters. */
+    /**
+     * Returns the recent count of the hash, at most {@link #COUNT_MAX}. It is too high if other hashes share all four
+     * counters.
+     */
     int frequency(long hash) {
         long mixed = mix(hash);
         int least = COUNT_MAX;
@@ -87,19 +94,22 @@ final class FrequencySketch {
         return z ^ (z >>> 29);
     }
 
-    /** Halves counters if that is due for a cache of this many objects; a bounded number of them per call. */
+    /**
+     * Halves the counters when enough counts were made for a cache of this many objects. One call halves a bounded
+     * number of longs; the next calls continue.
+     */
     void age(long objects) {
-        long most = (long) COUNTS_PER_LONG * longs.length();
-        long enough = Math.min(most, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
+        long countsOfFullSketch = (long) COUNTS_PER_LONG * longs.length();
+        long countsMax = Math.min(countsOfFullSketch, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
         long counted = counts.sum();
-        if (toAge == 0 && counted >= enough) {
+        if (longsToHalve == 0 && counted >= countsMax) {
             counts.add(-counted);
-            toAge = longs.length();
+            longsToHalve = longs.length();
         }
-        for (int i = 0; i < AGED_AT_ONCE && toAge > 0; i++) {
-            toAge--;
-            long before = longs.getOpaque(toAge);
-            longs.compareAndSet(toAge, before, (before >>> 1) & HALVED);
+        for (int i = 0; i < LONGS_HALVED_PER_CALL && longsToHalve > 0; i++) {
+            longsToHalve--;
+            long before = longs.getOpaque(longsToHalve);
+            longs.compareAndSet(longsToHalve, before, (before >>> 1) & HALVING_MASK);
         }
     }
 }

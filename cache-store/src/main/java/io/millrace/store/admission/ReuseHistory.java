@@ -4,82 +4,91 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The reuse rates of classes of objects. A rate is the fraction of objects, kept or not, that were requested again
- * within one pass through the ring.
+ * A sample of past admission decisions, which measures how often objects of each class are requested again. The
+ * segments of a volume form a ring, which the volume overwrites from the oldest segment on. The reuse rate of a class
+ * is the fraction of its objects, kept or not, that were requested again within one pass through the ring.
  *
- * <p>A decision about a key adds it to a table, with its class and the time in segments. The next request of the key
- * removes it and counts as reuse. An entry that is older than one pass through the ring counts as no reuse. With many
- * keys, only a sample chosen by hash is recorded.
+ * <p>A decision to keep or drop an object adds its key to a table, with the class and the time. The time unit is one
+ * segment begun. The next request for the key removes the entry and counts as reuse. An entry that is older than one
+ * pass through the ring is removed and counts as no reuse. If there are more keys than slots, only a sample of keys,
+ * chosen by hash, is recorded.
  *
  * <pre>
  *   slot: fingerprint of the key (32 bits), class (8), segments begun (24)
  * </pre>
  *
- * <p>Thread-safe: {@link #decided} and {@link #requested} from any thread; {@link #segmentBegun}, {@link #sumUp} and
- * {@link #chance} by one thread at a time.
+ * <p>Thread-safe: {@link #decided} and {@link #requested} from any thread; {@link #segmentBegun},
+ * {@link #addRecentResults} and {@link #reuseRate} by one thread at a time.
  */
 final class ReuseHistory {
     private static final int SLOTS_MIN = 1 << 10;
     private static final int SLOTS_MAX = 1 << 16;
     private static final long FINGERPRINT = -1L << 32;
-    private static final int EPOCH_MASK = (1 << 24) - 1;
-    /** Slots per object. There may be several decisions about an object in one pass through the ring. */
+    private static final int TIME_MASK = (1 << 24) - 1;
+    /** Slots per object, because there may be several decisions about an object in one pass through the ring. */
     private static final int SLOTS_PER_OBJECT = 4;
 
-    private static final int FORGET_AFTER_MIN = 200;
+    /** Minimum number of results after which all results are halved. */
+    private static final int HALVE_AFTER_MIN = 200;
 
-    private final int turn;
+    private final int segmentsPerPass;
     private final AtomicLongArray slots;
     private final int mask;
-    /** Results since the last {@link #sumUp}. */
-    private final AtomicIntegerArray triedNow;
+    /** Number of finished decisions per class since the last {@link #addRecentResults}. */
+    private final AtomicIntegerArray recentDecisions;
 
-    private final AtomicIntegerArray againNow;
-    private final double[] tried;
-    private final double[] again;
-    private volatile int epoch = 1;
+    private final AtomicIntegerArray recentReuses;
+    private final double[] decisions;
+    private final double[] reuses;
+    private volatile int segmentsBegun = 1;
     private volatile int sampleShift;
-    private double sinceForgotten;
+    private double resultsSinceHalving;
 
-    /** Creates an empty history of this many classes, for a ring of this many segments, with about this many slots. */
+    /**
+     * Creates an empty history.
+     *
+     * @param classes number of classes, at most 255
+     * @param segments number of segments of the volume
+     * @param slotsWanted approximate number of slots
+     */
     ReuseHistory(int classes, int segments, long slotsWanted) {
-        turn = segments;
+        segmentsPerPass = segments;
         int count = SLOTS_MIN;
         while (count < SLOTS_MAX && count < slotsWanted) {
             count <<= 1;
         }
         slots = new AtomicLongArray(count);
         mask = count - 1;
-        triedNow = new AtomicIntegerArray(classes);
-        againNow = new AtomicIntegerArray(classes);
-        tried = new double[classes];
-        again = new double[classes];
+        recentDecisions = new AtomicIntegerArray(classes);
+        recentReuses = new AtomicIntegerArray(classes);
+        decisions = new double[classes];
+        reuses = new double[classes];
     }
 
-    /** Records a decision about the key, as one of that class. */
+    /** Records a decision about an object of this class. Any thread. */
     void decided(long hash, int cls) {
         long mixed = mix(hash);
         if (!isSampled(mixed)) {
             return;
         }
         int at = (int) mixed & mask;
-        long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (epoch & EPOCH_MASK);
+        long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (segmentsBegun & TIME_MASK);
         long before = slots.getAndSet(at, now);
-        // An equal value comes from another record of the same object, and counts as the same decision.
-        if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isOld(before))) {
-            triedNow.incrementAndGet(cls(before));
+        // An equal value comes from another record of the same object and is the same decision.
+        if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isExpired(before))) {
+            recentDecisions.incrementAndGet(cls(before));
         }
     }
 
-    /** Records a request for the key. */
+    /** Records a request for the key. Any thread. */
     void requested(long hash) {
         long mixed = mix(hash);
         int at = (int) mixed & mask;
         long found = slots.getOpaque(at);
         if (found >>> 32 == mixed >>> 32 && found != 0 && slots.compareAndSet(at, found, 0)) {
-            triedNow.incrementAndGet(cls(found));
-            if (!isOld(found)) {
-                againNow.incrementAndGet(cls(found));
+            recentDecisions.incrementAndGet(cls(found));
+            if (!isExpired(found)) {
+                recentReuses.incrementAndGet(cls(found));
             }
         }
     }
@@ -88,8 +97,8 @@ final class ReuseHistory {
         return ((mixed >>> 16) & ((1L << sampleShift) - 1)) == 0;
     }
 
-    private boolean isOld(long slot) {
-        return ((epoch - (int) slot) & EPOCH_MASK) > turn;
+    private boolean isExpired(long slot) {
+        return ((segmentsBegun - (int) slot) & TIME_MASK) > segmentsPerPass;
     }
 
     private static int cls(long slot) {
@@ -103,7 +112,7 @@ final class ReuseHistory {
 
     /** Advances the time by one segment. Counts entries older than one pass through the ring as not reused. */
     void segmentBegun(long objects) {
-        epoch = (epoch + 1) & EPOCH_MASK;
+        segmentsBegun = (segmentsBegun + 1) & TIME_MASK;
         int shift = 0;
         while ((objects * SLOTS_PER_OBJECT) >>> shift > slots.length()) {
             shift++;
@@ -111,38 +120,45 @@ final class ReuseHistory {
         sampleShift = shift;
         for (int at = 0; at < slots.length(); at++) {
             long slot = slots.getOpaque(at);
-            if (slot != 0 && isOld(slot) && slots.compareAndSet(at, slot, 0)) {
-                triedNow.incrementAndGet(cls(slot));
+            if (slot != 0 && isExpired(slot) && slots.compareAndSet(at, slot, 0)) {
+                recentDecisions.incrementAndGet(cls(slot));
             }
         }
-        sumUp(objects);
+        addRecentResults(objects);
     }
 
-    /** Includes recent results in {@link #chance}; halves all results periodically. */
-    void sumUp(long objects) {
-        for (int cls = 0; cls < tried.length; cls++) {
-            int now = triedNow.getAndSet(cls, 0);
-            tried[cls] += now;
-            again[cls] += againNow.getAndSet(cls, 0);
-            sinceForgotten += now;
+    /**
+     * Adds recent results to those that {@link #reuseRate} uses. Halves all results from time to time, so that old ones
+     * lose weight.
+     */
+    void addRecentResults(long objects) {
+        for (int cls = 0; cls < decisions.length; cls++) {
+            int now = recentDecisions.getAndSet(cls, 0);
+            decisions[cls] += now;
+            reuses[cls] += recentReuses.getAndSet(cls, 0);
+            resultsSinceHalving += now;
         }
-        if (sinceForgotten > Math.max(FORGET_AFTER_MIN, (2 * objects) >>> sampleShift)) {
-            sinceForgotten = 0;
-            for (int cls = 0; cls < tried.length; cls++) {
-                tried[cls] /= 2;
-                again[cls] /= 2;
+        if (resultsSinceHalving > Math.max(HALVE_AFTER_MIN, (2 * objects) >>> sampleShift)) {
+            resultsSinceHalving = 0;
+            for (int cls = 0; cls < decisions.length; cls++) {
+                decisions[cls] /= 2;
+                reuses[cls] /= 2;
             }
         }
     }
 
-    /** Returns the reuse probability of the classes from {@code from} (inclusive) to {@code to} (exclusive). */
-    double chance(int from, int to, double expected) {
-        double sumTried = 1;
-        double sumAgain = expected;
+    /**
+     * Returns the reuse rate, 0 to 1, of the classes from {@code from} (inclusive) to {@code to} (exclusive).
+     *
+     * @param expected rate that is assumed before there are results; it counts as one result
+     */
+    double reuseRate(int from, int to, double expected) {
+        double sumDecisions = 1;
+        double sumReuses = expected;
         for (int cls = from; cls < to; cls++) {
-            sumTried += tried[cls];
-            sumAgain += again[cls];
+            sumDecisions += decisions[cls];
+            sumReuses += reuses[cls];
         }
-        return Math.min(1, sumAgain / sumTried);
+        return Math.min(1, sumReuses / sumDecisions);
     }
 }

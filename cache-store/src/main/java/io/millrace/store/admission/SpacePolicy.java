@@ -9,36 +9,38 @@ import java.util.concurrent.locks.ReentrantLock;
  * The admission and retention policy of one volume, learned from the reuse of similar objects.
  *
  * <p>Objects are grouped into classes. The class of a new object is the recent request count of its key. The class of
- * an old object also contains its reads in the last pass through the ring. The history provides the reuse rate of each
- * class within one pass. An old object is kept if its rate is not far below the rate of new objects, which would take
- * its space. A new object is admitted if its rate is not far below the lowest rate that was kept. An object that was
- * requested only once is not kept.
+ * an old object also depends on its reads in the last pass through the ring of segments. {@link ReuseHistory} provides
+ * the reuse rate of each class: the fraction of objects requested again within one pass. An old object is kept if the
+ * rate of its class is not far below the rate of new objects, which would take its space. A new object is admitted if
+ * the rate of its class is not far below the lowest rate among the objects kept recently. An object that was requested
+ * only once is not kept.
  *
  * <p>Until the ring is full for the first time all new objects are admitted.
  *
- * <p>Rates are updated with each segment begun, and periodically while all new objects are refused.
+ * <p>Rates are updated when a segment begins, and after every {@value #REFUSALS_PER_UPDATE} refused objects.
  *
  * <p>Thread-safe; {@link #segmentBegun} and {@link #worth} are confined to the volume's writer thread.
  */
 public final class SpacePolicy implements KeepPolicy {
-    /** Upper limits of the classes by request count. */
+    /** Highest request count of each step; a class of new objects is one step. */
     private static final int[] FREQUENCY_STEPS = {1, 2, 3, 5, 8, 12, FrequencySketch.COUNT_MAX};
 
     private static final int STEPS = 8;
     private static final int HITS_MAX = 3;
     private static final int CLASSES = STEPS * (HITS_MAX + 2);
-    /** Minimum reuse rate of a kept old object, as a fraction of the rate of new objects. */
-    private static final double KEPT_FROM = 0.2;
-    /** Minimum reuse rate of an admitted new object, as a fraction of the lowest kept rate. */
-    private static final double TAKEN_FROM = 0.2;
+    /** Fraction of the reuse rate of new objects that an old object must reach to be kept. */
+    private static final double KEPT_RATE_FRACTION_MIN = 0.2;
+    /** Fraction of the lowest kept reuse rate that a new object must reach to be admitted. */
+    private static final double ADMITTED_RATE_FRACTION_MIN = 0.2;
     /** Assumed reuse rate of new objects before there is data. */
-    private static final double EXPECTED_OF_NEW = 0.05;
-    /** Like {@link #EXPECTED_OF_NEW}, for old objects, per step of request count. */
-    private static final double EXPECTED_OF_OLD = 0.06;
+    private static final double ASSUMED_RATE_OF_NEW = 0.05;
+    /** Assumed reuse rate of old objects before there is data. It is multiplied by 1 + step of the request count. */
+    private static final double ASSUMED_RATE_OF_OLD = 0.06;
 
+    /** Value of the lowest kept rate while no object was kept; higher than any rate. */
     private static final double NOTHING_KEPT = 2;
     /** Number of refusals after which the admitted classes are recomputed. */
-    private static final int REFUSED_BEFORE_A_LOOK = 64;
+    private static final int REFUSALS_PER_UPDATE = 64;
     /** Bytes of volume per long of the sketch. */
     private static final int BYTES_PER_LONG = 512;
     /** Bytes of volume per slot of the history. */
@@ -50,19 +52,22 @@ public final class SpacePolicy implements KeepPolicy {
     private final ReuseHistory history;
     private final LongAdder refused = new LongAdder();
     private final ReentrantLock summing = new ReentrantLock();
-    private final AtomicInteger refusedSince = new AtomicInteger();
-    /** Lowest rate kept in the last segment; confined to the volume's thread, like the next fields. */
-    private double leastKept = NOTHING_KEPT;
+    private final AtomicInteger refusalsSinceUpdate = new AtomicInteger();
+    /**
+     * Lowest reuse rate among the objects kept since the last segment began. This field and the next two are confined
+     * to the volume's writer thread.
+     */
+    private double lowestKeptRate = NOTHING_KEPT;
 
-    private double chanceOfNew;
-    private final double[] chances = new double[CLASSES];
+    private double rateOfNew;
+    private final double[] ratesOfOld = new double[CLASSES];
     private volatile long objects;
-    /** Minimum rate of admitted new objects. */
-    private volatile double enough;
+    /** Minimum reuse rate of admitted new objects. */
+    private volatile double admittedRateMin;
 
     private volatile boolean full;
-    /** Bit set of the admitted classes of new objects. */
-    private volatile int taken = -1;
+    /** Bit set of the admitted steps: bit n is set if new objects of step n are admitted. */
+    private volatile int admittedSteps = -1;
 
     /** Creates a policy without data, for a volume of this many bytes. */
     public SpacePolicy(AdmissionRule rule, long bytes, int segments) {
@@ -83,7 +88,7 @@ public final class SpacePolicy implements KeepPolicy {
         history.requested(keyHash);
     }
 
-    /** Returns true if a new object of the key is admitted; its request was already counted. Any thread. */
+    /** Returns true if a new object with this key is admitted. Call {@link #requested} first. Any thread. */
     public boolean admits(long keyHash) {
         if (!full) {
             return true;
@@ -95,13 +100,13 @@ public final class SpacePolicy implements KeepPolicy {
                 switch (rule) {
                     case ALWAYS -> true;
                     case SECOND_HIT -> frequency >= 2;
-                    case FREQUENCY -> ((taken >>> step) & 1) != 0;
+                    case FREQUENCY -> ((admittedSteps >>> step) & 1) != 0;
                 };
         if (!admitted) {
             refused.increment();
-            if (refusedSince.incrementAndGet() >= REFUSED_BEFORE_A_LOOK) {
-                refusedSince.set(0);
-                look();
+            if (refusalsSinceUpdate.incrementAndGet() >= REFUSALS_PER_UPDATE) {
+                refusalsSinceUpdate.set(0);
+                updateWhileRefusing();
             }
         }
         return admitted;
@@ -124,15 +129,15 @@ public final class SpacePolicy implements KeepPolicy {
     public void segmentBegun(long objectsNow) {
         sketch.age(objectsNow);
         objects = objectsNow;
-        enough = leastKept == NOTHING_KEPT ? 0 : TAKEN_FROM * leastKept;
-        leastKept = NOTHING_KEPT;
+        admittedRateMin = lowestKeptRate == NOTHING_KEPT ? 0 : ADMITTED_RATE_FRACTION_MIN * lowestKeptRate;
+        lowestKeptRate = NOTHING_KEPT;
         summing.lock();
         try {
             history.segmentBegun(objectsNow);
-            choose();
-            chanceOfNew = history.chance(0, STEPS, EXPECTED_OF_NEW);
+            updateAdmittedSteps();
+            rateOfNew = history.reuseRate(0, STEPS, ASSUMED_RATE_OF_NEW);
             for (int cls = STEPS; cls < CLASSES; cls++) {
-                chances[cls] = history.chance(cls, cls + 1, EXPECTED_OF_OLD * (1 + cls % STEPS));
+                ratesOfOld[cls] = history.reuseRate(cls, cls + 1, ASSUMED_RATE_OF_OLD * (1 + cls % STEPS));
             }
         } finally {
             summing.unlock();
@@ -141,28 +146,28 @@ public final class SpacePolicy implements KeepPolicy {
     }
 
     /**
-     * Recomputes the admitted classes. No segment is begun while all objects are refused, so results of refused objects
-     * would otherwise have no effect.
+     * Recomputes which new objects are admitted. While all new objects are refused, no segment begins. Without this
+     * method the policy would then never use the reuse of refused objects.
      */
-    private void look() {
+    private void updateWhileRefusing() {
         if (summing.tryLock()) {
             try {
-                history.sumUp(objects);
-                choose();
+                history.addRecentResults(objects);
+                updateAdmittedSteps();
             } finally {
                 summing.unlock();
             }
         }
     }
 
-    private void choose() {
+    private void updateAdmittedSteps() {
         int bits = 0;
         for (int step = 0; step < STEPS; step++) {
-            if (history.chance(step, step + 1, EXPECTED_OF_NEW) >= enough) {
+            if (history.reuseRate(step, step + 1, ASSUMED_RATE_OF_NEW) >= admittedRateMin) {
                 bits |= 1 << step;
             }
         }
-        taken = bits;
+        admittedSteps = bits;
     }
 
     @Override
@@ -170,12 +175,12 @@ public final class SpacePolicy implements KeepPolicy {
         int frequency = sketch.frequency(keyHash);
         int step = step(frequency);
         int cls = STEPS * (1 + Math.min(hits, HITS_MAX)) + step;
-        double chance = chances[cls];
+        double rate = ratesOfOld[cls];
         history.decided(keyHash, cls);
-        if ((hits == 0 && frequency < 2) || chance < KEPT_FROM * chanceOfNew) {
+        if ((hits == 0 && frequency < 2) || rate < KEPT_RATE_FRACTION_MIN * rateOfNew) {
             return 0;
         }
-        leastKept = Math.min(leastKept, chance);
-        return Math.max(1, (int) (chance * WORTH_MAX));
+        lowestKeptRate = Math.min(lowestKeptRate, rate);
+        return Math.max(1, (int) (rate * WORTH_MAX));
     }
 }

@@ -1,19 +1,20 @@
 package io.millrace.store.index;
 
 /**
- * Selects the entry to evict when a table is full. Among some candidates it prefers an entry whose record is gone, then
- * an expired one. Next it prefers fewer hits, and then the older segment. It never selects a tombstone.
+ * Selects the entry to evict when a table is full. It compares at most {@value #CANDIDATES_MAX} candidates. It prefers
+ * an entry whose record was reclaimed, then an expired entry, then an entry with fewer hits, then an entry in an older
+ * segment. It never selects a tombstone.
  *
- * <p>The evicted entry must free the slot that the new entry takes; otherwise deletion marks would fill the table.
- * Therefore the victim is in the probe sequence of the new entry, which reuses its slot. If that sequence has no entry,
- * the victim is one whose slot becomes empty, because no later entry was displaced by it.
+ * <p>The eviction must not leave an additional deletion mark, because marks would fill the table. Therefore the victim
+ * is in the probe sequence of the new entry, so that the new entry reuses its slot. If that sequence contains no entry,
+ * the victim is an entry that displaced no later entry, so that its slot becomes empty.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class Eviction {
-    /** Limit of entries compared. */
+    /** Maximum number of entries that are compared. */
     private static final int CANDIDATES_MAX = 16;
-    /** Limit of slots scanned. */
+    /** Maximum number of slots that are scanned. */
     private static final int SLOTS_MAX = 4096;
 
     private final SlotTable table;
@@ -34,16 +35,16 @@ final class Eviction {
     static long victim(SlotTable table, long hashLow, SegmentAges ages, long nowSeconds) {
         Eviction eviction = new Eviction(table, ages, nowSeconds);
         long home = hashLow & table.mask;
-        eviction.inTheWay(home);
+        eviction.considerProbeSequence(home);
         if (eviction.best < 0) {
-            // Searches at another position. Evictions near the home slot would close the gaps between runs, and the
-            // runs would merge.
-            eviction.leavingNoMark(hashLow >>> 28 & table.mask);
+            // The search begins at another position. Evictions near the home slot would close the gaps between runs of
+            // used slots, and the runs would merge.
+            eviction.considerRunBackwards(hashLow >>> 28 & table.mask);
         }
         return eviction.best;
     }
 
-    private void inTheWay(long home) {
+    private void considerProbeSequence(long home) {
         long slot = home;
         for (int i = 0; i < SLOTS_MAX && table.location(slot) != Location.NONE && candidates < CANDIDATES_MAX; i++) {
             consider(slot);
@@ -51,8 +52,11 @@ final class Eviction {
         }
     }
 
-    /** Scans forward to the end of a run and back, and considers entries that displaced no later entry. */
-    private void leavingNoMark(long home) {
+    /**
+     * Scans forward to the end of a run of used slots and then back. Considers the entries that displaced no later
+     * entry.
+     */
+    private void considerRunBackwards(long home) {
         long slot = home;
         int length = 0;
         boolean inRun = false;
@@ -65,7 +69,7 @@ final class Eviction {
         if (table.location(slot) != Location.NONE) {
             return;
         }
-        // Number of slots before the current one that the probe sequences of later entries pass over.
+        // Number of slots, from the current one backwards, that the probe sequences of later entries pass over.
         long reach = 0;
         for (int i = 0; i < Math.min(length, Probing.NEED_SLOTS_MAX) && candidates < CANDIDATES_MAX; i++) {
             slot = (slot - 1) & table.mask;

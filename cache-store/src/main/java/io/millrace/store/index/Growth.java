@@ -4,49 +4,50 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table that replaces another one, built in small steps. Its file is written, then the auxiliary area is copied, then
- * the slots. The old table stays complete and in use. Once the copy of slots has begun, every change is made in both
- * tables. An entry that already exists in the new table is therefore at least as new as the copied one.
+ * The construction, in small steps, of a new table that replaces the current table of an index. First the file of the
+ * new table is written, then the auxiliary area is copied, then the slots. Until the end the old table is complete and
+ * in use. Once the copy of slots has begun, every change is made in both tables. Therefore an entry that already exists
+ * in the new table is kept when its slot is copied.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class Growth {
     private final SlotTable from;
-    private final TableSource.NewTable making;
+    private final TableSource.NewTable newTable;
     private final SegmentAges ages;
     private @Nullable SlotTable to;
     private int auxiliaryAt;
     private long slot;
 
-    Growth(SlotTable from, TableSource.NewTable making, SegmentAges ages) {
+    Growth(SlotTable from, TableSource.NewTable newTable, SegmentAges ages) {
         this.from = from;
-        this.making = making;
+        this.newTable = newTable;
         this.ages = ages;
     }
 
-    /** Returns the table that receives changes of the auxiliary area, null if there is none. */
+    /** Returns the new table if changes of the auxiliary area must also be made there; otherwise null. */
     @Nullable
     SlotTable auxiliaryTarget() {
         return to;
     }
 
-    /** Returns the table that receives changes of entries, null if there is none. */
+    /** Returns the new table if changes of entries must also be made there; otherwise null. */
     @Nullable
     SlotTable target() {
         return auxiliaryAt == from.auxiliaryWords ? to : null;
     }
 
     /**
-     * Performs a step of this many bytes, or slots.
+     * Performs one step: at most this many bytes of the file or the auxiliary area, or this many slots.
      *
-     * @return the new table when it is in place, null before
+     * @return the new table once it has replaced the old one; null before
      * @throws IOException if the table cannot be created; the caller must then {@link #discard}
      */
     @Nullable
     SlotTable step(int bytes, int slots) throws IOException {
         SlotTable table = to;
         if (table == null) {
-            to = making.step(bytes);
+            to = newTable.step(bytes);
             return null;
         }
         if (auxiliaryAt < from.auxiliaryWords) {
@@ -62,7 +63,7 @@ final class Growth {
             table.damaged();
         }
         table.field(SlotTable.APPLIED_AT, from.field(SlotTable.APPLIED_AT));
-        making.replace();
+        newTable.replace();
         return table;
     }
 
@@ -99,6 +100,6 @@ final class Growth {
     }
 
     void discard() {
-        making.discard();
+        newTable.discard();
     }
 }

@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a table: decides whether it can be trusted, and replaces it by a new table.
+ * The file of an index table. This class checks whether an existing file is valid, and replaces it by a new one.
  *
- * <p>A new table is created in {@value #NEW_NAME}, filled while the old one remains in use, and renamed at the end. A
- * process that is killed meanwhile leaves the old table, which is complete.
+ * <p>A new table is created in the file {@value #NEW_NAME}, filled while the old table remains in use, and renamed at
+ * the end. If the process is killed before the rename, the old table is still complete.
  *
  * <p>Confined to one thread.
  */
@@ -24,6 +24,7 @@ final class IndexFile implements TableSource {
     static final String NAME = "index";
     static final int SHIFT_MIN = 7;
     static final int SHIFT_MAX = 36;
+    /** Value of the clean mark and of the complete mark in the header, if they are set. */
     static final long MARK = 0x4e41_454c_4321L;
 
     private static final Logger LOG = LoggerFactory.getLogger(IndexFile.class);
@@ -44,16 +45,16 @@ final class IndexFile implements TableSource {
 
     /** Creates an empty table that replaces any existing one. */
     SlotTable create(int shift) throws IOException {
-        NewTable making = begin(shift);
+        NewTable builder = begin(shift);
         SlotTable table = null;
         while (table == null) {
-            table = making.step(ZEROES_BYTES);
+            table = builder.step(ZEROES_BYTES);
         }
-        making.replace();
+        builder.replace();
         return table;
     }
 
-    /** Maps the existing table and marks it unclean. */
+    /** Maps the existing table and removes its clean mark. */
     SlotTable open() throws IOException {
         deleteNew();
         SlotTable table = map();
@@ -70,13 +71,13 @@ final class IndexFile implements TableSource {
         }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, boot);
-        // The header is forced now. Otherwise the clean mark of the last close might survive a power failure on this
-        // page.
+        // The header page is forced now. Otherwise the clean mark of the last close could still be on the device after
+        // a power failure.
         table.forceHead();
         return table;
     }
 
-    /** Maps the existing table without a change. */
+    /** Maps the existing table and does not change it. */
     SlotTable view() throws IOException {
         SlotTable table = map();
         checkComplete(table);
@@ -177,17 +178,17 @@ final class IndexFile implements TableSource {
     public NewTable begin(int shift) throws IOException {
         Path path = directory.resolve(NEW_NAME);
         io.delete(path);
-        return new Making(io.open(path), shift);
+        return new TableBuilder(io.open(path), shift);
     }
 
-    private final class Making implements NewTable {
+    private final class TableBuilder implements NewTable {
         private final StoreFile file;
         private final int shift;
         private final long length;
         private final ByteBuffer zeroes = ByteBuffer.allocateDirect(ZEROES_BYTES);
         private long at;
 
-        Making(StoreFile file, int shift) {
+        TableBuilder(StoreFile file, int shift) {
             this.file = file;
             this.shift = shift;
             length = fileBytes(shift);
@@ -196,7 +197,8 @@ final class IndexFile implements TableSource {
         @Override
         public @Nullable SlotTable step(int bytes) throws IOException {
             if (at < length) {
-                // Zeros are really written: a hole without disk space would raise SIGBUS at the first store.
+                // The zeros are written explicitly. On a full disk, the first store into a hole of a mapped file would
+                // raise SIGBUS.
                 int count = (int) Math.min(Math.min(bytes, ZEROES_BYTES), length - at);
                 file.write(zeroes.clear().limit(count), at);
                 at += count;

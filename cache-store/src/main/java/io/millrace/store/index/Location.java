@@ -1,7 +1,8 @@
 package io.millrace.store.index;
 
 /**
- * The place of a record in its volume, packed into one long, so that a table slot changes with one store.
+ * The place of a record in its volume, packed into a {@code long}. One store can therefore change a table slot
+ * atomically.
  *
  * <pre>
  *  63               44 43                 20 19        8 7       0
@@ -11,10 +12,11 @@ package io.millrace.store.index;
  * +-------------------+---------------------+-----------+---------+
  * </pre>
  *
- * <p>The length is that of the whole record, and a hint for the first read: {@value #LENGTH_UNITS_MAX} units mean that
- * length or more. The tag is the low byte of the segment's tag, so that most entries of a reclaimed segment are
- * recognized without a read. A record never starts at offset 0, because the segment's header is there. Therefore no
- * location equals {@link #NONE} or {@link #DELETED}.
+ * <p>The length is the length of the whole record, and determines the size of the first read.
+ * {@value #LENGTH_UNITS_MAX} units mean that length or more. A segment gets a new random tag each time it is reused.
+ * The location has the low byte of the tag, so that most entries of a reclaimed segment are recognized without a read.
+ * A record never starts at offset 0, because the segment's header is there. Therefore no location equals {@link #NONE}
+ * or {@link #DELETED}.
  */
 public final class Location {
     /** Bytes of a unit; records start and end at multiples of it. */
@@ -34,7 +36,7 @@ public final class Location {
 
     private Location() {}
 
-    /** Packs a place; offset and length are in bytes, multiples of a unit. */
+    /** Packs a place. Offset and length are in bytes, and multiples of {@link #UNIT_BYTES}. */
     public static long pack(int segment, long offset, long length, long tag) {
         assert segment >= 0 && segment < SEGMENTS_MAX && offset > 0 && offset < SEGMENT_BYTES_MAX;
         assert offset % UNIT_BYTES == 0 && length % UNIT_BYTES == 0;
@@ -52,7 +54,7 @@ public final class Location {
         return (location >>> 20 & 0xFF_FFFF) << UNIT_SHIFT;
     }
 
-    /** Returns the length of the record in bytes, or the maximum of the field. */
+    /** Returns the length of the record in bytes; for longer records, the maximum of the field. */
     public static int lengthHint(long location) {
         return (int) (location >>> 8 & 0xFFF) << UNIT_SHIFT;
     }

@@ -10,16 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The index of one volume, in the mapped file {@value #FILE_NAME}. It maps a 128-bit hash to {@link Location}, expiry,
- * flags and hits.
+ * The index of one volume, in the mapped file {@value #FILE_NAME}. For each 128-bit hash it holds a {@link Location},
+ * an expiry, flags and a hit count.
  *
- * <p>When three quarters of the table are used or marked deleted, a new one is built, of double the size if needed.
- * Each put performs a small part of the work, and each {@link #step} a larger part: see {@link Growth}. No lookup waits
- * for it, and no change performs more than a bounded part. The old table counts as full at 13/16, and the new one is in
- * place long before. If it cannot be created for lack of disk space, a put evicts another entry: see {@link Eviction}.
+ * <p>When three quarters of the slots are used or marked deleted, a new table is built, twice as large if needed. Each
+ * put performs a small, bounded part of this work, and each {@link #step} a larger part (see {@link Growth}). Lookups
+ * do not wait for it. The old table counts as full at 13/16; the new table normally replaces it long before. If the
+ * disk has no space for the new table, a put evicts another entry (see {@link Eviction}).
  *
- * <p>Writers change slots only after the log has the record, so the table is never ahead of the log. {@link #applied}
- * returns how far the table was brought before kill -9.
+ * <p>An entry is written only after its record is in the log, so that the table is never ahead of the log. After kill
+ * -9, {@link #applied} returns the sequence number of the last record that the table contains.
  *
  * <p>Thread-safe: lookups and {@link #hit} from any thread; all changes of entries are confined to the volume's writer
  * thread.
@@ -32,27 +32,34 @@ public final class MappedIndex {
 
     private static final Logger LOG = LoggerFactory.getLogger(MappedIndex.class);
     /**
-     * Log2 of the minimum slots of a new table. The puts between three quarters and 13/16 suffice to build a larger
-     * one.
+     * Log2 of the minimum number of slots of a new table. In a table of this size, the puts between three quarters and
+     * 13/16 suffice to build a larger table.
      */
     private static final int FIRST_SHIFT_MIN = 10;
-    /** Log2 of the maximum slots of a new table. Growing causes no pause, but creating a table does. */
+    /**
+     * Log2 of the maximum number of slots of a new table. The creation of a table blocks, whereas its later growth does
+     * not.
+     */
     private static final int FIRST_SHIFT_MAX = 20;
 
     private static final int PUT_BYTES = 64 * 1024;
     private static final int PUT_SLOTS = 64;
-    /** Background steps may be larger than those of a put, because tasks run between them. */
+    /**
+     * Bytes per call of {@link #step}. A step may be larger than that of a put, because the writer thread runs other
+     * tasks between steps.
+     */
     private static final int STEP_BYTES = 256 * 1024;
 
     private static final int STEP_SLOTS = 2048;
     private static final int WALK_SLOTS = 8192;
-    private static final long NOWHERE = Location.pack(0, Location.UNIT_BYTES, Location.UNIT_BYTES, 0);
+    /** Location of a tombstone that has no record in the log. */
+    private static final long UNLOGGED = Location.pack(0, Location.UNIT_BYTES, Location.UNIT_BYTES, 0);
 
     private final TableSource source;
     private final String name;
     private final AtomicLong evictions = new AtomicLong();
     private volatile SlotTable table;
-    /** The table that will replace the current one and receives every change; null if there is none. */
+    /** The new table that receives every change in addition to {@link #table}; null if no table is being filled. */
     private volatile @Nullable SlotTable growing;
 
     // The following fields are confined to the writer thread.
@@ -61,16 +68,24 @@ public final class MappedIndex {
     private int stepSlots = STEP_SLOTS;
     private SegmentAges ages = location -> 0;
     private @Nullable Growth growth;
-    /** Number of puts before growth is tried again after a failure. */
-    private long growthWait;
+    /** Number of puts that remain until growth is tried again after a failure. */
+    private long putsUntilRetry;
 
-    private long growthPause;
+    /** Puts to wait after the last failure of growth; doubles with each failure, 0 after success. */
+    private long retryDelayPuts;
+
     private boolean rebuilding;
-    /** True if an entry was dropped during a rebuild, so that no older entry may be added. */
+    /**
+     * True if an entry was dropped during a rebuild. No older entry may be added then, because it might be an outdated
+     * record of the same hash.
+     */
     private boolean overflowed;
 
+    /** Scan that removes tombstones at the end of a rebuild; null if it is not running. */
     private @Nullable TableWalk finishing;
+    /** Running scan that removes entries of reclaimed segments; null if it is not running. */
     private @Nullable TableWalk sweep;
+    /** Scan that begins when {@link #sweep} ends; null if no segment waits for it. */
     private @Nullable TableWalk nextSweep;
 
     /**
@@ -97,8 +112,8 @@ public final class MappedIndex {
      * Creates a new, empty and incomplete index that replaces any existing one.
      *
      * @param auxiliaryBytes size of the auxiliary area, a multiple of 8
-     * @param entriesExpected number of entries to have room for before the table grows, limited by the maximum initial
-     *     size
+     * @param entriesExpected number of entries for which the table has space before it grows, limited by the maximum
+     *     initial size
      */
     public static MappedIndex create(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes, long entriesExpected)
             throws IOException {
@@ -111,9 +126,9 @@ public final class MappedIndex {
     }
 
     /**
-     * Maps the existing index and marks it unclean.
+     * Maps the existing index and removes its clean mark.
      *
-     * @throws IndexUnusableException if it must be rebuilt from the segments; the message states the reason
+     * @throws IndexUnusableException if the index must be rebuilt from the segments; the message states the reason
      */
     public static MappedIndex open(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
         IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
@@ -121,16 +136,17 @@ public final class MappedIndex {
     }
 
     /**
-     * Maps the existing index without a change, even after a reboot: for the inspection of a volume that is not in use.
+     * Maps the existing index without changing it, even after a reboot. For the inspection of a volume that no store
+     * uses.
      *
-     * @throws IndexUnusableException if it is missing, damaged or incomplete
+     * @throws IndexUnusableException if the index is missing, damaged or incomplete
      */
     public static MappedIndex view(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
         IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
         return new MappedIndex(file, directory.toString(), file.view(), false);
     }
 
-    /** Sets the source of segment ages; before, all have the same age. */
+    /** Sets the source of segment ages. Before this call all segments have the same age. */
     public void segmentAges(SegmentAges segmentAges) {
         ages = segmentAges;
     }
@@ -152,8 +168,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns true if a negative lookup of the hash is unreliable: a slot that may have contained it is damaged
-     * according to its checksum. Any thread; slower than {@link #find}.
+     * Returns true if the result "not found" for the hash is unreliable. The reason is a damaged slot that may have
+     * contained the hash. Any thread; slower than {@link #find}.
      */
     public boolean isDoubtful(long hashHigh, long hashLow) {
         SlotTable current = table;
@@ -161,16 +177,16 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns the location of the newest record of an object by the lower half of its key hash; of several the first.
-     * {@link Location#NONE} if there is none. For the writer thread.
+     * Returns the location of the newest record of an object, by the lower half of its key hash. If several objects
+     * have this lower half, returns the first one found; {@link Location#NONE} if there is none. For the writer thread.
      */
     public long findKey(long hashLow) {
         return Probing.findKey(table, hashLow);
     }
 
     /**
-     * Counts a read of the entry, up to {@link #HITS_MAX}; beyond that it writes no memory. A count may be lost if the
-     * entry changes concurrently. Any thread.
+     * Counts a read of the entry. At {@link #HITS_MAX} the count saturates, and the method writes no memory. A count
+     * may be lost if the entry changes concurrently. Any thread.
      */
     public void hit(long hashHigh, long hashLow) {
         hit(table, hashHigh, hashLow);
@@ -188,7 +204,7 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns the number of reads of the entry since it was put, at most {@link #HITS_MAX}; 0 if there is none. Any
+     * Returns the number of reads of the entry since it was put, at most {@link #HITS_MAX}. 0 if there is no entry. Any
      * thread.
      */
     public int hits(long hashHigh, long hashLow) {
@@ -200,13 +216,13 @@ public final class MappedIndex {
     /**
      * Sets the entry of an object's key, without hits. Evicts another entry if there is no room.
      *
-     * @throws IOException if there is no room and only tombstones nearby
+     * @throws IOException if the table is full and all entries nearby are tombstones, which cannot be evicted
      */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds) throws IOException {
         put(hashHigh, hashLow, location, expirySeconds, 0);
     }
 
-    /** Like {@link #put(long, long, long, int)}, with the hits of the record's previous location. */
+    /** Sets the entry of an object's key, with the hit count of its previous entry. For a record that was moved. */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds, int hits) throws IOException {
         set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | Integer.toUnsignedLong(expirySeconds));
     }
@@ -216,7 +232,7 @@ public final class MappedIndex {
         putBlock(hashHigh, hashLow, location, 0);
     }
 
-    /** Like {@link #putBlock(long, long, long)}, with the hits of the record's previous location. */
+    /** Sets the entry of a block, with the hit count of its previous entry. For a record that was moved. */
     public void putBlock(long hashHigh, long hashLow, long location, int hits) throws IOException {
         set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | SlotTable.FLAG_BLOCK);
     }
@@ -233,12 +249,12 @@ public final class MappedIndex {
     }
 
     /**
-     * Like {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room it removes the entry,
-     * and the rebuild adds no further entries.
+     * Hides the records of the hash without a tombstone in the log. Otherwise like {@link #putTombstone}, but never
+     * fails: if the table is full, it removes the entry, and the rebuild adds no further entries.
      */
     public void hide(long hashHigh, long hashLow) {
         try {
-            putTombstone(hashHigh, hashLow, NOWHERE);
+            putTombstone(hashHigh, hashLow, UNLOGGED);
         } catch (IOException e) {
             overflowed = true;
             remove(hashHigh, hashLow);
@@ -248,7 +264,7 @@ public final class MappedIndex {
     /**
      * Adds the entry of an older record. An existing entry of the hash is kept.
      *
-     * @return false if the table is full, or was full in an earlier call. After an entry was dropped, no older entry
+     * @return false if the table is full, or was full in an earlier call: after an entry was dropped, no older entry
      *     may be added
      */
     public boolean putOlder(
@@ -297,8 +313,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns true if an entry may be added at the place. Deletion marks may always be reused, empty slots up to 13/16
-     * of the table.
+     * Returns true if an entry may be added at the place. A deletion mark may always be reused. An empty slot may be
+     * used until 13/16 of the slots are not empty.
      */
     private boolean hasRoom(long place) {
         SlotTable current = table;
@@ -318,7 +334,7 @@ public final class MappedIndex {
         evictions.incrementAndGet();
     }
 
-    /** Removes the entry; returns true if there was one other than a tombstone. */
+    /** Removes the entry of the hash. Returns true if there was an entry that is not a tombstone. */
     public boolean remove(long hashHigh, long hashLow) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -332,7 +348,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Records that a negative lookup may be caused by a damaged slot. Logged once; the next open rebuilds the index.
+     * Marks the table as damaged if a damaged slot may have contained the hash. Logs this once; the next open rebuilds
+     * the index.
      */
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
         if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
@@ -341,7 +358,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Changes the location of an entry if it is still {@code from}; its other fields stay. */
+    /** Changes the location of an entry if it is still {@code from}. Its other fields do not change. */
     public void moveIf(long hashHigh, long hashLow, long from, long to) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -374,8 +391,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Removes, in later steps, every entry with this segment and tag; used if the segment's summary cannot be read. The
-     * segment's next tag must differ in its low byte.
+     * Schedules the removal of every entry with this segment and tag, which later calls of {@link #step} perform. Used
+     * if the summary of the segment cannot be read. The next tag of the segment must differ in its low byte.
      */
     public void removeSegment(int segment, long tag) {
         TableWalk walk = sweep;
@@ -393,7 +410,7 @@ public final class MappedIndex {
     }
 
     /**
-     * Performs a step of the end of a rebuild: removes the tombstones and marks the table complete.
+     * Performs one step of the last phase of a rebuild. This phase removes the tombstones and marks the table complete.
      *
      * @return false when done
      */
@@ -420,7 +437,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Performs a step of growth or removal between changes; false if there is no work now. */
+    /** Performs one step of growth, or of removal by {@link #removeSegment}. Returns false if no work remains. */
     public boolean step() {
         if (growth != null) {
             grow(STEP_BYTES, stepSlots);
@@ -444,19 +461,19 @@ public final class MappedIndex {
         if (current.taken() < count - (count >>> 2)) {
             return;
         }
-        if (growthWait > 0) {
-            growthWait--;
+        if (putsUntilRetry > 0) {
+            putsUntilRetry--;
             return;
         }
         int shift = current.used() > count >>> 1 ? current.shift + 1 : current.shift;
         if (shift > shiftMax && current.field(SlotTable.DELETED_AT) < count >>> 4) {
-            growthWait = count >>> 4;
+            putsUntilRetry = count >>> 4;
             return;
         }
         beginGrowth(Math.min(shift, shiftMax));
     }
 
-    /** Begins to build a table of another size, unless one is being built. */
+    /** Begins to build a table of another size, unless a table is already being built. */
     void beginGrowth(int shift) {
         try {
             if (growth == null) {
@@ -478,7 +495,7 @@ public final class MappedIndex {
                 table = grown;
                 growing = null;
                 growth = null;
-                growthPause = 0;
+                retryDelayPuts = 0;
             } else {
                 growing = current.target();
             }
@@ -490,19 +507,19 @@ public final class MappedIndex {
     private void growthFailed(IOException e) {
         Growth current = growth;
         long count = table.slotCount();
-        if (growthPause == 0) {
+        if (retryDelayPuts == 0) {
             LOG.warn("{}: the index cannot grow and evicts objects when full: slots={}: {}", name, count, e.toString());
         }
         growing = null;
         growth = null;
-        growthPause = Math.min(Math.max(growthPause << 1, count >>> 6), count);
-        growthWait = growthPause;
+        retryDelayPuts = Math.min(Math.max(retryDelayPuts << 1, count >>> 6), count);
+        putsUntilRetry = retryDelayPuts;
         if (current != null) {
             current.discard();
         }
     }
 
-    /** Passes every entry to the visitor; the table must not change meanwhile. */
+    /** Passes every entry to the visitor. The table must not change during the call. */
     public void forEach(EntryVisitor visitor) {
         SlotTable current = table;
         for (long slot = 0; slot < current.slotCount(); slot++) {
@@ -550,17 +567,17 @@ public final class MappedIndex {
         }
     }
 
-    /** Returns the sequence of the last record in the table. */
+    /** Returns the sequence number of the last record whose entry is in the table. */
     public long applied() {
         return table.field(SlotTable.APPLIED_AT);
     }
 
-    /** Records that every record up to {@code sequence} is in the table. */
+    /** Sets the sequence number up to which the table contains every record. */
     public void applied(long sequence) {
         table.field(SlotTable.APPLIED_AT, sequence);
     }
 
-    /** Forces the table to the device and marks it clean, so that it is valid after a reboot too. */
+    /** Forces the table to the device and marks it clean. Therefore it is also valid after a reboot. */
     public void close() throws IOException {
         Growth current = growth;
         if (current != null) {

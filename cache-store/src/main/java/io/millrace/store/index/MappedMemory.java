@@ -9,15 +9,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The words of a mapped file, little-endian.
+ * The table words in a memory-mapped file, little-endian.
  *
  * <p>If the mapped file was truncated, or its device cannot be read, a load or store raises an {@link InternalError},
- * possibly later in the same thread. A compare-and-set is not used, because such a fault inside a compare-and-set
- * compiled as a call would end the process.
+ * possibly later in the same thread. This class uses no compare-and-set: a JVM may compile it as a call, and a fault
+ * inside that call would end the process.
  */
 final class MappedMemory extends TableMemory {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** Log2 of the words of one mapping. A ByteBuffer ends at 2 GiB; the next lower power of two is 1 GiB. */
+    /** Log2 of the number of words in one mapping of 1 GiB. A ByteBuffer must be shorter than 2 GiB. */
     private static final int REGION_SHIFT = 27;
 
     private static final long REGION_BYTES = (long) Long.BYTES << REGION_SHIFT;

@@ -5,22 +5,24 @@ import java.lang.invoke.VarHandle;
 /**
  * Linear probing over a {@link SlotTable}.
  *
- * <p>An entry stays in its slot until it is removed. A removal leaves a deletion mark only if another entry was
- * displaced by it. Otherwise its slot and the marks before it become empty again. Therefore probe sequences stay short
- * while a full store replaces old entries by new ones.
+ * <p>An entry stays in its slot until it is removed. A removal leaves a deletion mark only if the removed entry
+ * displaced a later one. Otherwise its slot and the marks before it become empty again. Therefore probe sequences stay
+ * short while a full store replaces old entries by new ones.
  *
- * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} may be called from any thread; the rest is confined to the
- * thread that changes the table.
+ * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} may be called from any thread. The other methods are confined
+ * to the thread that changes the table.
  */
 final class Probing {
     /** No place: all slots of the table are in use by other entries. */
     static final long NO_PLACE = Long.MIN_VALUE;
-    /** Limit of slots scanned to determine whether a deletion mark is needed. */
+    /** Maximum number of slots scanned to determine whether a deletion mark is needed. */
     static final int NEED_SLOTS_MAX = 64;
 
     private Probing() {}
 
-    /** Returns the location of the hash's record, {@link Location#NONE} if there is none or a tombstone. */
+    /**
+     * Returns the location of the record of the hash. {@link Location#NONE} if there is no entry or only a tombstone.
+     */
     static long find(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
         for (long probes = 0; probes <= table.mask; probes++) {
@@ -81,8 +83,8 @@ final class Probing {
     }
 
     /**
-     * Returns true if a negative lookup of the hash is unreliable: a slot in its probe sequence is damaged, or is being
-     * changed by another thread.
+     * Returns true if the result "not found" for the hash is unreliable. A slot in the probe sequence is damaged, or
+     * another thread is changing it.
      */
     static boolean isDoubtful(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
@@ -99,14 +101,20 @@ final class Probing {
         return false;
     }
 
-    /** Records damage before the slot is overwritten, which would hide it. */
-    private static void inspect(SlotTable table, long slot) {
+    /**
+     * Marks the table as damaged if the slot is damaged. Call before the slot is overwritten, because that hides the
+     * damage.
+     */
+    private static void noteDamage(SlotTable table, long slot) {
         if (!table.isSound(slot)) {
             table.damaged();
         }
     }
 
-    /** Returns the slot of the hash, or the complement of the free slot for it, or {@link #NO_PLACE}. */
+    /**
+     * Returns the slot of the hash if it has an entry. Otherwise returns the bitwise complement of a free slot, or
+     * {@link #NO_PLACE}.
+     */
     static long place(SlotTable table, long hashHigh, long hashLow) {
         long reusable = NO_PLACE;
         long slot = hashLow & table.mask;
@@ -128,7 +136,7 @@ final class Probing {
     /** Writes an entry into a slot that {@link #place} returned as free. */
     static void fill(SlotTable table, long slot, long hashHigh, long hashLow, long location, long meta) {
         boolean reused = table.location(slot) == Location.DELETED;
-        inspect(table, slot);
+        noteDamage(table, slot);
         table.add(SlotTable.USED_AT, 1);
         countBlocks(table, meta, 1);
         table.fill(slot, hashHigh, hashLow, location, meta);
@@ -144,7 +152,7 @@ final class Probing {
         table.move(slot, location, meta);
     }
 
-    /** Sets the entry, new or existing; false if the table is full. */
+    /** Adds or replaces the entry of the hash. Returns false if the table is full. */
     static boolean set(SlotTable table, long hashHigh, long hashLow, long location, long meta) {
         long place = place(table, hashHigh, hashLow);
         if (place >= 0) {
@@ -158,8 +166,8 @@ final class Probing {
     /** Removes the entry in the slot. */
     static void clear(SlotTable table, long slot) {
         long meta = table.meta(slot);
-        inspect(table, slot);
-        if (isNeeded(table, slot)) {
+        noteDamage(table, slot);
+        if (needsDeletionMark(table, slot)) {
             table.add(SlotTable.DELETED_AT, 1);
             table.clear(slot, Location.DELETED);
         } else {
@@ -175,8 +183,11 @@ final class Probing {
         table.add(SlotTable.USED_AT, -1);
     }
 
-    /** Returns true if the probe sequence of a later entry passes over the slot, or if the scan limit is reached. */
-    private static boolean isNeeded(SlotTable table, long slot) {
+    /**
+     * Returns true if the slot must keep a deletion mark: the probe sequence of a later entry passes over it, or the
+     * scan limit is reached.
+     */
+    private static boolean needsDeletionMark(SlotTable table, long slot) {
         for (int distance = 1; distance <= NEED_SLOTS_MAX; distance++) {
             long behind = (slot + distance) & table.mask;
             long location = table.location(behind);

@@ -1,8 +1,11 @@
 package io.millrace.store.index;
 
-/** The ages of segments, used to select entries for eviction. Called on the volume's writer thread. */
+/** A source of segment ages, by which {@link Eviction} compares entries. Called on the volume's writer thread. */
 @FunctionalInterface
 public interface SegmentAges {
-    /** Returns the sequence of the segment of the location, -1 if the segment no longer holds that record. */
+    /**
+     * Returns the sequence number of the segment of the location. It is lower for an older segment. -1 if the segment
+     * no longer contains that record.
+     */
     long age(long location);
 }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 
 /**
- * One table of the index: its header page, the auxiliary area and the slots. Defines the layout; {@link Probing}
- * defines the search.
+ * One table of the index: a header page, an auxiliary area and the slots. This class defines the layout, and
+ * {@link Probing} the search.
  *
  * <pre>
  * header page, 4096 bytes                                  slot, 32 bytes
@@ -29,11 +29,12 @@ import java.lang.invoke.VarHandle;
  *
  * <p>All integers are little-endian. One thread writes slots. The location of a slot is stored last with release
  * semantics, so that a reader of the location also reads the other fields. The reader then reads the location again, to
- * detect that the slot was reused meanwhile. After kill -9 the three counts may be too high, never too low.
+ * detect that the slot was reused meanwhile. After kill -9 the three counts (in use, blocks, deleted) may be too high,
+ * but never too low.
  *
  * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. Each word is rotated by a
  * different number of bits, so that any single-bit error is detected. The check of an empty slot is 0; a deleted slot
- * has {@code DE1E} (hexadecimal). Lookups do not verify it, because the key of the record found is verified.
+ * has {@code DE1E} (hexadecimal). Lookups do not verify the check, because the reader verifies the key of the record.
  */
 final class SlotTable {
     static final int FORMAT_VERSION = 4;
@@ -78,7 +79,7 @@ final class SlotTable {
     final long mask;
 
     /**
-     * Creates a table over its two parts.
+     * Creates a table over two memory areas.
      *
      * @param head header page and auxiliary area
      * @param slots the slots
@@ -91,12 +92,12 @@ final class SlotTable {
         this.mask = (1L << shift) - 1;
     }
 
-    /** Returns the bytes before the slots. */
+    /** Returns the number of bytes before the slots. */
     static long headBytes(int auxiliaryBytes) {
         return PAGE_BYTES + (auxiliaryBytes + PAGE_BYTES - 1L) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Returns the bytes of the slots. */
+    /** Returns the number of bytes of the slots. */
     static long slotBytes(int shift) {
         return (long) SLOT_BYTES << shift;
     }
@@ -105,7 +106,7 @@ final class SlotTable {
         return mask + 1;
     }
 
-    /** Returns a header field, at a multiple of 8. */
+    /** Returns the header field at this byte offset, a multiple of 8. */
     long field(int at) {
         return head.getOpaque(at >>> WORD_SHIFT);
     }
@@ -156,17 +157,17 @@ final class SlotTable {
         return slots.get(word(slot) + 1);
     }
 
-    /** Returns expiry, flags and hits in one word. */
+    /** Returns the last word of the slot: expiry, flags, hits and check. */
     long meta(long slot) {
         return slots.getOpaque(word(slot) + 3);
     }
 
-    /** Returns the hits in a word of {@link #meta}. */
+    /** Returns the hit count in a word that {@link #meta} returned. */
     static int hits(long meta) {
         return (int) (meta >>> HITS_SHIFT) & HITS_MAX;
     }
 
-    /** Returns the bits for {@code hits} in a word of {@link #meta}. */
+    /** Returns a {@link #meta} word that contains only this hit count, limited to the maximum. */
     static long hitBits(int hits) {
         return (long) Math.min(hits, HITS_MAX) << HITS_SHIFT;
     }
@@ -176,8 +177,9 @@ final class SlotTable {
     }
 
     /**
-     * Counts a hit, up to the maximum. Stores only the byte of the hits. A hit may be lost in a concurrent change. An
-     * entry that takes the slot at this moment may begin with the count of the previous one.
+     * Counts a hit of the entry in the slot, up to {@link #HITS_MAX}. Stores only the byte of the hit count. A hit may
+     * be lost if the slot changes concurrently. A new entry that takes the slot at the same time may begin with the
+     * count of the previous entry.
      */
     void hit(long slot) {
         long meta = meta(slot);
@@ -196,8 +198,8 @@ final class SlotTable {
     }
 
     /**
-     * Returns true if the check of the slot is correct. False also for a slot that another thread is changing. After a
-     * process was killed, it may stay false for a slot.
+     * Returns true if the check of the slot is correct. The result may be false while another thread changes the slot.
+     * It may stay false for a slot that a killed process was changing.
      */
     boolean isSound(long slot) {
         long location = location(slot);
@@ -211,7 +213,7 @@ final class SlotTable {
         return ((checked(hashHigh(slot), hashLow(slot), location, meta) ^ meta) & CHECK_BITS) == 0;
     }
 
-    /** Records that a slot was damaged, so that its content is unknown. */
+    /** Marks the table as damaged: the content of a slot is unknown. */
     void damaged() {
         field(DAMAGED_AT, 1);
     }
@@ -225,7 +227,8 @@ final class SlotTable {
     void move(long slot, long location, long newMeta) {
         long word = word(slot);
         long meta = checked(hashHigh(slot), hashLow(slot), location, newMeta);
-        // No reader may read a tombstone's location without the flag: the flag is set first and removed last.
+        // A reader must not see the location of a tombstone without the tombstone flag. Therefore the flag is set first
+        // and removed last.
         if (isTombstone(meta)) {
             slots.setOpaque(word + 3, meta);
             slots.setRelease(word + 2, location);
@@ -252,7 +255,7 @@ final class SlotTable {
         slots.setRelease(word + 3, mark == Location.DELETED ? DELETED_META : 0);
     }
 
-    /** Writes a word of the fixed part of the header page. */
+    /** Writes a word of the header page. */
     void header(int at, long value) {
         head.set(at >>> WORD_SHIFT, value);
     }

@@ -3,10 +3,10 @@ package io.millrace.store.index;
 import java.io.IOException;
 
 /**
- * The 64-bit words of a table, accessed in the modes of {@link java.lang.invoke.VarHandle}. The memory is a mapped
+ * The 64-bit words of a table, with the access modes of {@link java.lang.invoke.VarHandle}. The memory is a mapped
  * file, or an array in tests that observe every access.
  *
- * <p>Thread-safe within the guarantees of the modes.
+ * <p>Thread-safe as far as the access modes guarantee it.
  */
 abstract class TableMemory {
     abstract long get(long word);
@@ -22,8 +22,8 @@ abstract class TableMemory {
     abstract void setRelease(long word, long value);
 
     /**
-     * Sets one byte of a word, the lowest being number 0. Does not use compare-and-set: see {@link MappedMemory}. A
-     * concurrent store of another thread into the word may lose that byte only.
+     * Sets one byte of a word; number 0 is the lowest byte. Uses no compare-and-set (see {@link MappedMemory} for the
+     * reason). A concurrent store of the whole word may overwrite the byte; the other bytes are not affected.
      */
     abstract void setByte(long word, int number, byte value);
 

@@ -4,15 +4,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A scan of all slots in small steps, which restarts if the table was replaced meanwhile. It removes tombstones, or
- * entries of reclaimed segments.
+ * A scan of all slots in small steps that removes tombstones, or entries of reclaimed segments. The scan restarts if
+ * another table replaces the scanned table.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class TableWalk {
     private final boolean tombstones;
-    /** Segments with the low byte of their former tag. */
-    private final Map<Integer, Integer> segments = new HashMap<>();
+    /** Reclaimed segments: segment number to the low byte of the segment's former tag. */
+    private final Map<Integer, Integer> tagsBySegment = new HashMap<>();
 
     private SlotTable table;
     private long slot;
@@ -30,16 +30,16 @@ final class TableWalk {
         return new TableWalk(table, false);
     }
 
-    /** Adds a segment whose entries are removed; only before the first step. */
+    /** Adds a segment whose entries are removed. Call only before the first step. */
     void add(int segment, int tag) {
-        segments.put(segment, tag);
+        tagsBySegment.put(segment, tag);
     }
 
     boolean hasBegun() {
         return slot > 0;
     }
 
-    /** Scans this many slots and removes matching entries; false at the end of the table. */
+    /** Scans this many slots and removes matching entries. Returns false at the end of the table. */
     boolean step(MappedIndex index, SlotTable current, int slots) {
         if (current != table) {
             table = current;
@@ -48,18 +48,18 @@ final class TableWalk {
         long end = Math.min(current.slotCount(), slot + slots);
         for (; slot < end; slot++) {
             long location = current.location(slot);
-            if (Probing.isEntry(location) && isWanted(current, location)) {
+            if (Probing.isEntry(location) && mustRemove(current, location)) {
                 index.clear(current, slot);
             }
         }
         return slot < current.slotCount();
     }
 
-    private boolean isWanted(SlotTable current, long location) {
+    private boolean mustRemove(SlotTable current, long location) {
         if (tombstones) {
             return SlotTable.isTombstone(current.meta(slot));
         }
-        Integer tag = segments.get(Location.segment(location));
+        Integer tag = tagsBySegment.get(Location.segment(location));
         return tag != null && tag == Location.tag(location) && !SlotTable.isTombstone(current.meta(slot));
     }
 }

@@ -18,14 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventory of one volume: key hash to {@link InventoryEntry}, in a Chronicle Map in a file of fixed size.
+ * The inventory of one volume: a persistent map from key hash to {@link InventoryEntry}. It is a Chronicle Map in a
+ * file of fixed size.
  *
- * <p>The map's locks are in its file and survive a killed process. Therefore only one thread of one process uses the
- * map, and a map that was not closed cleanly is deleted and rebuilt, never recovered.
+ * <p>The map's locks are in its file, and stay locked when a process is killed. Therefore only one thread of one
+ * process uses the map. A map that was not closed cleanly is deleted and rebuilt from the segments.
  *
- * <p>An entry that does not fit is dropped and counted.
+ * <p>An entry that does not fit is dropped and counted in {@link #dropped}.
  *
- * <p>Confined to one thread, except the counters.
+ * <p>Confined to one thread, except the methods marked "any thread".
  */
 public final class Inventory {
     /** Name of the map's file in the volume's directory. */
@@ -36,7 +37,7 @@ public final class Inventory {
 
     private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
     private static final int HASH_BYTES = 16;
-    /** Expected bytes of a value: the fixed part, a URL of usual length, and the description of the response. */
+    /** Expected bytes of an entry: the fixed part, a URL of usual length, and the description of the response. */
     private static final int VALUE_BYTES_EXPECTED = 200;
     /** Approximate entries per map segment; a listing processes one segment at a time. */
     private static final long ENTRIES_PER_SEGMENT = 2048;
@@ -45,7 +46,7 @@ public final class Inventory {
     private static final int SEGMENTS_MAX = 8192;
     private static final int CHUNK_BYTES = 1 << 20;
     /** The packages of java.base that Chronicle accesses by reflection. */
-    private static final List<String> OPENED = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
+    private static final List<String> REFLECTED_PACKAGES = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
 
     private final FileIo io;
     private final Path directory;
@@ -53,7 +54,9 @@ public final class Inventory {
     private final ChronicleMap<byte[], byte[]> map;
     private final long entriesMax;
     private final long fileBytes;
-    private final @Nullable InventoryState before;
+    /** State of the map when it was opened; null for a new map. */
+    private final @Nullable InventoryState stateAtOpen;
+
     private volatile long dropped;
     private volatile long entries;
 
@@ -61,8 +64,8 @@ public final class Inventory {
     @FunctionalInterface
     public interface Visitor {
         /**
-         * Called for each entry in its encoded form. {@link Inventory#location}, {@link Inventory#key} and {@link
-         * Inventory#decode} read it. The bytes are borrowed.
+         * Called for each entry in its encoded form, which {@link Inventory#location}, {@link Inventory#key} and
+         * {@link Inventory#decode} read. The bytes are borrowed.
          *
          * @return true to keep the entry, false to remove it
          */
@@ -76,23 +79,23 @@ public final class Inventory {
             ChronicleMap<byte[], byte[]> map,
             long entriesMax,
             long fileBytes,
-            @Nullable InventoryState before) {
+            @Nullable InventoryState stateAtOpen) {
         this.io = io;
         this.directory = directory;
         this.volumeId = volumeId;
         this.map = map;
         this.entriesMax = entriesMax;
         this.fileBytes = fileBytes;
-        this.before = before;
+        this.stateAtOpen = stateAtOpen;
         entries = map.longSize();
     }
 
-    /** Returns the reason why this JVM cannot have an inventory; null if it can. */
+    /** Returns the reason why this JVM cannot use Chronicle Map; null if it can. */
     public static @Nullable String obstacle() {
         Module own = Inventory.class.getModule();
-        for (String opened : OPENED) {
-            if (!Object.class.getModule().isOpen(opened, own)) {
-                return "the JVM runs without --add-opens java.base/" + opened + "=ALL-UNNAMED";
+        for (String reflected : REFLECTED_PACKAGES) {
+            if (!Object.class.getModule().isOpen(reflected, own)) {
+                return "the JVM runs without --add-opens java.base/" + reflected + "=ALL-UNNAMED";
             }
         }
         return null;
@@ -102,7 +105,7 @@ public final class Inventory {
      * Opens the inventory if it was closed cleanly. Otherwise creates an empty one and allocates its space on the
      * device.
      *
-     * @param entriesExpected minimum number of entries to have room for
+     * @param entriesExpected minimum number of entries for which the map must have space
      * @param goesOn called periodically; returns false to cancel
      * @throws InventoryException if no inventory can be opened or created; a partly created file is deleted
      */
@@ -117,7 +120,7 @@ public final class Inventory {
         // Chronicle must not report usage data, even if its analytics library is on the class path.
         System.setProperty("chronicle.analytics.disable", "true");
         try {
-            InventoryState state = InventoryState.take(io, directory, volumeId);
+            InventoryState state = InventoryState.readAndErase(io, directory, volumeId);
             if (state != null && state.entriesMax() >= entriesExpected && isSound(io, directory, state, goesOn)) {
                 Inventory kept = reopen(io, directory, volumeId, state);
                 if (kept != null) {
@@ -195,8 +198,8 @@ public final class Inventory {
     }
 
     /**
-     * Overwrites the new file with its own content, so that its holes get blocks. A full disk then fails here and not
-     * as a fault in mapped memory.
+     * Overwrites the new file with its own content, so that the file system allocates blocks for its holes. On a full
+     * disk this write fails with an {@link IOException}. Otherwise a later access to mapped memory would fail.
      */
     private static void allocate(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
         try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
@@ -246,14 +249,14 @@ public final class Inventory {
     }
 
     /**
-     * Returns true if the inventory matches the volume. It was then complete, and was cleanly closed after the record
-     * with this sequence.
+     * Returns true if the reopened inventory matches the volume: it was complete, and was closed after the volume's
+     * record with this sequence number.
      */
     public boolean isUpTo(long sequence) {
-        return before != null && before.isWhole() && before.applied() == sequence;
+        return stateAtOpen != null && stateAtOpen.isWhole() && stateAtOpen.applied() == sequence;
     }
 
-    /** Returns the number of entries that the map has room for. */
+    /** Returns the number of entries for which the map has space. */
     public long entriesMax() {
         return entriesMax;
     }
@@ -268,21 +271,21 @@ public final class Inventory {
         return dropped;
     }
 
-    /** Returns the bytes of its file, all of them mapped. Any thread. */
+    /** Returns the length of the memory-mapped file in bytes. Any thread. */
     public long fileBytes() {
         return fileBytes;
     }
 
-    /** Returns the number of segments for {@link #forEach}. */
+    /** Returns the number of map segments, which {@link #forEach} visits one at a time. */
     public int segments() {
         return map.segments();
     }
 
-    /** Adds or replaces the entry of an object; false, and counted, if it does not fit. */
+    /** Adds or replaces the entry of an object. Returns false and counts the entry as dropped if it does not fit. */
     public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
         try {
             if (map.put(hash(hashHigh, hashLow), entry.encode()) == null) {
-                // Counting here is cheaper than the size of the map, which is a sum over all its segments.
+                // A counter is cheaper than map.longSize(), which sums over all segments.
                 long more = entries + 1;
                 entries = more;
             }
@@ -297,13 +300,13 @@ public final class Inventory {
         }
     }
 
-    /** Returns the location in the hash's entry, 0 if there is none. */
+    /** Returns the location in the entry of the hash; 0 if there is no entry. */
     public long location(long hashHigh, long hashLow) {
         byte[] encoded = map.get(hash(hashHigh, hashLow));
         return encoded == null ? 0 : InventoryEntry.location(encoded);
     }
 
-    /** Passes the entries of a segment to the visitor. */
+    /** Passes the entries of one map segment to the visitor. */
     public void forEach(int segment, Visitor visitor) {
         try (MapSegmentContext<byte[], byte[], ?> context = map.segmentContext(segment)) {
             context.forEachSegmentEntry(entry -> {
@@ -344,7 +347,7 @@ public final class Inventory {
     /**
      * Closes the inventory cleanly, so that the next open can use it.
      *
-     * @param applied sequence of the volume's last record
+     * @param applied sequence number of the volume's last record
      * @param whole whether every stored object has an entry
      * @param forced whether to force the file to the device, so that it is also valid after a reboot
      */
@@ -356,7 +359,7 @@ public final class Inventory {
             }
         }
         int crc = forced ? checksum(io, directory, () -> true) : 0;
-        new InventoryState(entriesMax, applied, whole, forced, crc).leave(io, directory, volumeId);
+        new InventoryState(entriesMax, applied, whole, forced, crc).write(io, directory, volumeId);
     }
 
     /** Closes and deletes the inventory. */

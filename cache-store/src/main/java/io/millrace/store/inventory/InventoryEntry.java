@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry of one object in the inventory.
+ * The inventory entry of one object. Little-endian encoding:
  *
  * <pre>
  *    0  8  location of its newest record
@@ -20,20 +20,20 @@ import org.jspecify.annotations.Nullable;
  *   29  1  number of tags
  *   30  2  length of the text
  *   32  4  length of the key
- *   36     the key, the text (UTF-8), for each tag its length (1) and the tag (UTF-8)
+ *   36     key, text (UTF-8), then per tag: length (1 byte), tag (UTF-8)
  * </pre>
  *
- * <p>Immutable; the arrays are borrowed and never changed.
+ * <p>Immutable; the key's array is borrowed and never changed.
  *
- * @param location location of its newest record
+ * @param location location of the object's newest record
  * @param bodyLength length of the whole body in bytes, -1 while unknown
  * @param headLength length of the encoded head in bytes
- * @param expiry seconds since the epoch, unsigned
- * @param storedAt seconds since the epoch, unsigned
+ * @param expiry time at which the object is no longer worth keeping, in seconds since the epoch, unsigned
+ * @param storedAt time at which the object was stored, in seconds since the epoch, unsigned
  * @param isWhole whether the whole body is stored
  * @param key the key's bytes
  * @param text the owner's description
- * @param tags its tags
+ * @param tags tags of the object
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record InventoryEntry(

@@ -12,31 +12,32 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mark of a cleanly closed inventory, in its own file. The map's file cannot contain it, because the locks are in
- * that file and survive a killed process.
+ * The record that an inventory was closed cleanly, in its own file. It is not in the map's file, because a killed
+ * process leaves locks in that file. Little-endian:
  *
  * <pre>
  *    0  8  magic "MRINVEN\0"
  *    8  4  format version
  *   12  4  flags: 1 forced to the device, 2 every stored object has an entry
  *   16 16  id of the volume
- *   32 16  id of the boot that it was closed in
- *   48  8  entries that the map was made for
- *   56  8  sequence of the last record of the volume when it was closed
- *   64  4  CRC32C of the map's file; 0 when it was not forced
+ *   32 16  boot id of the machine at the close
+ *   48  8  number of entries for which the map has space
+ *   56  8  sequence of the last record of the volume at the close
+ *   64  4  CRC32C of the map's file; 0 if it was not forced
  *   68  4  CRC32C of bytes 0 to 67
  * </pre>
  *
- * <p>The mark is valid if the map was forced, or if the machine was not rebooted since: the page cache then has the
- * pages that the device lacks. It is overwritten with zeros and forced before the map is opened again.
+ * <p>The record is valid if the map was forced to the device, or if the machine was not rebooted since the close.
+ * Without a reboot, the page cache has the pages that the device lacks. Before the map is opened again, the record is
+ * overwritten with zeros and the zeros are forced.
  *
  * <p>Immutable.
  *
- * @param entriesMax number of entries that the map has room for
- * @param applied sequence of the volume's last record at the close
+ * @param entriesMax number of entries for which the map has space
+ * @param applied sequence number of the volume's last record at the close
  * @param isWhole whether every stored object had an entry
- * @param isForced whether it was forced to the device, and has a checksum
- * @param crc CRC32C of the map's file
+ * @param isForced whether the map was forced to the device; only then it has a checksum
+ * @param crc CRC32C of the map's file; 0 if it was not forced
  */
 record InventoryState(long entriesMax, long applied, boolean isWhole, boolean isForced, int crc) {
     static final String FILE_NAME = "inventory.state";
@@ -47,8 +48,8 @@ record InventoryState(long entriesMax, long applied, boolean isWhole, boolean is
     private static final int FLAG_FORCED = 1;
     private static final int FLAG_WHOLE = 2;
 
-    /** Reads the mark and erases it; null if there is no valid one. */
-    static @Nullable InventoryState take(FileIo io, Path directory, UUID volumeId) throws IOException {
+    /** Reads and erases the record; returns null if there is no valid record. */
+    static @Nullable InventoryState readAndErase(FileIo io, Path directory, UUID volumeId) throws IOException {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
             return null;
@@ -68,8 +69,8 @@ record InventoryState(long entriesMax, long applied, boolean isWhole, boolean is
                 && in.getInt(68) == Checksums.crc32c(in, 0, 68)
                 && new UUID(in.getLong(16), in.getLong(24)).equals(volumeId);
         int flags = in.getInt(12);
-        boolean lasted = (flags & FLAG_FORCED) != 0 || new UUID(in.getLong(32), in.getLong(40)).equals(boot);
-        return sound && lasted
+        boolean survived = (flags & FLAG_FORCED) != 0 || new UUID(in.getLong(32), in.getLong(40)).equals(boot);
+        return sound && survived
                 ? new InventoryState(
                         in.getLong(48),
                         in.getLong(56),
@@ -79,8 +80,8 @@ record InventoryState(long entriesMax, long applied, boolean isWhole, boolean is
                 : null;
     }
 
-    /** Writes the mark. */
-    void leave(FileIo io, Path directory, UUID volumeId) throws IOException {
+    /** Writes the record, and forces it if the map was forced. */
+    void write(FileIo io, Path directory, UUID volumeId) throws IOException {
         ByteBuffer out = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         UUID boot = boot(io);
         out.putLong(0, MAGIC).putInt(8, FORMAT_VERSION);

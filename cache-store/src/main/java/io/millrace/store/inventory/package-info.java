@@ -1,6 +1,6 @@
 /**
- * The inventory of stored objects for listings and searches: one Chronicle Map per volume, outside every request path,
- * and the only user of that library. It depends neither on volumes nor on records: the engine adds entries and removes
+ * The inventory of stored objects for listings and searches: one Chronicle Map per volume. Requests never wait for it.
+ * No other package uses Chronicle. The package does not know volumes or records: the engine adds entries and removes
  * obsolete ones.
  */
 @NullMarked

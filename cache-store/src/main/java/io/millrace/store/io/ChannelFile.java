@@ -9,11 +9,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * A file accessed with a {@link FileChannel}: a full disk or a bad sector raises an {@link IOException}, never a
- * signal.
+ * A file that is read and written with a {@link FileChannel}. A full disk or a bad sector raises an
+ * {@link IOException}; access by mapped memory would raise a signal.
  *
- * <p>Thread-safe. An interrupt of a thread during I/O closes the channel for all threads. Therefore the store's threads
- * are ended by a message and never interrupted.
+ * <p>Thread-safe. An interrupt of a thread during I/O closes the channel for all threads. Therefore the store never
+ * interrupts its threads: it ends a thread by a message.
  */
 final class ChannelFile implements StoreFile {
     private final Path path;
@@ -28,7 +28,7 @@ final class ChannelFile implements StoreFile {
     /**
      * Creates a file whose channel may be shared.
      *
-     * @param fixed whether its length cannot change
+     * @param fixed true if the length of the file cannot change, as for a block device
      * @param closing runs when the file is closed
      */
     ChannelFile(Path path, FileChannel channel, boolean fixed, Closeable closing) {
@@ -89,7 +89,7 @@ final class ChannelFile implements StoreFile {
     @Override
     public MappedRegion map(long position, long length) throws IOException {
         if (position + length > channel.size()) {
-            // Mapping past the end would extend the file, or fault on access.
+            // A mapping beyond the end would extend the file, or raise a fault at the first access.
             throw new EOFException(
                     path + ": mapping ends at " + (position + length) + ", file ends at " + channel.size());
         }

@@ -3,7 +3,7 @@ package io.millrace.store.io;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** CRC32C (Castagnoli, RFC 3720 appendix B.4) over parts of buffers, the only checksum of the store's formats. */
+/** Computes the checksum of all formats of the store: CRC32C (Castagnoli, RFC 3720 appendix B.4). */
 public final class Checksums {
     private Checksums() {}
 

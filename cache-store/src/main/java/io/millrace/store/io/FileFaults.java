@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 public final class FileFaults {
     private FileFaults() {}
 
-    /** Returns an error with the path, the cause and a remedy; the original error if there is no better explanation. */
+    /**
+     * Returns an error that states the path, the cause and a remedy. Returns the original error if no remedy is known.
+     */
     public static IOException explain(Path path, IOException fault) {
         if (fault instanceof LeaseHeldException) {
             return fault;
@@ -26,7 +28,7 @@ public final class FileFaults {
         return meaning == null ? fault : new IOException(path + ": " + meaning + " (" + text + ")", fault);
     }
 
-    /** Returns the error's message, or its class and name if it has none. */
+    /** Returns the message of the error, or its {@code toString()} if it has no message. */
     public static String words(IOException fault) {
         String message = fault.getMessage();
         return message == null ? fault.toString() : message;

@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of a file system that the store uses.
+ * The file system operations of the store.
  *
  * <p>Thread-safe.
  */
@@ -43,43 +43,43 @@ public interface FileIo {
     void delete(Path file) throws IOException;
 
     /**
-     * Acquires the lease of a directory, which has one holder among all processes. Closing it or the death of the
-     * process releases it.
+     * Acquires the lease of a directory, which has one holder among all processes. The lease is released when it is
+     * closed or when the process ends.
      *
-     * @throws LeaseHeldException if another store holds it; the message names the holder if known
+     * @throws LeaseHeldException if another store holds the lease; the message names the holder if known
      */
     Closeable lease(Path directory) throws IOException;
 
     /**
-     * Opens a file or a block device for reading and writing, with a lease of its own; creates a missing file.
+     * Opens a file or block device for reading and writing, with a lease of its own. Creates a missing file.
      *
-     * @throws LeaseHeldException if another store holds it
+     * @throws LeaseHeldException if another store holds the lease
      * @throws IOException also if a device is read-only, mounted or otherwise in use
      */
     LeasedFile openLeased(Path file) throws IOException;
 
-    /** Returns the files of a directory with this prefix; empty if the directory is missing. */
+    /** Returns the files in a directory whose names have this prefix; empty if the directory is missing. */
     List<Path> list(Path directory, String prefix) throws IOException;
 
     /**
-     * Creates a file with this content, which must not exist yet, and keeps it locked until the process ends or the
-     * file is closed.
+     * Creates a locked file with this content. The lock lasts until the file is closed or the process ends. The file
+     * must not exist yet.
      */
     HeldFile hold(Path file, byte[] content) throws IOException;
 
     /**
-     * Returns the content of a file created by {@link #hold} if its holder still has it; otherwise deletes the file and
-     * returns null.
+     * Returns the content of a file created by {@link #hold}, if the process that created it still holds it. Otherwise
+     * deletes the file and returns null.
      */
     byte @Nullable [] contentIfHeld(Path file) throws IOException;
 
     /**
-     * Returns the id of the current boot of the machine. With the same id, pages written by a killed process are still
-     * in the page cache. Empty if the platform does not provide it; two empty ids are not equal.
+     * Returns the id of the current boot of the machine. If the id is unchanged, pages written by a killed process are
+     * still in the page cache. The id is empty if the platform does not provide it; then assume a reboot.
      */
     String bootId();
 
-    /** Returns true if a library that opens files by their path finds the same files; false for files in memory. */
+    /** Returns true if other libraries can open the same files by their path; false for files in memory. */
     default boolean hasRealPaths() {
         return false;
     }

@@ -12,17 +12,17 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The kind of a file, determined without opening it: opening a pipe would block, and opening some devices has side
- * effects.
+ * The identity of a regular file or block device, determined without opening it. Opening a pipe would block, and
+ * opening some devices has side effects.
  *
- * @param key equal for all paths of one file or device
+ * @param key identity of the file or device: equal for all paths that lead to it
  * @param device number of the block device as the kernel writes it, such as {@code 8:17}; empty for a file
  */
 record FileKind(Object key, String device) {
     private static final int TYPE = 0xf000;
     private static final int BLOCK_DEVICE = 0x6000;
     private static final int REGULAR = 0x8000;
-    private static final Path SYSTEM = Path.of("/sys/dev/block");
+    private static final Path SYS_BLOCK_DEVICES = Path.of("/sys/dev/block");
     private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
     private static final Path SWAPS = Path.of("/proc/swaps");
 
@@ -49,8 +49,9 @@ record FileKind(Object key, String device) {
     }
 
     /**
-     * Formats a device number. As in Linux' {@code dev_t}: 12 bits of the major and 8 of the minor number, then the
-     * upper parts of the minor and major.
+     * Formats a device number as {@code major:minor}. The lowest 8 bits of Linux' {@code dev_t} are the low part of the
+     * minor number. The next 12 bits are the low part of the major number, then follow the high parts of minor and
+     * major.
      */
     static String number(long rdev) {
         long major = (rdev >>> 8 & 0xfff) | (rdev >>> 32 & 0xffff_f000L);
@@ -63,18 +64,19 @@ record FileKind(Object key, String device) {
     }
 
     /**
-     * Refuses a device if it is read-only, or if it or a part of it is mounted, used for swap or part of another
-     * device.
+     * Throws an {@link IOException} if the device is in use. It is in use if it or one of its partitions is mounted,
+     * used for swap, or part of another device. Also throws if the device is read-only. Has no effect for a regular
+     * file.
      */
     void checkUnused(Path file) throws IOException {
         if (!isDevice()) {
             return;
         }
-        Path about = SYSTEM.resolve(device);
-        if (firstLine(about.resolve("ro")).equals("1")) {
+        Path sysDirectory = SYS_BLOCK_DEVICES.resolve(device);
+        if (firstLine(sysDirectory.resolve("ro")).equals("1")) {
             throw new IOException(file + ": the device is read-only");
         }
-        Set<String> numbers = numbers(file, about);
+        Set<String> numbers = numbers(file, sysDirectory);
         for (String mount : lines(MOUNTS)) {
             List<String> fields = List.of(mount.split(" ", 6));
             if (fields.size() > 4 && numbers.contains(fields.get(2))) {
@@ -92,15 +94,18 @@ record FileKind(Object key, String device) {
         }
     }
 
-    /** Returns the numbers of the device and its partitions; fails if another device is built on any of them. */
-    private Set<String> numbers(Path file, Path about) throws IOException {
+    /**
+     * Returns the numbers of the device and of its partitions. Throws if another device (such as LVM or RAID) is built
+     * on one of them.
+     */
+    private Set<String> numbers(Path file, Path sysDirectory) throws IOException {
         Set<String> numbers = new HashSet<>();
         numbers.add(device);
-        if (!Files.isDirectory(about)) {
+        if (!Files.isDirectory(sysDirectory)) {
             return numbers;
         }
-        checkHolders(file, about);
-        try (DirectoryStream<Path> parts = Files.newDirectoryStream(about)) {
+        checkHolders(file, sysDirectory);
+        try (DirectoryStream<Path> parts = Files.newDirectoryStream(sysDirectory)) {
             for (Path part : parts) {
                 if (Files.isRegularFile(part.resolve("partition"))) {
                     numbers.add(firstLine(part.resolve("dev")));
@@ -111,8 +116,8 @@ record FileKind(Object key, String device) {
         return numbers;
     }
 
-    private static void checkHolders(Path file, Path about) throws IOException {
-        Path holders = about.resolve("holders");
+    private static void checkHolders(Path file, Path sysDirectory) throws IOException {
+        Path holders = sysDirectory.resolve("holders");
         if (!Files.isDirectory(holders)) {
             return;
         }

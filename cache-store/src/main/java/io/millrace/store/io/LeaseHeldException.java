@@ -6,7 +6,7 @@ import java.io.IOException;
 public final class LeaseHeldException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The message names the directory and the holder. */
+    /** Creates the exception; the message names the directory, file or device, and the holder if known. */
     public LeaseHeldException(String message) {
         super(message);
     }

@@ -17,13 +17,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The only channel of this process to a file or block device with a lock on the file itself.
+ * The single channel of this process to a file or block device. It holds a lock on the file itself.
  *
  * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore all
- * users in this process share a channel, which the last of them closes. A device is identified by its number, not by
+ * users in this process share one channel, and the last user closes it. A device is identified by its number, not by
  * its path.
  *
- * <p>Thread-safe: one lock for all instances.
+ * <p>Thread-safe: one lock protects all instances.
  */
 final class LeasedChannel {
     private static final Path DEVICES = Path.of("/dev");
@@ -58,16 +58,16 @@ final class LeasedChannel {
             shared.users++;
             boolean leased = false;
             try {
-                shared.take(file);
+                shared.acquireLease(file);
                 leased = true;
             } finally {
                 if (!leased) {
-                    shared.leave();
+                    shared.removeUser();
                 }
             }
             return new LeasedFile(
-                    new ChannelFile(file, shared.channel, kind.isDevice(), once(shared::leave)),
-                    once(shared::giveBack));
+                    new ChannelFile(file, shared.channel, kind.isDevice(), once(shared::removeUser)),
+                    once(shared::releaseLease));
         } finally {
             LOCK.unlock();
         }
@@ -81,7 +81,7 @@ final class LeasedChannel {
         Files.createFile(file);
     }
 
-    private void take(Path file) throws IOException {
+    private void acquireLease(Path file) throws IOException {
         if (lease != null) {
             throw new LeaseHeldException(file + ": in use by another store of this process (pid "
                     + ProcessHandle.current().pid() + ")");
@@ -94,7 +94,7 @@ final class LeasedChannel {
         }
     }
 
-    private void giveBack() throws IOException {
+    private void releaseLease() throws IOException {
         FileLock held = lease;
         lease = null;
         if (held != null && channel.isOpen()) {
@@ -102,7 +102,7 @@ final class LeasedChannel {
         }
     }
 
-    private void leave() throws IOException {
+    private void removeUser() throws IOException {
         users--;
         if (users == 0) {
             OPEN.remove(key);

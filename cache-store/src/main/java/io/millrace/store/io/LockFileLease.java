@@ -12,10 +12,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The lease of a directory: a lock on its file {@value #LOCK_FILE}, which no other code opens.
+ * The lease of a directory: a lock on its file {@value #LOCK_FILE}. Besides this class only {@link LockHolder} opens
+ * that file, and only while this process does not hold the lease.
  *
  * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore the
- * holder's pid is kept in a second file, and a list of this process's leases is checked before the lock file is opened.
+ * holder's pid is in a second file, {@value #OWNER_FILE}. The class also checks its list of leases of this process
+ * before it opens a lock file.
  *
  * <p>Thread-safe.
  */
@@ -23,7 +25,7 @@ final class LockFileLease implements Closeable {
     static final String LOCK_FILE = "lock";
     static final String OWNER_FILE = "owner";
 
-    private static final Set<Path> HELD_HERE = ConcurrentHashMap.newKeySet();
+    private static final Set<Path> LEASES_OF_THIS_PROCESS = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
     private final FileChannel channel;
@@ -36,9 +38,9 @@ final class LockFileLease implements Closeable {
         this.lock = lock;
     }
 
-    static LockFileLease take(Path directory) throws IOException {
+    static LockFileLease acquire(Path directory) throws IOException {
         Path real = directory.toRealPath();
-        if (!HELD_HERE.add(real)) {
+        if (!LEASES_OF_THIS_PROCESS.add(real)) {
             throw new LeaseHeldException(directory + ": in use by another store of this process (pid "
                     + ProcessHandle.current().pid() + ")");
         }
@@ -49,7 +51,7 @@ final class LockFileLease implements Closeable {
             return lease;
         } finally {
             if (!taken) {
-                HELD_HERE.remove(real);
+                LEASES_OF_THIS_PROCESS.remove(real);
             }
         }
     }
@@ -73,7 +75,7 @@ final class LockFileLease implements Closeable {
 
     /** Returns true if this process holds the lease. */
     static boolean isHeldByThisProcess(Path directory) throws IOException {
-        return HELD_HERE.contains(directory.toRealPath());
+        return LEASES_OF_THIS_PROCESS.contains(directory.toRealPath());
     }
 
     @Override
@@ -84,7 +86,7 @@ final class LockFileLease implements Closeable {
         try (channel) {
             lock.release();
         } finally {
-            HELD_HERE.remove(directory);
+            LEASES_OF_THIS_PROCESS.remove(directory);
         }
     }
 }

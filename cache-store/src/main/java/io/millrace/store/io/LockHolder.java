@@ -38,7 +38,7 @@ public record LockHolder(long pid, @Nullable String host) {
     public static @Nullable LockHolder ofDirectory(Path directory) {
         Path lock = directory.resolve(LockFileLease.LOCK_FILE);
         try {
-            // Closing a second channel would release the lock.
+            // Opening and closing a second channel would release the lock of this process.
             if (!Files.isRegularFile(lock) || LockFileLease.isHeldByThisProcess(directory)) {
                 return null;
             }
@@ -47,14 +47,14 @@ public record LockHolder(long pid, @Nullable String host) {
                 return free == null ? read(directory) : null;
             }
         } catch (IOException | OverlappingFileLockException e) {
-            // The store opens the file next and reports the error.
+            // No report here: the store opens the same file next and reports the error.
             return null;
         }
     }
 
     /**
-     * Returns the process that has a lock on a file or device according to the kernel; null if none is known. Opens no
-     * file.
+     * Returns the process that has a lock on a file or device, from {@code /proc/locks}. Null if no process is known.
+     * Does not open the file or device.
      */
     public static @Nullable LockHolder ofFile(Path file) {
         try {
@@ -75,8 +75,8 @@ public record LockHolder(long pid, @Nullable String host) {
     }
 
     /**
-     * Parses a line like {@code 1: POSIX  ADVISORY  WRITE 4711 fd:01:1234567 0 EOF}, with the device in hexadecimal
-     * digits.
+     * Parses a line of {@code /proc/locks}, such as {@code 1: POSIX ADVISORY WRITE 4711 fd:01:1234567 0 EOF}. The
+     * device number is hexadecimal.
      */
     private static @Nullable LockHolder ofLine(String line, String device, long inode) {
         List<String> words = new ArrayList<>();
@@ -99,7 +99,7 @@ public record LockHolder(long pid, @Nullable String host) {
                 : null;
     }
 
-    /** Reads the text that the holder wrote about itself. */
+    /** Reads the text that the holder wrote when it acquired the lease. */
     static LockHolder read(Path directory) {
         try {
             String text = Files.readString(directory.resolve(LockFileLease.OWNER_FILE), StandardCharsets.UTF_8);

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file under an exclusive lock, which the system releases when the process dies.
+ * A file under an exclusive lock, which the kernel releases when the process ends.
  *
- * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore a
- * file held by this process is never opened a second time here: its content is taken from a list.
+ * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore this
+ * process never opens a second channel to a file that it holds: it takes the content from its list of held files.
  *
  * <p>Thread-safe.
  */
 final class LockedFile implements HeldFile {
     private static final int LENGTH_MAX = 64 << 20;
     private static final byte[] NOTHING = {};
-    private static final Map<Path, LockedFile> HELD_HERE = new ConcurrentHashMap<>();
+    private static final Map<Path, LockedFile> HELD_BY_THIS_PROCESS = new ConcurrentHashMap<>();
 
     private final Path path;
     private final FileChannel channel;
@@ -47,7 +47,7 @@ final class LockedFile implements HeldFile {
             if (lock == null) {
                 throw new IOException(file + ": the new file is locked by another process");
             }
-            HELD_HERE.put(path, held);
+            HELD_BY_THIS_PROCESS.put(path, held);
             held.content(content);
             done = true;
             return held;
@@ -61,7 +61,7 @@ final class LockedFile implements HeldFile {
     /** Returns the content of the file if any process holds it; otherwise deletes the file and returns null. */
     static byte @Nullable [] contentIfHeld(Path file) throws IOException {
         Path path = real(file);
-        LockedFile here = HELD_HERE.get(path);
+        LockedFile here = HELD_BY_THIS_PROCESS.get(path);
         if (here != null) {
             return here.content;
         }
@@ -108,13 +108,13 @@ final class LockedFile implements HeldFile {
 
     @Override
     public void close() throws IOException {
-        // The file is deleted while it is locked, so that no process finds an unlocked file.
+        // The file is deleted while it is locked. Otherwise another process could find it without a lock.
         try (channel) {
             if (channel.isOpen()) {
                 Files.deleteIfExists(path);
             }
         } finally {
-            HELD_HERE.remove(path, this);
+            HELD_BY_THIS_PROCESS.remove(path, this);
         }
     }
 }

@@ -18,14 +18,12 @@ public interface StoreFile extends Closeable {
         return false;
     }
 
-    /**
-     * Sets the length of the file; added bytes are not written (they read as zeros). No effect if the length is fixed.
-     */
+    /** Sets the length of the file; added bytes are a hole, which reads as zeros. No effect if the length is fixed. */
     void resize(long length) throws IOException;
 
     /**
-     * Fills {@code target} from {@code position} on; returns the number of bytes read, fewer only at the end of the
-     * file.
+     * Fills {@code target} from {@code position} on. Returns the number of bytes read, which is lower than the
+     * remaining space of {@code target} only at the end of the file.
      */
     int read(ByteBuffer target, long position) throws IOException;
 
@@ -35,20 +33,20 @@ public interface StoreFile extends Closeable {
     /** Forces written bytes to the device. */
     void force() throws IOException;
 
-    /** Maps a part of the file, shared and writable; the part must be within the file. */
+    /** Maps a part of the file into memory, shared and writable. The part must be within the file. */
     MappedRegion map(long position, long length) throws IOException;
 
     @Override
     void close() throws IOException;
 
     /**
-     * A mapped part of a file. The mapping exists as long as the buffer is reachable, also after the file is closed.
+     * A mapped part of a file. The mapping remains valid while the buffer is reachable, also after the file is closed.
      */
     interface MappedRegion {
         /** Returns the mapped bytes; aligned to 8 at index 0. */
         ByteBuffer buffer();
 
-        /** Forces stored bytes to the device. */
+        /** Forces the changed bytes of the mapping to the device. */
         void force() throws IOException;
     }
 }

@@ -18,7 +18,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file system of the operating system.
+ * The implementation of {@link FileIo} with the file system of the operating system.
  *
  * <p>Thread-safe.
  */
@@ -75,7 +75,7 @@ public final class SystemFileIo implements FileIo {
 
     @Override
     public Closeable lease(Path directory) throws IOException {
-        return LockFileLease.take(directory);
+        return LockFileLease.acquire(directory);
     }
 
     @Override

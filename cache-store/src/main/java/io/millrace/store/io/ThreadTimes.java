@@ -17,7 +17,9 @@ import java.nio.file.Path;
 public record ThreadTimes(long cpuNanos, long waitNanos) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    /** Holds "cpuNanos waitNanos timeSlices" of the thread that reads it (Linux, Documentation/scheduler/sched-stats). */
+    /**
+     * Linux file with "cpuNanos waitNanos timeSlices" of the reading thread (see Documentation/scheduler/sched-stats).
+     */
     private static final Path SCHEDULER_STATISTICS = Path.of("/proc/thread-self/schedstat");
 
     /** Returns the times of the calling thread. */
@@ -37,12 +39,12 @@ public record ThreadTimes(long cpuNanos, long waitNanos) {
             return Long.parseLong(
                     Files.readString(statistics, StandardCharsets.ISO_8859_1).split("\\s", -1)[1]);
         } catch (IOException | NumberFormatException | ArrayIndexOutOfBoundsException e) {
-            // Not Linux, or a kernel without these statistics.
+            // The system is not Linux, or the kernel has no such statistics.
             return 0;
         }
     }
 
-    /** Returns the times between {@code earlier} and this. */
+    /** Returns the differences between these times and {@code earlier}. */
     public ThreadTimes since(ThreadTimes earlier) {
         return new ThreadTimes(cpuNanos - earlier.cpuNanos, waitNanos - earlier.waitNanos);
     }

@@ -1,6 +1,7 @@
 /**
- * The store's access to the file system. All operations use {@link io.millrace.store.io.FileIo}, so that tests can
- * replace it by one that fails, tears writes and loses unsynced data. No other package of the store accesses files.
+ * The store's access to the file system. All operations use {@link io.millrace.store.io.FileIo}, so that tests can use
+ * an implementation that fails, writes only partly, and loses data that was not forced. No other package of the store
+ * accesses files.
  */
 @NullMarked
 package io.millrace.store.io;

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The file {@code journal} of a storage path: a header and records. Records are appended and forced; a rewrite writes a
- * new file and renames it. Little-endian.
+ * The file {@code journal} of a storage path: a header and records. Each append is forced to the device. A rewrite
+ * writes a new file and renames it. Little-endian:
  *
  * <pre>
  *    0  8  magic "MRJOURN\0"
@@ -34,8 +34,9 @@ import java.util.concurrent.ThreadLocalRandom;
  *       40     content, padded with zeros to a multiple of 8
  * </pre>
  *
- * <p>A record without a reply may be partly written: the file then ends within it, or has zeros in its place, and the
- * record is dropped. Any other inconsistency is damage, and the records after it are lost.
+ * <p>After a crash, the last record may be only partly written: the file ends within the record, or contains zeros in
+ * its place. Such a record is dropped, because its append was never answered. Any other inconsistency is damage, and
+ * the records after it are lost.
  *
  * <p>Confined to one thread at a time.
  */
@@ -52,14 +53,17 @@ public final class JournalFile {
     private static final long MAGIC = 0x004E_5255_4F4A_524DL;
     private static final int RECORD_MAGIC = 0x524A_524D;
     private static final int VERSION = 1;
-    /** Limit of the file's length, more than twice the largest table of invalidations; a longer file is damaged. */
+    /**
+     * Maximum length of the file; a longer file counts as damaged. It is more than twice the largest table of
+     * invalidations that the proxy stores here.
+     */
     private static final long LENGTH_MAX = 128L << 20;
 
     /** The state of a file when it was read. */
     public enum State {
         /** There is no file. */
         MISSING,
-        /** Every record with a reply is present. */
+        /** Every record whose append was answered is present. */
         SOUND,
         /** Records may be lost. */
         DAMAGED
@@ -70,7 +74,9 @@ public final class JournalFile {
     private final List<JournalEntry> entries = new ArrayList<>();
     private State state = State.MISSING;
     private String problem = "";
+    /** True if the last record may be partly written, so that nothing may be appended. */
     private boolean torn;
+
     private long tag;
     private long end;
     private long sequence;
@@ -95,22 +101,25 @@ public final class JournalFile {
         return journal;
     }
 
-    /** Returns the path. */
+    /** Returns the path of the file. */
     public Path path() {
         return directory.resolve(FILE_NAME);
     }
 
-    /** Returns the state. */
+    /** Returns the state of the file when it was read or rewritten. */
     public State state() {
         return state;
     }
 
-    /** Returns the problem of a damaged file. */
+    /** Returns the description of the damage; empty if the file is not damaged. */
     public String problem() {
         return problem;
     }
 
-    /** Returns and forgets the records read; of a damaged file those before the damage. */
+    /**
+     * Returns the records that were read, and removes them from this object. For a damaged file these are the records
+     * before the damage.
+     */
     public List<JournalEntry> takeEntries() {
         List<JournalEntry> found = List.copyOf(entries);
         entries.clear();
@@ -149,11 +158,11 @@ public final class JournalFile {
         tag = in.getLong(16);
         end = HEADER_BYTES;
         while (state == State.SOUND && !torn && end < length) {
-            next(in, (int) end, (int) length);
+            decodeRecord(in, (int) end, (int) length);
         }
     }
 
-    private void next(ByteBuffer in, int at, int length) {
+    private void decodeRecord(ByteBuffer in, int at, int length) {
         int left = length - at;
         if (left < RECORD_HEADER_BYTES || isZero(in, at, length)) {
             torn = true;
@@ -193,7 +202,7 @@ public final class JournalFile {
     }
 
     /**
-     * Appends records and forces them. After a failure the file must be rewritten.
+     * Appends records and forces them to the device. After a failure the file must be rewritten.
      *
      * @throws IOException if the records may not be on the device
      */
@@ -212,24 +221,24 @@ public final class JournalFile {
         torn = false;
     }
 
-    /** Replaces the file by one with these records, durably; the old file remains until the new one is complete. */
+    /** Replaces the file durably by one with these records. The old file remains until the new one is complete. */
     public void rewrite(List<JournalEntry> all) throws IOException {
-        // Until the rename is durable, it is unknown which of the two files is present.
+        // Until the rename is durable, a crash may leave either of the two files.
         torn = true;
-        long fresh = ThreadLocalRandom.current().nextLong();
-        ByteBuffer out = encoded(all, HEADER_BYTES, 0, fresh);
-        out.putLong(0, MAGIC).putInt(8, VERSION).putLong(16, fresh).putInt(28, Checksums.crc32c(out, 0, 28));
-        Path beside = directory.resolve(NEW_FILE_NAME);
-        io.delete(beside);
-        try (StoreFile file = io.open(beside)) {
+        long newTag = ThreadLocalRandom.current().nextLong();
+        ByteBuffer out = encoded(all, HEADER_BYTES, 0, newTag);
+        out.putLong(0, MAGIC).putInt(8, VERSION).putLong(16, newTag).putInt(28, Checksums.crc32c(out, 0, 28));
+        Path newPath = directory.resolve(NEW_FILE_NAME);
+        io.delete(newPath);
+        try (StoreFile file = io.open(newPath)) {
             file.write(out, 0);
             file.force();
         }
-        io.rename(beside, path());
+        io.rename(newPath, path());
         io.force(directory);
         state = State.SOUND;
         torn = false;
-        tag = fresh;
+        tag = newTag;
         end = out.capacity();
         sequence = all.size();
     }

@@ -1,4 +1,7 @@
-/** The journal of a storage path: short durable entries. It depends on files only, not on objects. */
+/**
+ * The journal of a storage path: short durable entries that belong to the user of the store. The package uses files
+ * only; it does not know objects.
+ */
 @NullMarked
 package io.millrace.store.journal;
 

@@ -7,10 +7,10 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An arena of direct memory for bodies of any length. It allocates regions on demand, splits them into blocks of the
- * requested length, and merges adjacent free blocks. Allocation searches the list of free blocks in which every block
- * fits well. Both operations take constant time (two-level segregated fit: Masmano, Ripoll, Crespo and Real, "TLSF: a
- * new dynamic memory allocator for real-time systems", 2004).
+ * An arena of direct memory for bodies of any length. It allocates large regions on demand, splits them into blocks of
+ * the requested length, and merges adjacent free blocks. Free blocks are in lists by length, so that allocation and
+ * release take constant time (two-level segregated fit: Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory
+ * allocator for real-time systems", 2004).
  *
  * <pre>
  *   region  | block | block | block                   | block |
@@ -18,22 +18,24 @@ import org.jspecify.annotations.Nullable;
  *           | length 31, free 1 | length before 32 | next 64 | previous 64 | ... free
  * </pre>
  *
- * <p>Lengths are those of whole blocks in bytes, multiples of {@value #GRANULE}; the length before the first block of a
- * region is 0. A place contains the region's number in the upper half and the block's offset in the lower half.
+ * <p>"length" is the length of the block in bytes, with its header, and a multiple of {@value #GRANULE}. "length
+ * before" is the length of the preceding block; it is 0 for the first block of a region. "next" and "previous" are
+ * places in a list of free blocks. A place identifies a block: the upper 32 bits are the number of the region, and the
+ * lower 32 bits the offset of the block.
  *
  * <p>Thread-safe: one lock, held for a few loads and stores. Regions are allocated and released outside the lock.
  */
 final class BodyArena {
     private static final int GRANULE = 16;
-    /** Bytes before a block's content. */
+    /** Bytes of a block before its content. */
     static final int HEADER = 8;
 
     private static final int NEXT = HEADER;
     private static final int PREVIOUS = NEXT + Long.BYTES;
-    /** Minimum length: a free block contains two places. */
+    /** Minimum length of a block: a free block must contain its header and two places. */
     private static final int BLOCK_MIN = 32;
-    /** Minimum length of the rest that is split off a block. */
-    private static final int REST_MIN = 64;
+    /** Minimum length of the remaining part that is split off as a free block. */
+    private static final int REMAINDER_MIN = 64;
 
     private static final int FREE = 1;
 
@@ -41,8 +43,11 @@ final class BodyArena {
     private static final int SUBLISTS = 1 << SUBLISTS_LOG2;
     private static final int LEVEL_MIN = 5;
     private static final int LEVELS = Integer.SIZE - 1 - LEVEL_MIN;
-    /** Number of blocks checked in the list where only some fit, before the next list, in which all fit. */
-    private static final int LOOKS_MAX = 8;
+    /**
+     * Number of blocks that are checked in the first list, where some blocks are too short. In the next list all blocks
+     * fit.
+     */
+    private static final int CHECKED_BLOCKS_MAX = 8;
 
     private static final long NONE = -1;
 
@@ -50,22 +55,24 @@ final class BodyArena {
     private final IntFunction<ByteBuf> source;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Regions by number; written under the lock, never over a region in use. */
+    /** Regions by number. Written under the lock; the entry of a region in use never changes. */
     private volatile @Nullable ByteBuf[] regions = new ByteBuf[16];
 
     // Guarded by the lock.
     private int levels;
     private final int[] sublists = new int[LEVELS];
     private final long[] heads = new long[LEVELS * SUBLISTS];
-    /** Number of regions without a used block. */
-    private int empty;
+    /** Number of regions that have no used block. */
+    private int emptyRegions;
 
     private long regionBytes;
     private boolean closed;
 
     /**
+     * Creates an arena without regions.
+     *
      * @param regionLength bytes of a region; a longer body has a region of its own
-     * @param source allocates regions: direct buffers of at least the length, which the arena releases
+     * @param source allocates a region: a direct buffer of at least this many bytes, which the arena releases
      */
     BodyArena(int regionLength, IntFunction<ByteBuf> source) {
         this.regionLength = regionLength / GRANULE * GRANULE;
@@ -74,17 +81,17 @@ final class BodyArena {
     }
 
     /**
-     * Allocates a block for this number of bytes. The caller owns the region's memory from {@link #offset} on until
-     * {@link #free}.
+     * Allocates a block for this number of bytes, and returns its place. Until {@link #free}, the caller owns the
+     * memory of the region from {@link #offset} on.
      */
     long allocate(int length) {
         int need = blockLength(length);
-        long place = cut(need);
+        long place = allocateFromFree(need);
         if (place != NONE) {
             return place;
         }
         int bytes = Math.max(need, regionLength);
-        return cutFromNew(source.apply(bytes), bytes, need);
+        return allocateFromNew(source.apply(bytes), bytes, need);
     }
 
     private static int blockLength(int length) {
@@ -94,7 +101,7 @@ final class BodyArena {
         return Math.max(BLOCK_MIN, (length + HEADER + GRANULE - 1) / GRANULE * GRANULE);
     }
 
-    /** Returns the region's number. */
+    /** Returns the number of the region in a place. */
     static int regionNumber(long place) {
         return (int) (place >>> Integer.SIZE);
     }
@@ -104,35 +111,38 @@ final class BodyArena {
         return ((long) regionNumber << Integer.SIZE) | (offset - HEADER);
     }
 
-    /** Returns the offset of a block's content in its region. */
+    /** Returns the offset of the block's content in its region, in bytes. */
     static int offset(long place) {
         return (int) place + HEADER;
     }
 
     /**
-     * Returns the region of a place in use. Call on the thread that allocated the place, or on a thread to which the
+     * Returns the region of a used block. Call on the thread that allocated the block, or on a thread to which the
      * place was safely published.
      */
     ByteBuf region(long place) {
         return regionOf(place);
     }
 
-    /** Returns the bytes of a place in use; the threads of {@link #region} may call it. */
+    /**
+     * Returns the length of a used block in bytes, with its header. The same threads as for {@link #region} may call
+     * it.
+     */
     int bytes(long place) {
         return length(regionOf(place), (int) place);
     }
 
-    /** Returns the minimum bytes of a block for this content length. */
+    /** Returns the minimum length in bytes of a block for this content length. */
     static int bytesFor(int length) {
         return blockLength(length);
     }
 
-    /** Frees a block. */
+    /** Frees the block at the place. */
     void free(long place) {
         ByteBuf unused;
         lock.lock();
         try {
-            unused = giveBack(place);
+            unused = freeAndMerge(place);
         } finally {
             lock.unlock();
         }
@@ -141,7 +151,7 @@ final class BodyArena {
         }
     }
 
-    /** Returns the bytes of all regions. */
+    /** Returns the total bytes of all regions. */
     long regionBytes() {
         lock.lock();
         try {
@@ -151,7 +161,7 @@ final class BodyArena {
         }
     }
 
-    /** Releases all regions without a used block, now and in future. */
+    /** Closes the arena: releases each region that has no used block, now or later. */
     void close() {
         ByteBuf[] unused;
         lock.lock();
@@ -160,10 +170,10 @@ final class BodyArena {
             unused = new ByteBuf[regions.length];
             for (int number = 0; number < regions.length; number++) {
                 ByteBuf region = regions[number];
-                if (region != null && isWhole(region, 0) && isFree(region, 0)) {
+                if (region != null && isOnlyBlock(region, 0) && isFree(region, 0)) {
                     unlink(region, (long) number << Integer.SIZE);
-                    unused[number] = take(number);
-                    empty--;
+                    unused[number] = removeRegion(number);
+                    emptyRegions--;
                 }
             }
         } finally {
@@ -177,16 +187,16 @@ final class BodyArena {
     }
 
     /**
-     * Uses the new region even if another one has room in the meantime. Otherwise the new one would stay empty, even
-     * after the arena was closed.
+     * Adds a region and allocates a block in it, even if another region has space by now. Otherwise the new region
+     * could stay unused, even after the arena was closed.
      */
-    private long cutFromNew(ByteBuf region, int bytes, int need) {
+    private long allocateFromNew(ByteBuf region, int bytes, int need) {
         lock.lock();
         try {
             long place = (long) add(region, bytes) << Integer.SIZE;
             header(region, 0, bytes, true);
             region.setInt(Integer.BYTES, 0);
-            cutOff(region, place, need);
+            use(region, place, need);
             return place;
         } finally {
             lock.unlock();
@@ -207,14 +217,14 @@ final class BodyArena {
         return number;
     }
 
-    private ByteBuf take(int number) {
+    private ByteBuf removeRegion(int number) {
         ByteBuf region = regionOf((long) number << Integer.SIZE);
         regions[number] = null;
         regionBytes -= region.capacity();
         return region;
     }
 
-    private long cut(int need) {
+    private long allocateFromFree(int need) {
         lock.lock();
         try {
             long place = find(need);
@@ -223,46 +233,46 @@ final class BodyArena {
             }
             ByteBuf region = regionOf(place);
             unlink(region, place);
-            if (isWhole(region, (int) place)) {
-                empty--;
+            if (isOnlyBlock(region, (int) place)) {
+                emptyRegions--;
             }
-            cutOff(region, place, need);
+            use(region, place, need);
             return place;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Turns a free block that is in no list into a used one; the rest becomes a free block. */
-    private void cutOff(ByteBuf region, long place, int need) {
+    /** Marks a free block, which is in no list, as used. The part that is not needed becomes a free block. */
+    private void use(ByteBuf region, long place, int need) {
         int at = (int) place;
         int length = length(region, at);
-        int rest = length - need;
-        if (rest < REST_MIN) {
+        int remainder = length - need;
+        if (remainder < REMAINDER_MIN) {
             header(region, at, length, false);
             return;
         }
         header(region, at, need, false);
-        header(region, at + need, rest, true);
+        header(region, at + need, remainder, true);
         region.setInt(at + need + Integer.BYTES, need);
-        setPreviousLength(region, at + need, rest);
+        setPreviousLength(region, at + need, remainder);
         link(region, place + need);
     }
 
     private long find(int need) {
         int list = list(need);
         long place = heads[list];
-        for (int looks = 0; place != NONE && looks < LOOKS_MAX; looks++) {
+        for (int checked = 0; place != NONE && checked < CHECKED_BLOCKS_MAX; checked++) {
             ByteBuf region = regionOf(place);
             if (length(region, (int) place) >= need) {
                 return place;
             }
             place = region.getLong((int) place + NEXT);
         }
-        return firstAbove(list);
+        return firstOfLongerLists(list);
     }
 
-    private long firstAbove(int list) {
+    private long firstOfLongerLists(int list) {
         int level = list >>> SUBLISTS_LOG2;
         int in = sublists[level] & (-2 << (list & (SUBLISTS - 1)));
         if (in == 0) {
@@ -276,7 +286,7 @@ final class BodyArena {
         return heads[(level << SUBLISTS_LOG2) + Integer.numberOfTrailingZeros(in)];
     }
 
-    private @Nullable ByteBuf giveBack(long place) {
+    private @Nullable ByteBuf freeAndMerge(long place) {
         ByteBuf region = regionOf(place);
         int at = (int) place;
         int length = length(region, at);
@@ -298,10 +308,10 @@ final class BodyArena {
         header(region, at, length, true);
         setPreviousLength(region, at, length);
         if (length == region.capacity()) {
-            if (closed || empty > 0 || length != regionLength) {
-                return take(regionNumber(place));
+            if (closed || emptyRegions > 0 || length != regionLength) {
+                return removeRegion(regionNumber(place));
             }
-            empty++;
+            emptyRegions++;
         }
         link(region, place - (int) place + at);
         return null;
@@ -347,7 +357,7 @@ final class BodyArena {
         }
     }
 
-    /** Returns the list of a length: sixteen lists per power of two. */
+    /** Returns the number of the list for a length; there are sixteen lists per power of two. */
     private static int list(int length) {
         int level = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(length);
         return ((level - LEVEL_MIN) << SUBLISTS_LOG2) + ((length >>> (level - SUBLISTS_LOG2)) & (SUBLISTS - 1));
@@ -373,7 +383,7 @@ final class BodyArena {
         return (region.getInt(at) & FREE) != 0;
     }
 
-    private static boolean isWhole(ByteBuf region, int at) {
+    private static boolean isOnlyBlock(ByteBuf region, int at) {
         return at == 0 && length(region, 0) == region.capacity();
     }
 }

@@ -7,31 +7,34 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pool of direct memory for a store's buffers. It has several arenas, which threads share by their number. Their
- * regions are allocated on demand and released when they are empty. If an allocator is configured, buffers are
- * allocated there instead.
+ * The pool of direct memory for a store's buffers. It consists of several arenas; the id of a thread determines its
+ * arena. An arena allocates large regions on demand, and releases a region when the region is empty. If an allocator is
+ * configured, it replaces the arenas.
  *
- * <p>After {@link #close} regions are released as soon as they are empty.
+ * <p>After {@link #close} each region is released as soon as it is empty. Before, an arena may keep one empty region.
  *
  * <p>Thread-safe.
  */
 public final class BodyPool {
-    /** Minimum bytes of a region; short regions become empty sooner. */
+    /** Minimum bytes of a region. Short regions become empty sooner than long ones. */
     private static final int REGION_BYTES = 512 << 10;
-    /** Usual maximum length of a region. The allocation of a longer one would block an event loop too long. */
+    /**
+     * Maximum bytes of a region, except in very large pools. The allocation of a longer region would block an event
+     * loop too long.
+     */
     private static final int REGION_BYTES_USUALLY_MAX = 4 << 20;
 
     private static final int REGION_BYTES_MAX = 128 << 20;
     private static final int REGIONS_WANTED = 512;
-    /** Limit of regions, because a Linux process has 65,530 mappings by default. */
+    /** Maximum number of regions, because Linux allows a process 65,530 memory mappings by default. */
     private static final int REGIONS_MAX = 16 << 10;
 
     private static final int ARENAS_MAX = 4;
 
-    /** Allocator of regions; leak detection reports the buffers allocated from them. */
+    /** Allocator of regions, without leak detection: leak detection tracks the buffers in the regions. */
     private static final UnpooledByteBufAllocator REGIONS = new UnpooledByteBufAllocator(true, true, true);
 
-    private final @Nullable ByteBufAllocator given;
+    private final @Nullable ByteBufAllocator configured;
     private final BodyArena[] arenas;
     private final int regionLength;
 
@@ -39,18 +42,18 @@ public final class BodyPool {
      * Creates a pool.
      *
      * @param given the configured allocator to use instead of arenas; null for arenas
-     * @param bytesMax maximum bytes that will be allocated
+     * @param bytesMax maximum bytes of the buffers together; determines the length of regions
      */
-    public BodyPool(@Nullable ByteBufAllocator given, long bytesMax) {
-        this(given, bytesMax, bytes -> REGIONS.directBuffer(bytes, bytes));
+    public BodyPool(@Nullable ByteBufAllocator configured, long bytesMax) {
+        this(configured, bytesMax, bytes -> REGIONS.directBuffer(bytes, bytes));
     }
 
-    /** Like the other constructor, with the allocator of regions. */
-    BodyPool(@Nullable ByteBufAllocator given, long bytesMax, IntFunction<ByteBuf> regions) {
-        this.given = given;
-        regionLength = given == null ? regionLength(bytesMax) : 0;
+    /** Creates a pool with another allocator of regions. */
+    BodyPool(@Nullable ByteBufAllocator configured, long bytesMax, IntFunction<ByteBuf> regions) {
+        this.configured = configured;
+        regionLength = configured == null ? regionLength(bytesMax) : 0;
         arenas = new BodyArena
-                [given == null ? Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors()) : 0];
+                [configured == null ? Math.min(ARENAS_MAX, Runtime.getRuntime().availableProcessors()) : 0];
         for (int i = 0; i < arenas.length; i++) {
             arenas[i] = new BodyArena(regionLength, regions);
         }
@@ -67,8 +70,8 @@ public final class BodyPool {
 
     /** Returns the configured allocator; null if buffers come from arenas. */
     @Nullable
-    ByteBufAllocator given() {
-        return given;
+    ByteBufAllocator configured() {
+        return configured;
     }
 
     /** Returns the arena for this thread's next block. */
@@ -76,12 +79,12 @@ public final class BodyPool {
         return arenas[(int) (Thread.currentThread().getId() % arenas.length)];
     }
 
-    /** Returns the bytes that a buffer of that capacity uses. */
+    /** Returns the bytes of memory that a buffer of this capacity uses. */
     long bytesFor(int capacity) {
-        if (given == null) {
+        if (configured == null) {
             return BodyArena.bytesFor(capacity);
         }
-        // The size classes of Netty's pool: four per power of two.
+        // Netty's pooled allocator has four size classes per power of two.
         long step = Math.max(16, Long.highestOneBit(Math.max(1, capacity - 1)) / 4);
         return (capacity + step - 1) / step * step;
     }
@@ -100,7 +103,7 @@ public final class BodyPool {
         return bytes;
     }
 
-    /** Releases all memory that is not in use. */
+    /** Closes the pool: releases the regions that contain no buffer, now or later. */
     public void close() {
         for (BodyArena arena : arenas) {
             arena.close();

@@ -21,14 +21,14 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A direct buffer that is counted in the memory budget until it and all of its slices are released. The counted size is
- * the size of its block, which exceeds the capacity.
+ * A direct buffer whose memory is counted in the budget until its last reference is released. The counted size is the
+ * size of the allocated block, which is larger than the capacity.
  *
  * <p>The memory is a block of a {@link BodyArena} region, which other buffers share. If an allocator is configured, the
  * memory is a buffer of that allocator instead.
  *
- * <p>Every object in RAM has such a buffer, so it is small: the reference count is a field, and values known to the
- * allocator are not copied.
+ * <p>The fields use little heap, because every object in RAM has one counted buffer. Therefore the reference count is a
+ * field and not an object, and values known to the allocator are not copied.
  */
 final class CountedBuffer extends AbstractByteBuf {
     private static final AtomicIntegerFieldUpdater<CountedBuffer> REFERENCES =
@@ -40,9 +40,12 @@ final class CountedBuffer extends AbstractByteBuf {
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(CountedBuffer.class);
 
     private final CountingAllocator allocator;
-    /** The region that contains the block, shared with other buffers; an own buffer if an allocator is configured. */
+    /**
+     * The region that contains the block, shared with other buffers. If an allocator is configured, a buffer that is
+     * used only here.
+     */
     private ByteBuf memory;
-    /** Start of the block in {@link #memory}. */
+    /** Start of the block's content in {@link #memory}. */
     private int offset;
 
     private int capacity;
@@ -51,7 +54,9 @@ final class CountedBuffer extends AbstractByteBuf {
     /** Number of the region in the arena. */
     private int region;
 
+    /** Size of the block in bytes, which the budget counts. */
     private int bytes;
+
     private volatile int references = 1;
     /** Number of entries of the RAM tier with this buffer as their body. */
     private volatile int residencies;
@@ -61,12 +66,12 @@ final class CountedBuffer extends AbstractByteBuf {
     /**
      * Creates an empty buffer.
      *
-     * @param reserved bytes that were already reserved in the budget for this buffer
+     * @param reserved bytes already reserved in the budget for this buffer; the difference to the actual size is added
      */
     CountedBuffer(int capacity, int maxCapacity, CountingAllocator allocator, long reserved) {
         super(maxCapacity);
         this.allocator = allocator;
-        memory = take(capacity);
+        memory = allocateMemory(capacity);
         allocator.budget().add(part(), bytes - reserved);
         leak = LEAKS.track(this);
     }
@@ -77,24 +82,24 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     /** Allocates memory and sets the fields that describe it. */
-    private ByteBuf take(int wanted) {
+    private ByteBuf allocateMemory(int wanted) {
         BodyPool pool = allocator.pool();
-        ByteBufAllocator given = pool.given();
-        ByteBuf taken;
-        if (given == null) {
+        ByteBufAllocator configured = pool.configured();
+        ByteBuf allocated;
+        if (configured == null) {
             BodyArena from = pool.arena();
             long place = from.allocate(wanted);
             arena = from;
-            taken = from.region(place);
+            allocated = from.region(place);
             region = BodyArena.regionNumber(place);
             offset = BodyArena.offset(place);
             bytes = from.bytes(place);
         } else {
-            taken = given.directBuffer(wanted, maxCapacity());
-            bytes = Math.max(taken.capacity(), taken.maxFastWritableBytes());
+            allocated = configured.directBuffer(wanted, maxCapacity());
+            bytes = Math.max(allocated.capacity(), allocated.maxFastWritableBytes());
         }
         capacity = wanted;
-        return taken;
+        return allocated;
     }
 
     /** Returns the bytes that the budget counts for this buffer. */
@@ -102,14 +107,17 @@ final class CountedBuffer extends AbstractByteBuf {
         return bytes;
     }
 
-    /** Called when an entry of the RAM tier begins to use this buffer as its body. */
+    /**
+     * Called when an entry of the RAM tier begins to use this buffer as its body. The first entry moves the bytes to
+     * the RESIDENT part of the budget.
+     */
     void addResidency() {
         if (RESIDENCIES.getAndIncrement(this) == 0) {
             allocator.budget().move(part(), Part.RESIDENT, bytes);
         }
     }
 
-    /** Called when such an entry leaves the tier. */
+    /** Called when an entry of the RAM tier no longer uses this buffer as its body. */
     void removeResidency() {
         if (RESIDENCIES.decrementAndGet(this) == 0) {
             allocator.budget().move(Part.RESIDENT, part(), bytes);
@@ -209,19 +217,19 @@ final class CountedBuffer extends AbstractByteBuf {
         ByteBuf oldMemory = memory;
         int oldOffset = offset;
         int content = capacity;
-        memory = take(newCapacity);
+        memory = allocateMemory(newCapacity);
         setBytes(0, oldMemory, oldOffset, content);
         oldArena.free(oldPlace);
     }
 
-    /** Returns the bytes of the block that cannot hold content. */
-    private int slack() {
+    /** Returns the bytes of the block that are not available for content. */
+    private int headerBytes() {
         return arena == null ? 0 : BodyArena.HEADER;
     }
 
     @Override
     public int maxFastWritableBytes() {
-        return Math.min(maxCapacity(), bytes - slack()) - writerIndex();
+        return Math.min(maxCapacity(), bytes - headerBytes()) - writerIndex();
     }
 
     @Override
@@ -241,7 +249,7 @@ final class CountedBuffer extends AbstractByteBuf {
         return ByteOrder.BIG_ENDIAN;
     }
 
-    /** Returns null, so that slices retain this buffer and not the memory behind it. */
+    /** Returns null, so that slices retain this buffer and not its region. */
     @Override
     @SuppressWarnings("NullAway") // null is allowed: see ByteBuf.unwrap
     public ByteBuf unwrap() {
@@ -340,8 +348,8 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
-        // Copies through an NIO view, since Netty 4.2.18 without Unsafe cannot copy from the region to a composite
-        // target.
+        // Copies through an NIO view, because Netty 4.2.18 without Unsafe cannot copy from the region to a composite
+        // buffer.
         target.setBytes(targetIndex, nioBuffer(index, length));
         return this;
     }
@@ -379,8 +387,8 @@ final class CountedBuffer extends AbstractByteBuf {
         return memory.getBytes(offset + index, out, position, length);
     }
 
-    // Writes through an own view. Without Unsafe, bulk writes to a region share one internal NIO view, which is not
-    // thread-safe.
+    // The next methods write through a new NIO view each. Without Unsafe, bulk writes to a region use its internal NIO
+    // view, which all buffers in the region share and which is not thread-safe.
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
@@ -449,7 +457,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuffer internalNioBuffer(int index, int length) {
-        // The internal view of the region is shared with other buffers.
+        // The internal NIO view of the region is shared with other buffers, so it cannot be used here.
         return nioBuffer(index, length);
     }
 

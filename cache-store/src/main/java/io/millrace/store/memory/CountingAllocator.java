@@ -8,8 +8,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allocator of direct buffers that are counted in one part of the budget. Only {@link #tryDirectBuffer} may fail
- * because of the budget; its callers can continue without a buffer.
+ * An allocator of direct buffers that are counted in one part of the budget. Only {@link #tryDirectBuffer} checks the
+ * limits of the budget, for callers that can continue without a buffer. The other methods always return a buffer.
  *
  * <p>Thread-safe.
  */
@@ -34,14 +34,14 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         return budget;
     }
 
-    /** Returns the part of the budget for its buffers. */
+    /** Returns the part of the budget that counts the buffers. */
     Part part() {
         return part;
     }
 
     /**
-     * Returns a buffer of that capacity, owned by the caller. Null if the budget has no room, which counts as a
-     * refusal.
+     * Returns a buffer of this capacity, which the caller must release. Returns null and counts a refusal if the budget
+     * has no space.
      */
     public @Nullable ByteBuf tryDirectBuffer(int capacity) {
         long reserved = pool.bytesFor(capacity);
@@ -72,7 +72,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
 
     @Override
     public boolean isDirectBufferPooled() {
-        ByteBufAllocator given = pool.given();
-        return given == null || given.isDirectBufferPooled();
+        ByteBufAllocator configured = pool.configured();
+        return configured == null || configured.isDirectBufferPooled();
     }
 }

@@ -10,9 +10,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Epoch-based reclamation for entries of a table. Threads read entries without reference counts. Each thread has its
- * own number, which it changes when it begins and ends a read section. An entry that was removed from the table is
- * released when all threads that may have found it have ended their section.
+ * Epoch-based reclamation for entries of the RAM tier. It allows threads to read entries without reference counts. Each
+ * reader has a number of its own, which it increments at the begin and at the end of a read section. An entry that was
+ * removed from the table is released when each reader that may have found it has ended its section.
  *
  * <pre>
  *   reader                              remover of an entry
@@ -22,56 +22,59 @@ import org.jspecify.annotations.Nullable;
  *   number := even
  * </pre>
  *
- * <p>Each side first writes its own value in full order and then reads the value of the other side. So the remover
- * finds an odd number, or the reader finds that the entry is unlinked. (Epochs as in Fraser, Practical lock-freedom,
- * 2004, s5.2.3, one per reader.)
+ * <p>The reader and the remover each write their own value with volatile semantics, and then read the value of the
+ * other. Therefore the remover sees an odd number, or the reader sees that the entry is unlinked. Source: Fraser,
+ * Practical lock-freedom, 2004, s5.2.3; here each reader has an epoch of its own.
  *
  * <p>Thread-safe; no method waits.
  */
 final class EpochReclamation {
-    /** The read section of one thread. Confined to it, except reads of the number. */
+    /**
+     * The state of one reader: whether it is in a read section. Confined to the reader's thread, except that other
+     * threads read the number.
+     */
     static final class Section {
         /**
-         * Number of unused longs on either side of the number. The number then shares neither its cache line nor the
-         * adjacent, prefetched one with other data.
+         * Number of unused longs before and after the number. The padding keeps other data out of the cache line of the
+         * number, and out of the adjacent line that the processor prefetches.
          */
         private static final int PAD = 16;
 
         private final AtomicLongArray numbers = new AtomicLongArray(2 * PAD + 1);
 
-        /** Returns the number: odd while the thread reads. */
+        /** Returns the number, which is odd during a read section. */
         private long number() {
             return numbers.get(PAD);
         }
 
         void begin() {
-            if (isUnderWay()) {
+            if (isInProgress()) {
                 throw new IllegalStateException("begun already");
             }
             numbers.set(PAD, numbers.getPlain(PAD) + 1);
         }
 
-        boolean isUnderWay() {
+        boolean isInProgress() {
             return (numbers.getPlain(PAD) & 1) != 0;
         }
 
         void end() {
-            if (!isUnderWay()) {
+            if (!isInProgress()) {
                 throw new IllegalStateException("not begun");
             }
             numbers.setRelease(PAD, numbers.getPlain(PAD) + 1);
         }
     }
 
-    /** A section that was in progress, with its number at that time. */
+    /** A section that was in progress at some time, and its number at that time. */
     private record Reader(Section section, long number) {
         boolean mayStillRead() {
             return section.number() == number;
         }
     }
 
-    private record Waiting(RamEntry entry, List<Reader> readers) {
-        boolean mayBeRead() {
+    private record QueuedEntry(RamEntry entry, List<Reader> readers) {
+        boolean mayStillBeRead() {
             for (Reader reader : readers) {
                 if (reader.mayStillRead()) {
                     return true;
@@ -81,19 +84,19 @@ final class EpochReclamation {
         }
     }
 
-    private final ReentrantLock changing = new ReentrantLock();
-    /** Written under {@link #changing}. */
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Written under {@link #lock}. */
     private volatile Section[] sections = {};
-    /** Guarded by {@link #changing}. */
-    private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
-    /** Size of {@link #queue}; written under {@link #changing}. */
+    /** Guarded by {@link #lock}. */
+    private final ArrayDeque<QueuedEntry> queue = new ArrayDeque<>();
+    /** Size of {@link #queue}; written under {@link #lock}. */
     private volatile int waiting;
     /** Bytes of the bodies in {@link #queue}. */
     private final AtomicLong waitingBytes = new AtomicLong();
 
-    /** Creates the section of a thread that will read. */
+    /** Adds a reader and returns its section. Any thread may call it. */
     Section open() {
-        changing.lock();
+        lock.lock();
         try {
             Section section = new Section();
             Section[] more = Arrays.copyOf(sections, sections.length + 1);
@@ -101,54 +104,58 @@ final class EpochReclamation {
             sections = more;
             return section;
         } finally {
-            changing.unlock();
+            lock.unlock();
         }
     }
 
-    /** Removes a section; ends it if it is in progress. Call on its thread. */
+    /** Removes a reader; ends its section if it is in progress. Call on the thread of the reader. */
     void close(Section section) {
-        if (section.isUnderWay()) {
-            // Otherwise entries removed in the meantime, and all later ones after them, would never be released.
+        if (section.isInProgress()) {
+            // Otherwise the entries that wait for this section, and all entries behind them in the queue, would never
+            // be released.
             section.end();
         }
-        changing.lock();
+        lock.lock();
         try {
             List<Section> others = new ArrayList<>(List.of(sections));
             others.remove(section);
             sections = others.toArray(new Section[0]);
         } finally {
-            changing.unlock();
+            lock.unlock();
         }
-        letGo();
+        releaseUnread();
     }
 
-    /** Releases a reference to an unlinked entry, as soon as no thread can read it without a reference. */
+    /**
+     * Releases the tier's reference to an unlinked entry after its last reader. Until then, a reader may be using the
+     * entry without a reference of its own.
+     */
     void releaseAfterReaders(RamEntry entry) {
-        List<Reader> readers = readersNow();
+        List<Reader> readers = sectionsInProgress();
         if (readers == null) {
             entry.releaseEntry();
         } else {
-            enqueue(new Waiting(entry, readers));
+            enqueue(new QueuedEntry(entry, readers));
         }
-        letGo();
+        releaseUnread();
     }
 
-    private void enqueue(Waiting taken) {
-        changing.lock();
+    private void enqueue(QueuedEntry queued) {
+        lock.lock();
         try {
-            queue.add(taken);
-            count(taken.entry().bodyBytes());
+            queue.add(queued);
+            updateCounters(queued.entry().bodyBytes());
         } finally {
-            changing.unlock();
+            lock.unlock();
         }
     }
 
-    private void count(long bytes) {
+    private void updateCounters(long bytes) {
         waitingBytes.addAndGet(bytes);
         waiting = queue.size();
     }
 
-    private @Nullable List<Reader> readersNow() {
+    private @Nullable List<Reader> sectionsInProgress() {
         List<Reader> readers = null;
         for (Section section : sections) {
             long number = section.number();
@@ -163,33 +170,37 @@ final class EpochReclamation {
     }
 
     /**
-     * Releases entries that no thread can be reading any more. Must be called periodically, because otherwise only a
-     * removal calls it.
+     * Releases the queued entries that no reader can be using any more. Call periodically; apart from that, only
+     * removals and {@link #close} call it.
      */
-    void letGo() {
+    void releaseUnread() {
         if (waiting == 0) {
             return;
         }
-        // One entry at a time: the lock is held briefly, and an exception for one entry does not affect the others.
-        for (RamEntry free = next(); free != null; free = next()) {
-            free.releaseEntry();
+        // Entries are taken one at a time. So the lock is held briefly, and an exception for one entry does not affect
+        // the others.
+        for (RamEntry unread = pollUnread(); unread != null; unread = pollUnread()) {
+            unread.releaseEntry();
         }
     }
 
-    /** Removes and returns an entry that no thread can be reading any more; null if the first one may still be read. */
-    private @Nullable RamEntry next() {
-        changing.lock();
+    /**
+     * Removes and returns the first queued entry. Null if the queue is empty, or if a reader may still be using that
+     * entry.
+     */
+    private @Nullable RamEntry pollUnread() {
+        lock.lock();
         try {
-            // Entries after a waiting one may wait longer than needed.
-            Waiting first = queue.peek();
-            if (first == null || first.mayBeRead()) {
+            // Only the first entry is checked, so that later entries may wait longer than needed.
+            QueuedEntry first = queue.peek();
+            if (first == null || first.mayStillBeRead()) {
                 return null;
             }
             queue.remove();
-            count(-first.entry().bodyBytes());
+            updateCounters(-first.entry().bodyBytes());
             return first.entry();
         } finally {
-            changing.unlock();
+            lock.unlock();
         }
     }
 

@@ -3,7 +3,7 @@ package io.millrace.store.memory;
 import io.netty.util.concurrent.FastThreadLocal;
 
 /**
- * The hits of one thread that were not passed to the eviction policy yet.
+ * A batch of hits of one thread that the eviction policy has not received yet.
  *
  * <p>Confined to its thread.
  */
@@ -15,14 +15,14 @@ final class HitBatch {
         entries = new RamEntry[capacity];
     }
 
-    /** Returns the variable that holds the batch of each thread. */
+    /** Returns a thread-local variable that holds the batch of each thread. */
     static FastThreadLocal<HitBatch> ofEachThread(int capacity) {
         return new ThreadBatch(capacity);
     }
 
     /**
-     * Threads keep this object permanently. It has no reference to the tier, so that an unused tier and its executor
-     * can be garbage collected.
+     * The thread-local variable of batches. Threads keep this object for their whole life. It has no reference to the
+     * RAM tier, so that an unused tier and its executor can be garbage collected.
      */
     private static final class ThreadBatch extends FastThreadLocal<HitBatch> {
         private final int capacity;

@@ -4,31 +4,31 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The selection of the entries with the most recent hits. */
+/** Selects the entries of the RAM tier with the most recent hits. Stateless. */
 final class HottestEntries {
     private HottestEntries() {}
 
     /**
-     * Returns at most {@code max} entries of the table, those with the most hits first; not retained. Halves the hit
-     * counts. Scans every entry, without a lock.
+     * Returns at most {@code max} entries of the table, in descending order of hits; the entries are not retained.
+     * Halves the hit count of every entry, so that older hits lose weight. Scans every entry without a lock.
      */
     static List<RamEntry> take(RamTable table, int max) {
-        // Entries are first counted by powers of two, to limit the number of entries that are collected.
-        long[] sizes = new long[Integer.SIZE + 1];
-        table.forEach(entry -> sizes[magnitude(entry)]++);
-        int least = Integer.SIZE;
-        long above = sizes[least];
-        while (least > 0 && above + sizes[least - 1] <= max) {
-            least--;
-            above += sizes[least];
+        // The first scan counts entries per power of two of their hits. So the second scan can collect few entries.
+        long[] countsByMagnitude = new long[Integer.SIZE + 1];
+        table.forEach(entry -> countsByMagnitude[magnitude(entry)]++);
+        int magnitudeMin = Integer.SIZE;
+        long selected = countsByMagnitude[magnitudeMin];
+        while (magnitudeMin > 0 && selected + countsByMagnitude[magnitudeMin - 1] <= max) {
+            magnitudeMin--;
+            selected += countsByMagnitude[magnitudeMin];
         }
-        int surely = least;
+        int selectedFrom = magnitudeMin;
         List<RamEntry> found = new ArrayList<>();
         List<RamEntry> others = new ArrayList<>();
         table.forEach(entry -> {
-            if (magnitude(entry) >= surely) {
+            if (magnitude(entry) >= selectedFrom) {
                 found.add(entry);
-            } else if (magnitude(entry) == surely - 1 && others.size() < max) {
+            } else if (magnitude(entry) == selectedFrom - 1 && others.size() < max) {
                 others.add(entry);
             } else {
                 entry.hits >>>= 1;

@@ -1,44 +1,46 @@
 package io.millrace.store.memory;
 
 /**
- * The part of a budget that is reserved for chunks that are not full. It keeps the chunks, not only the buffers in
- * them, within the budget.
+ * The part of a memory budget that is reserved for unused space in chunks. A chunk is a large block of memory from
+ * which the allocator takes buffers. The share keeps whole chunks, not only the buffers in them, within the budget.
  *
- * <p>A chunk is released with its last buffer. Therefore the share grows no faster than buffers are replaced; a faster
- * growth would evict entries without a gain. It is at most half of the budget. Some mixtures of lengths leave more than
- * half idle, and a tier that released all of that would end up empty.
+ * <p>A chunk is released only with its last buffer. Therefore the share grows no faster than buffers are replaced;
+ * faster growth would evict entries but release no chunk. The share is at most half of the budget. For some mixtures of
+ * buffer lengths more than half of the chunks is unused; without this limit, the RAM tier would evict everything.
  *
  * <p>Confined to one thread at a time.
  */
 final class IdleShare {
-    private static final int SHARE_MAX = 2;
-    /** Divisor: the share shrinks if usage is below the budget by more than this fraction. */
-    private static final int SLACK_SHARE = 32;
-    /** Divisors of the replaced bytes: maximum growth and maximum shrinking of the share. */
-    private static final int GROWTH_SHARE = 2;
+    /** Divisor of the budget: the result is the maximum share. */
+    private static final int SHARE_MAX_DIVISOR = 2;
+    /** Divisor of the budget: the share shrinks if usage is below the budget by more than the result. */
+    private static final int SLACK_DIVISOR = 32;
+    /** Divisor of the replaced bytes: the result is the maximum growth of the share in one call. */
+    private static final int GROWTH_DIVISOR = 2;
 
-    private static final int SHRINKING_SHARE = 8;
+    /** Divisor of the replaced bytes: the result is the maximum shrinking of the share in one call. */
+    private static final int SHRINKING_DIVISOR = 8;
 
     private final long bytesMax;
     private long bytes;
 
-    /** Creates an empty share of that budget. */
+    /** Creates an empty share of a budget of this many bytes. */
     IdleShare(long bytesMax) {
         this.bytesMax = bytesMax;
     }
 
     /**
-     * Returns the new size of the share.
+     * Updates the share and returns its new size in bytes.
      *
-     * @param usedBytes used bytes of the budget, including idle ones
+     * @param usedBytes bytes of all chunks and of heap entries, including unused space in chunks
      * @param replacedBytes bytes of buffers added since the last call
      */
     long next(long usedBytes, long replacedBytes) {
         long over = usedBytes - bytesMax;
         if (over > 0) {
-            bytes = Math.min(bytes + Math.min(over, replacedBytes / GROWTH_SHARE), bytesMax / SHARE_MAX);
-        } else if (-over > bytesMax / SLACK_SHARE) {
-            bytes = Math.max(0, bytes - Math.min(-over / 4, replacedBytes / SHRINKING_SHARE));
+            bytes = Math.min(bytes + Math.min(over, replacedBytes / GROWTH_DIVISOR), bytesMax / SHARE_MAX_DIVISOR);
+        } else if (-over > bytesMax / SLACK_DIVISOR) {
+            bytes = Math.max(0, bytes - Math.min(-over / 4, replacedBytes / SHRINKING_DIVISOR));
         }
         return bytes;
     }

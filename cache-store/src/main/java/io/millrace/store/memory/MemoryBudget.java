@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory budget of a store: limits and usage by {@link Part}.
+ * The memory budget of a store: usage and limits for each {@link Part}.
  *
  * <pre>
  *   0                                                                   bytesMax
@@ -17,23 +17,23 @@ import org.jspecify.annotations.Nullable;
  *       evicted for other parts                          1/4         1/4
  * </pre>
  *
- * <p>Partly used chunks of the pool also reserve a share of the budget, at most half: see {@link IdleShare}. Every
- * buffer is counted in one part from its allocation to its release. Memory must be {@link #reserve reserved} before it
- * is used. If a reservation is refused, the body is forwarded without being stored, or the read waits. Concurrent
- * reservations never exceed the limits together.
+ * <p>Unused space in the chunks of the pool also takes a share of the budget, at most half (see {@link IdleShare}).
+ * Every buffer is counted in one part from its allocation to its release. Callers {@link #reserve} memory before they
+ * use it. If a reservation is refused, the caller forwards the body without storing it, or the read waits. Concurrent
+ * reservations together never exceed the limits. {@link #add} counts memory without a limit.
  *
  * <p>A hit in RAM does not use the budget.
  *
  * <p>Thread-safe.
  */
 public final class MemoryBudget {
-    /** Minimum limit of FILLING and of READING, so that a store with a small RAM tier can still read and write. */
+    /** Minimum limit of FILLING and of READING. It lets a store with a small RAM tier read and write. */
     private static final long PART_BYTES_MIN = 16L << 20;
 
     private static final int PART_SHARE = 4;
     private static final int FREE_SHARE = 32;
     private static final int RELEASE_TRIES = 4;
-    /** A part is tight above this many fourths of its limit. */
+    /** A part is tight if its usage exceeds this many fourths of its limit. */
     private static final int TIGHT_FOURTHS = 3;
 
     private final long bytesMax;
@@ -50,52 +50,56 @@ public final class MemoryBudget {
     private volatile LongSupplier chunkBytes = () -> 0;
     private final LongAdder refusedFills = new LongAdder();
     private final LongAdder refusedReads = new LongAdder();
-    /** Set while a caller waits for a release. */
+    /** True while a caller waits for released memory. */
     private final AtomicBoolean shortage = new AtomicBoolean();
 
-    /** Consumers that can release memory, in the order in which they are asked. */
+    /** The consumers that can release memory, in the order in which {@link #reserve} asks them. */
     private volatile MemoryConsumer[] consumers = {};
     /** Bytes of buffers that consumers added since the last {@link #countIdle}. */
     private final LongAdder replaced = new LongAdder();
 
     private volatile @Nullable Runnable onRoom;
 
-    /** The uses of memory. */
+    /** The uses of memory that the budget counts separately. */
     public enum Part {
         /** Bodies in the RAM tier, with the encoded heads after them. */
         RESIDENT,
         /** Heap of the RAM tier's entries: keys, decoded heads, links. The only part on the heap. */
         ENTRIES,
         /**
-         * Bodies being received or waiting for the disk; also those that left the RAM tier and are still being sent.
+         * Bodies being received or waiting for the disk. Also received bodies that have left the RAM tier and are still
+         * being sent.
          */
         FILLING,
         /**
-         * Bodies read from disk, until they are sent or enter the RAM tier. Also evicted bodies that are still being
-         * sent.
+         * Bodies read from disk, until they are sent or enter the RAM tier. Also bodies read from disk that were
+         * evicted from the RAM tier and are still being sent.
          */
         READING,
-        /** Encoded heads being written to disk: at most one per volume, so never refused. */
+        /** Encoded heads being written to disk. Never refused, because each volume has at most one at a time. */
         WRITING
     }
 
     /** A consumer that can release memory when other parts need it. */
     interface MemoryConsumer {
-        /** Releases about this many bytes immediately; false when no more can be released. */
+        /** Releases about this many bytes immediately. Returns false if the consumer has nothing more to release. */
         boolean releaseBytes(long bytes);
 
-        /** Frees evicted buffers that are no longer in use, and returns the bytes of those that still are. */
+        /**
+         * Frees evicted buffers that nobody reads any more. Returns the bytes of evicted buffers that are still being
+         * read.
+         */
         long freeUnused();
 
-        /** Evicts its own entries until {@link Part#ENTRIES} is within its limit. */
+        /** Evicts entries of the consumer until {@link Part#ENTRIES} is within its limit. */
         void evictOverHeapLimit();
     }
 
     /**
      * Creates an unused budget without a limit of {@link Part#ENTRIES}.
      *
-     * @param ramBytes configured size of the RAM tier; if below 64 MiB, bodies in flight may use up to 32 MiB in
-     *     addition
+     * @param ramBytes configured size of the RAM tier in bytes; if below 64 MiB, bodies in flight may use up to 32 MiB
+     *     in addition
      */
     public MemoryBudget(long ramBytes) {
         this(ramBytes, Long.MAX_VALUE);
@@ -104,8 +108,9 @@ public final class MemoryBudget {
     /**
      * Creates an unused budget.
      *
-     * @param ramBytes as for the other constructor
-     * @param entryBytesMax limit of {@link Part#ENTRIES}, because the heap has other uses
+     * @param ramBytes configured size of the RAM tier in bytes; if below 64 MiB, bodies in flight may use up to 32 MiB
+     *     in addition
+     * @param entryBytesMax limit of {@link Part#ENTRIES} in bytes, which leaves heap for other uses
      */
     public MemoryBudget(long ramBytes, long entryBytesMax) {
         this.entryBytesMax = entryBytesMax;
@@ -114,12 +119,18 @@ public final class MemoryBudget {
         idleShare = new IdleShare(bytesMax);
     }
 
-    /** Sets the supplier of the total bytes of all chunks that buffers are allocated from. */
+    /**
+     * Sets the supplier of the total bytes of all chunks. A chunk is a large block of memory from which the pool takes
+     * buffers.
+     */
     public void chunks(LongSupplier bytes) {
         chunkBytes = bytes;
     }
 
-    /** Updates the idle bytes of the chunks. Called periodically by one consumer, on one thread at a time. */
+    /**
+     * Updates the share of the budget for unused space in chunks. Called periodically by one consumer, on one thread at
+     * a time.
+     */
     void countIdle() {
         long replacedBytes = replaced.sumThenReset();
         long chunks = chunkBytes.getAsLong();
@@ -128,19 +139,23 @@ public final class MemoryBudget {
         }
     }
 
-    /** Returns the current limit of all parts together: {@link #bytesMax} minus the bytes reserved for idle chunks. */
+    /**
+     * Returns the current limit of all parts together: {@link #bytesMax} minus the share for unused space in chunks.
+     */
     long bytesNow() {
         return bytesMax - idle;
     }
 
-    /** Counts bytes of buffers that a consumer added. */
+    /**
+     * Counts bytes of entries that a consumer added. They limit how fast the share for unused space in chunks changes.
+     */
     void replaced(long bytes) {
         replaced.add(bytes);
     }
 
     /**
-     * Adds a consumer. It is asked to release memory when the consumers before it cannot release more. Call before the
-     * budget is used.
+     * Adds a consumer that can release memory. The budget asks it when the consumers added before cannot release more.
+     * Call before the budget is used.
      */
     void addConsumer(MemoryConsumer added) {
         MemoryConsumer[] more = Arrays.copyOf(consumers, consumers.length + 1);
@@ -181,21 +196,21 @@ public final class MemoryBudget {
     }
 
     /**
-     * Sets the callback for released memory. It is called once after each {@link #awaitRoom}, on the releasing thread.
-     * It must not block.
+     * Sets the callback for released memory. After {@link #awaitRoom}, the next {@link #release} calls it once, on the
+     * releasing thread. The callback must not block.
      */
     public void onRoom(Runnable callback) {
         onRoom = callback;
     }
 
     /**
-     * Reserves bytes for the part until {@link #release}; false if a limit would be exceeded. Evicts from the RAM tier
-     * if needed, and does not block otherwise. Does not count a refusal.
+     * Reserves bytes for the part until {@link #release}. Returns false if a limit would be exceeded. Evicts from the
+     * RAM tier on the calling thread if needed. Does not count a refusal.
      */
     public boolean reserve(Part part, long bytes) {
         AtomicLong used = of(part);
         if (!addWithin(used, bytes, partBytesMax)) {
-            // Evicted buffers may be unused but not freed yet: the call frees them.
+            // Some evicted buffers may be unused but not freed yet; this call frees them.
             var unused = freeUnused();
             if (!addWithin(used, bytes, partBytesMax)) {
                 return false;
@@ -204,15 +219,16 @@ public final class MemoryBudget {
         makeRoom(bytes);
         boolean room = addWithin(total, bytes, bytesNow());
         if (!room) {
-            // No callback: no memory was released that a waiting reader could use.
+            // The callback for released memory is not called, because the bytes were never available to a waiting
+            // reader.
             used.addAndGet(-bytes);
         }
         return room;
     }
 
     /**
-     * Adds the bytes if the limit allows. Never exceeds the limit even briefly, because concurrent reservations would
-     * be refused.
+     * Adds the bytes if the sum stays within the limit. The counter never exceeds the limit, even briefly, because that
+     * would refuse concurrent reservations.
      */
     private static boolean addWithin(AtomicLong counter, long bytes, long limit) {
         long now = counter.get();
@@ -225,7 +241,7 @@ public final class MemoryBudget {
         return false;
     }
 
-    /** Evicts from the RAM tier until the bytes fit and half of the free reserve remains, if possible. */
+    /** Evicts from the RAM tier, if possible, until the bytes fit and half of {@link #freeBytes} remains free. */
     private void makeRoom(long bytes) {
         for (int tries = 0; tries < RELEASE_TRIES && missingBytes(bytes) > 0; tries++) {
             // Do not evict again for bytes that were already evicted but cannot be freed yet.
@@ -241,7 +257,7 @@ public final class MemoryBudget {
         return total.get() + wanted - bytesNow() + freeBytes() / 2;
     }
 
-    /** Counts a refused reservation. */
+    /** Counts a refused reservation of the part. */
     public void refused(Part part) {
         (part == Part.FILLING ? refusedFills : refusedReads).increment();
     }
@@ -252,7 +268,10 @@ public final class MemoryBudget {
         total.addAndGet(bytes);
     }
 
-    /** Subtracts bytes that {@link #add} or {@link #reserve} added. */
+    /**
+     * Subtracts bytes that {@link #add} or {@link #reserve} added. Runs the callback of {@link #onRoom} if a caller
+     * waits.
+     */
     public void release(Part part, long bytes) {
         of(part).addAndGet(-bytes);
         total.addAndGet(-bytes);
@@ -263,8 +282,8 @@ public final class MemoryBudget {
     }
 
     /**
-     * Requests a callback at the next release. Try again after this call, because a release may have happened just
-     * before it.
+     * Requests a call of the {@link #onRoom} callback at the next release. After this method, try the reservation
+     * again, because memory may have been released just before.
      */
     public void awaitRoom() {
         shortage.set(true);
@@ -291,7 +310,7 @@ public final class MemoryBudget {
         return of(part).get();
     }
 
-    /** Returns the current bytes of all parts. */
+    /** Returns the current bytes of all parts together. */
     public long totalBytes() {
         return total.get();
     }
@@ -306,7 +325,7 @@ public final class MemoryBudget {
         return partBytesMax;
     }
 
-    /** Returns the reserve that the RAM tier leaves free for new bodies. */
+    /** Returns the bytes that the RAM tier leaves free for new bodies. */
     long freeBytes() {
         return bytesMax / FREE_SHARE;
     }

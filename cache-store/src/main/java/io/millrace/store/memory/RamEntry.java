@@ -7,18 +7,19 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object in RAM: its key, a body in one off-heap buffer, and a reference count. Subclasses add the fields of the
- * object.
+ * An entry of the RAM tier: a key, a body in one off-heap buffer, and a reference count. Subclasses add further fields
+ * of the object.
  *
- * <p>The body is released with the last reference; the RAM tier holds one while the entry is in its table. Equality is
- * identity, but the hash code is that of the key. Therefore the admission policy counts a key across successive
- * entries.
+ * <p>The body is released with the last reference. The RAM tier holds one reference while the entry is in its table.
+ * Two entries of the same key are not equal, but have the same hash code. Therefore the admission policy, which counts
+ * by hash code, counts requests for a key across successive entries.
  *
  * <p>Thread-safe.
  */
 public abstract class RamEntry {
     /**
-     * Heap bytes of an entry without key and head: its object, its buffer, and its slots in the table and the policy.
+     * Heap bytes of an entry without key and head: the entry, its buffer object, and its slots in the table and the
+     * policy.
      */
     private static final int OVERHEAD_BYTES = 256;
 
@@ -27,8 +28,8 @@ public abstract class RamEntry {
     private static final AtomicIntegerFieldUpdater<RamEntry> STATE =
             AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "state");
 
-    /** Result of {@link #link} and {@link #unlink} if the call did not change the state. */
-    static final int NOT = -1;
+    /** Result of {@link #link} and {@link #unlink} if the entry was not in the expected phase. */
+    static final int NO_CHANGE = -1;
 
     /** Number of low bits of the state that hold the heap bytes. */
     private static final int HEAP_BITS = 30;
@@ -45,17 +46,26 @@ public abstract class RamEntry {
     /** Allocated bytes of the body. */
     private final int bodyBytes;
 
-    /** Hits that the policy received, halved at each call of {@link RamTier#hottest}. Racy: an approximate number. */
+    /**
+     * Number of recent hits, halved at each call of {@link RamTier#hottest}. Approximate, because threads change it
+     * without synchronization.
+     */
     int hits;
 
     private volatile int references = 1;
-    /** Phase in the upper bits and heap bytes in the lower bits, so that both change atomically. */
+    /**
+     * Phase in the upper bits and heap bytes in the lower bits, so that both change atomically. The phase is
+     * {@link #NEW}, {@link #LINKED} or {@link #UNLINKED}.
+     */
     private volatile int state;
-    /** Next entry of the table's chain; written under the chain's lock, kept when this entry leaves the chain. */
+    /**
+     * Next entry in the chain of the table. Written under the lock of the chain; not cleared when this entry leaves the
+     * chain.
+     */
     volatile @Nullable RamEntry next;
 
     /**
-     * Takes ownership of the body; the caller holds the first reference.
+     * Creates an entry, which takes ownership of the body. The caller holds the first reference.
      *
      * @param headBytes heap bytes that the decoded head retains; 0 if it is not decoded
      */
@@ -84,7 +94,7 @@ public abstract class RamEntry {
         return body;
     }
 
-    /** Returns the bytes that the entry uses: allocated buffer, key, head and overhead. */
+    /** Returns the bytes that the entry uses: the body's allocated buffer, key, head and overhead. */
     public final int weight() {
         return (int) Math.min(Integer.MAX_VALUE, (long) bodyBytes + heapBytes());
     }
@@ -113,7 +123,7 @@ public abstract class RamEntry {
         return keyBytes;
     }
 
-    /** Adds a reference unless the last one was released. */
+    /** Adds a reference. Returns false if the last reference was already released. */
     public final boolean tryRetain() {
         int count = references;
         while (count > 0) {
@@ -145,25 +155,31 @@ public abstract class RamEntry {
         return false;
     }
 
-    /** Links the entry. Returns its heap bytes at that time, {@link #NOT} if it was linked before. */
+    /**
+     * Changes the phase from new to linked (in the table). Returns the heap bytes at that time, or {@link #NO_CHANGE}
+     * if the entry was linked before.
+     */
     final int link() {
-        int heapBytes = pass(NEW, LINKED);
-        if (heapBytes != NOT && body instanceof CountedBuffer counted) {
+        int heapBytes = changePhase(NEW, LINKED);
+        if (heapBytes != NO_CHANGE && body instanceof CountedBuffer counted) {
             counted.addResidency();
         }
         return heapBytes;
     }
 
-    /** Unlinks the entry. Returns its heap bytes if this call unlinked it, otherwise {@link #NOT}. */
+    /**
+     * Changes the phase from linked to unlinked. Returns the heap bytes at that time, or {@link #NO_CHANGE} if the
+     * entry was not linked.
+     */
     final int unlink() {
-        int heapBytes = pass(LINKED, UNLINKED);
-        if (heapBytes != NOT && body instanceof CountedBuffer counted) {
+        int heapBytes = changePhase(LINKED, UNLINKED);
+        if (heapBytes != NO_CHANGE && body instanceof CountedBuffer counted) {
             counted.removeResidency();
         }
         return heapBytes;
     }
 
-    private int pass(int from, int to) {
+    private int changePhase(int from, int to) {
         int now = state;
         while (now >>> HEAP_BITS == from) {
             int heapBytes = now & HEAP_BYTES_MAX;
@@ -172,10 +188,13 @@ public abstract class RamEntry {
             }
             now = state;
         }
-        return NOT;
+        return NO_CHANGE;
     }
 
-    /** Adds heap bytes. Returns the number of bytes that the tier must count: 0 if the entry is not linked. */
+    /**
+     * Adds heap bytes to the entry. Returns the number of bytes that the tier must add to its own count; 0 if the entry
+     * is not linked.
+     */
     final int grow(int bytes) {
         while (true) {
             int now = state;

@@ -6,17 +6,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table of entries, chained through the entries themselves. Lookups take no lock and write no memory.
+ * A hash table of the entries of a RAM tier. Each bucket is a chain, linked through {@link RamEntry#next}. Lookups take
+ * no lock and write no memory.
  *
- * <p>The number of chains depends on the budget, and the table is never resized. An entry that leaves a chain keeps its
- * link, so that a concurrent lookup can continue. A new entry is added at the front before the entry that it replaces
- * is removed.
+ * <p>The number of chains depends on the budget; the table is never resized. An entry that leaves a chain keeps its
+ * link to the next entry, so that a concurrent lookup can continue. A new entry is added at the front of its chain.
+ * Only then is the previous entry of the key removed, so that a lookup always finds one of the two.
  *
- * <p>Thread-safe: changes of a chain hold one of {@value #LOCKS} locks for a few pointer updates.
+ * <p>Thread-safe: a change of a chain holds one of {@value #LOCKS} locks for a few pointer updates.
  */
 final class RamTable {
     private static final int LOCKS = 64;
-    /** Bytes of budget per chain: 4 bytes of heap per entry of the smallest usual size. */
+    /**
+     * Bytes of budget per chain. A chain takes 4 bytes of heap, and about 1 KiB is the smallest usual size of an entry.
+     */
     static final int BYTES_PER_CHAIN = 1024;
 
     private static final int CHAINS_MIN = 1 << 6;
@@ -51,7 +54,7 @@ final class RamTable {
         return entry;
     }
 
-    /** Adds the entry; returns the previous entry of the key, which is removed from the chain. */
+    /** Adds the entry. Removes and returns the previous entry of the key; null if there was none. */
     @Nullable
     RamEntry put(RamEntry entry) {
         int chain = chain(entry.hashLow());
@@ -77,7 +80,10 @@ final class RamTable {
         }
     }
 
-    /** Passes on every entry that is in the table during the whole call, and possibly others. */
+    /**
+     * Passes entries to the consumer. Visits each entry that is in the table during the whole call, and possibly
+     * others. Takes no lock.
+     */
     void forEach(Consumer<RamEntry> consumer) {
         for (int chain = 0; chain < chains.length(); chain++) {
             for (RamEntry entry = chains.get(chain); entry != null; entry = entry.next) {

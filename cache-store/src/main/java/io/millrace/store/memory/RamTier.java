@@ -18,7 +18,7 @@ import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The RAM tier: objects in RAM within a byte budget.
+ * The RAM tier: a cache of objects in RAM within a byte budget.
  *
  * <pre>
  *   get ──> RamTable (resident entries) ──hits, in batches──> Caffeine (eviction policy)
@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  *                 └──────────── eviction removes an entry ─────────────────┘
  * </pre>
  *
- * <p>The table alone determines which objects are resident. An entry in the table holds one reference of the tier. The
- * thread that unlinks the entry, by eviction, replacement or removal, releases that reference. The buffer is freed with
- * its last reference.
+ * <p>The table alone determines which objects are resident. The tier holds one reference to each entry in the table.
+ * The thread that unlinks an entry, by eviction, replacement or removal, releases that reference. The buffer is freed
+ * with its last reference.
  *
  * <p>Thread-safe. Lookups never block.
  *
@@ -36,39 +36,46 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RamTier<E extends RamEntry> {
     private static final int BATCH_SIZE_MAX = 32;
-    /** Bytes of the tier per hit in a batch. In a small tier a long batch would be outdated before it is full. */
+    /**
+     * Bytes of the tier per hit in a batch. In a small tier, the hits of a long batch would be outdated before the
+     * batch is full.
+     */
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
     private static final int BATCHES_MAX = 128;
     /**
-     * Minimum and maximum number of full batches before the policy's thread is woken. A wake-up takes CPU time from
-     * request threads.
+     * Minimum number of full batches that are queued before the policy's thread is woken. Each wake-up takes CPU time
+     * from request threads.
      */
     private static final int BATCHES_PER_WAKE_MIN = 8;
 
+    /** Maximum number of full batches that are queued before the policy's thread is woken. */
     private static final int BATCHES_PER_WAKE_MAX = 32;
     /**
-     * Number of entries per waiting hit, between these limits. In a tier with few entries a delayed hit would come too
-     * late.
+     * One hit may wait per this many entries, within the two limits above. In a tier with few entries, a delayed hit
+     * would come too late to prevent an eviction.
      */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 
-    /** Divisor: fraction of the heap limit that is freed when entries reach it, so that evictions for heap are rare. */
+    /**
+     * Divisor of the heap limit: the result is freed when entries reach the limit, so that evictions for heap are rare.
+     */
     private static final int HEAP_FREE_SHARE = 32;
     /**
-     * Divisor: the same fraction if the inserting thread evicts, because housekeeping was too late. Housekeeping evicts
-     * the rest.
+     * Divisor like {@link #HEAP_FREE_SHARE}, if the inserting thread must evict because housekeeping was too late. The
+     * thread evicts only a small part; housekeeping continues.
      */
     private static final int HEAP_FREE_SHARE_AT_ONCE = 1024;
 
     /**
-     * Divisor: allowed overshoot of the current limit, in whole units. Housekeeping evicts, not the inserting thread.
+     * Divisor of the current limit: usage may exceed the limit by the result, rounded down to
+     * {@link #OVERDRAFT_UNIT_BYTES}. Above that, the inserting thread evicts; otherwise housekeeping does.
      */
     private static final int OVERDRAFT_SHARE = 1024;
 
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
 
-    /** Number of hits that mark an entry as requested more than once in the policy's frequency sketch. */
+    /** Number of hits after which the policy treats an entry as requested more than once. */
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
@@ -76,11 +83,14 @@ public final class RamTier<E extends RamEntry> {
     private volatile int batchesPerWake;
     private final MemoryBudget budget;
     private final ReentrantLock resizing = new ReentrantLock();
-    /** The current limit: the budget without the bytes of the other parts. Written under {@link #resizing}. */
+    /**
+     * The current limit of the tier in bytes: the budget minus the bytes of the other parts. Written under
+     * {@link #resizing}.
+     */
     private volatile long bytesLimit;
 
     private final RamTable table;
-    private final EpochReclamation sections = new EpochReclamation();
+    private final EpochReclamation reclamation = new EpochReclamation();
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
@@ -93,7 +103,7 @@ public final class RamTier<E extends RamEntry> {
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
-    /** Entries with more heap bytes than the policy has recorded. */
+    /** Entries whose heap bytes have grown since the policy weighed them. */
     private final Queue<RamEntry> grown = new ConcurrentLinkedQueue<>();
 
     private final AtomicBoolean drainQueued = new AtomicBoolean();
@@ -113,7 +123,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Creates an empty tier, which evicts when other parts need the budget.
+     * Creates an empty tier with a shared budget. The tier evicts when other parts need the budget.
      *
      * @param bytesMax limit of the tier; with 0 no object is kept
      * @param budget counts the entries of this tier and the other parts
@@ -124,11 +134,11 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Creates an empty tier beside the first tier of this budget. It evicts when the first tier cannot release more,
-     * and then stays smaller until {@link #grow}.
+     * Creates an additional empty tier with the budget of another tier. It evicts only when the tiers created before
+     * cannot release more, and then stays smaller until {@link #grow}.
      *
      * @param bytesMax limit of the tier; with 0 no object is kept
-     * @param entryBytes bytes of most entries
+     * @param entryBytes usual bytes of an entry, which determines the size of the hash table
      * @param budget counts the entries of this tier and the other parts
      * @param housekeeping runs the tasks of the policy
      */
@@ -164,7 +174,7 @@ public final class RamTier<E extends RamEntry> {
         if (batchSize < BATCH_SIZE_MAX) {
             return 1;
         }
-        if (!isPolicyListening()) {
+        if (!policyCountsReads()) {
             return BATCHES_PER_WAKE_MAX;
         }
         long batches = entries.get() / ENTRIES_PER_WAITING_HIT / BATCH_SIZE_MAX;
@@ -179,7 +189,7 @@ public final class RamTier<E extends RamEntry> {
         onHit = listener;
     }
 
-    /** Returns true if the tier may keep any object. */
+    /** Returns true if the tier can keep objects, that is, if its budget is not 0. */
     public boolean isEnabled() {
         return bytesMax > 0;
     }
@@ -195,11 +205,11 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * A reader of entries without references, which therefore writes no memory that other threads read. Confined to one
-     * thread.
+     * A reader of entries that takes no references. Therefore reads do not write memory that other threads use.
+     * Confined to one thread.
      */
     public final class Reader implements AutoCloseable {
-        private final EpochReclamation.Section section = sections.open();
+        private final EpochReclamation.Section section = reclamation.open();
 
         private Reader() {}
 
@@ -210,11 +220,11 @@ public final class RamTier<E extends RamEntry> {
 
         /** Returns the entry of the key, borrowed until {@link #end}; null if it is not in RAM. */
         public @Nullable E get(long hashLow, byte[] keyBytes) {
-            if (!section.isUnderWay()) {
+            if (!section.isInProgress()) {
                 throw new IllegalStateException("not begun");
             }
             E entry = peek(hashLow, keyBytes);
-            // An entry that is linked now is released after this section at the earliest.
+            // An entry that is linked now is not released before this section ends.
             if (entry == null || !entry.isLinked()) {
                 return null;
             }
@@ -229,7 +239,7 @@ public final class RamTier<E extends RamEntry> {
 
         @Override
         public void close() {
-            sections.close(section);
+            reclamation.close(section);
         }
     }
 
@@ -249,7 +259,7 @@ public final class RamTier<E extends RamEntry> {
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
             batch.size = 0;
-            // A batch that does not fit in the queue is discarded: samples are enough for the policy.
+            // If the queue is full, the batch is discarded, because the policy needs only a sample of the hits.
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
             }
@@ -261,16 +271,16 @@ public final class RamTier<E extends RamEntry> {
 
     @SuppressWarnings("unchecked") // only entries of this kind are added
     private void drain() {
-        // The flag is reset before the batches are read. So a batch that is offered later requests another run.
+        // The flag is reset before the batches are read, so that a batch that is offered later schedules another run.
         drainQueued.set(false);
-        weighAnew();
+        updateWeights();
         HitListener<? super E> listener = onHit;
-        boolean heard = isPolicyListening();
+        boolean counted = policyCountsReads();
         for (RamEntry[] batch = batches.poll(); batch != null; batch = batches.poll()) {
             for (RamEntry entry : batch) {
                 int hits = entry.hits + 1;
                 entry.hits = hits;
-                if (heard) {
+                if (counted) {
                     var unused = policy.getIfPresent(entry);
                 }
                 listener.onHit((E) entry, hits);
@@ -279,10 +289,10 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns true if the policy counts reads. Caffeine counts no reads until its cache is half full, so reporting them
-     * would be wasted.
+     * Returns true if the policy counts reads. Caffeine ignores reads until its cache is half full; until then they are
+     * not reported.
      */
-    private boolean isPolicyListening() {
+    private boolean policyCountsReads() {
         if (!halfFull) {
             halfFull = bytes.get() >= bytesLimit / 2;
         }
@@ -290,8 +300,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Adds heap bytes to an entry. The tier counts them immediately. The policy receives them with the next hits, so
-     * the caller need not wait for the policy.
+     * Adds heap bytes to an entry, for example after its head was decoded. The tier counts them immediately. The policy
+     * receives the new weight later, with the next hits, so that the caller does not wait for the policy.
      */
     public void grew(E entry, int moreBytes) {
         int counted = entry.grow(moreBytes);
@@ -303,19 +313,19 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    private void weighAnew() {
+    private void updateWeights() {
         RamEntry entry = grown.poll();
         if (entry == null) {
             return;
         }
         for (; entry != null; entry = grown.poll()) {
-            // replace() instead of put(), because the entry may have been removed.
+            // replace() and not put(), because the entry may have been removed and must not be added again.
             var unused = policy.asMap().replace(entry, entry);
         }
         budget.keepEntriesWithinHeap();
     }
 
-    /** Passes the hits of this thread and of full batches to the policy, and performs its evictions. */
+    /** Passes the hits of this thread and all queued batches to the policy. Then the policy evicts. */
     public void settle() {
         HitBatch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
@@ -326,14 +336,17 @@ public final class RamTier<E extends RamEntry> {
         policy.cleanUp();
     }
 
-    /** Adds the entry, in place of the previous one of its key; borrows the caller's reference and adds its own. */
+    /**
+     * Adds the entry, and replaces the previous entry of its key. Borrows the caller's reference and adds one of its
+     * own. An entry that is too large is not added, and the previous entry is removed.
+     */
     public void put(E entry) {
         if (!isEnabled() || entry.weight() > bytesMax || !entry.tryRetain()) {
             remove(entry.hashLow(), entry.keyBytes());
             return;
         }
         int heap = entry.link();
-        if (heap == RamEntry.NOT) {
+        if (heap == RamEntry.NO_CHANGE) {
             entry.releaseEntry();
             throw new IllegalStateException("an entry is put in once");
         }
@@ -354,7 +367,7 @@ public final class RamTier<E extends RamEntry> {
             grown.add(entry);
         }
         if (!entry.isLinked()) {
-            // Another thread has unlinked the entry between the two puts, so the policy must not count it any more.
+            // Another thread has unlinked the entry after it was added to the table, so the policy must forget it.
             policy.invalidate(entry);
         }
         long limit = bytesLimit;
@@ -365,7 +378,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * The reaction of the tier when other parts need memory: it evicts now, and stays smaller until {@link #resize}.
+     * Releases memory of the tier when other parts of the budget need it. The tier evicts immediately, and stays
+     * smaller until {@link #resize}.
      */
     private final class EvictingConsumer implements MemoryBudget.MemoryConsumer {
         @Override
@@ -385,8 +399,8 @@ public final class RamTier<E extends RamEntry> {
 
         @Override
         public long freeUnused() {
-            sections.letGo();
-            return sections.waitingBytes();
+            reclamation.releaseUnread();
+            return reclamation.waitingBytes();
         }
 
         @Override
@@ -404,23 +418,26 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns the bytes of entries at which their heap reaches the limit minus a free share, assuming the current ratio
-     * of heap to bytes. There is no limit while the entries use less than half of the heap limit, because few entries
-     * do not predict the ratio.
+     * Returns the size of the tier, in bytes, at which its heap usage reaches its limit. A free share is subtracted
+     * from the heap limit. The calculation assumes the current ratio of heap bytes to all bytes. While entries use less
+     * than half of the heap limit, the ratio is not reliable, and the method returns {@link Long#MAX_VALUE}.
      */
     private long bytesThatHeapAllows(int freeShare) {
         long heap = heapBytes.get();
-        long mayHave = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
+        long heapMax = budget.entryBytesMax() - (budget.bytes(MemoryBudget.Part.ENTRIES) - heap);
         if (heap <= budget.entryBytesMax() / 2) {
             return Long.MAX_VALUE;
         }
-        double share = (double) Math.max(0, mayHave - budget.entryBytesMax() / freeShare) / heap;
+        double share = (double) Math.max(0, heapMax - budget.entryBytesMax() / freeShare) / heap;
         return (long) (bytes.get() * share);
     }
 
-    /** Sets the limit to the bytes that the other parts leave, and processes waiting hits. Called periodically. */
+    /**
+     * Sets the limit to the bytes that other parts of the budget leave. Also processes waiting hits. Called
+     * periodically.
+     */
     public void resize() {
-        sections.letGo();
+        reclamation.releaseUnread();
         if (!isEnabled()) {
             return;
         }
@@ -429,9 +446,9 @@ public final class RamTier<E extends RamEntry> {
         resizing.lock();
         try {
             budget.countIdle();
-            // Unlinked entries that are still being read need no room for others. Otherwise each call would evict more
-            // during a long read.
-            long others = budget.totalBytes() - bytes.get() - sections.waitingBytes();
+            // Unlinked entries that are still being read do not count as bytes of other parts. Otherwise each call
+            // during a long read would evict more.
+            long others = budget.totalBytes() - bytes.get() - reclamation.waitingBytes();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
             fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_SHARE));
             if (Math.abs(fits - bytesLimit) > budget.freeBytes() / 8 || fits == bytesMax) {
@@ -459,7 +476,7 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** Records in the policy that the entry was requested before it was added. */
+    /** Reports hits of the entry to the policy, because the object was requested before it was added. */
     public void warm(E entry) {
         for (int i = 0; i < WARM_HITS; i++) {
             var unused = policy.getIfPresent(entry);
@@ -468,8 +485,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns at most this many entries, those with the most recent hits first; not retained. Halves the hit counts.
-     * Scans every entry, without a lock.
+     * Returns at most this many entries, in descending order of recent hits; the entries are not retained. Halves all
+     * hit counts, so that older hits lose weight. Scans every entry without a lock.
      */
     @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {
@@ -477,7 +494,10 @@ public final class RamTier<E extends RamEntry> {
         return (List<E>) HottestEntries.take(table, max);
     }
 
-    /** Passes the key of every entry that is present during the whole call, and possibly other keys. Takes no lock. */
+    /**
+     * Passes the keys of entries to the consumer. Visits each entry that is present during the whole call, and possibly
+     * others. Takes no lock.
+     */
     public void forEachKey(Consumer<byte[]> consumer) {
         table.forEach(entry -> consumer.accept(entry.keyBytes()));
     }
@@ -494,14 +514,14 @@ public final class RamTier<E extends RamEntry> {
     }
 
     private boolean drop(RamEntry entry) {
-        boolean mine = unlink(entry);
+        boolean unlinked = unlink(entry);
         policy.invalidate(entry);
-        return mine;
+        return unlinked;
     }
 
     private boolean unlink(RamEntry entry) {
         int heap = entry.unlink();
-        if (heap == RamEntry.NOT) {
+        if (heap == RamEntry.NO_CHANGE) {
             return false;
         }
         table.remove(entry);
@@ -509,7 +529,7 @@ public final class RamTier<E extends RamEntry> {
         heapBytes.addAndGet(-heap);
         budget.release(MemoryBudget.Part.ENTRIES, heap);
         entries.decrementAndGet();
-        sections.releaseAfterReaders(entry);
+        reclamation.releaseAfterReaders(entry);
         return true;
     }
 
@@ -522,8 +542,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Returns the current limit: below {@link #bytesMax} while other parts need memory, or while entries reach their
-     * heap limit.
+     * Returns the current limit in bytes. It is below {@link #bytesMax} while other parts need memory, or while entries
+     * reach their heap limit.
      */
     public long bytesLimit() {
         return bytesLimit;
@@ -544,9 +564,9 @@ public final class RamTier<E extends RamEntry> {
         return entries.get();
     }
 
-    /** Returns the number of unlinked entries that wait for their readers. */
+    /** Returns the number of unlinked entries that are kept because a reader may still use them. */
     int unlinkedEntries() {
-        return sections.waiting();
+        return reclamation.waiting();
     }
 
     /** Returns the number of entries that the policy evicted or did not admit. */

@@ -1,6 +1,6 @@
 /**
- * The RAM tier: whole objects in off-heap buffers under one byte budget. Lookups use a table of our own. Caffeine
- * (W-TinyLFU) decides about admission and eviction, and receives hits in batches.
+ * The RAM tier: whole objects in off-heap buffers under one byte budget. A hash table ({@code RamTable}) answers
+ * lookups. Caffeine (W-TinyLFU) decides about admission and eviction, and receives the hits in batches.
  */
 @NullMarked
 package io.millrace.store.memory;

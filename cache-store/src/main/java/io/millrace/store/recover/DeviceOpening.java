@@ -11,17 +11,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks a device or file before it is written. It must be a volume, be empty, or have the permission to be
- * overwritten. The permission is valid once, as recorded in the directory's {@link DeviceNote}. A permission left in
- * the configuration therefore does not destroy the content of another device that later gets the same name.
+ * Checks a device or file before the store writes to it. Its start must be a volume or zeros; otherwise
+ * {@code format: true} must permit the overwriting. The permission is valid once: the {@link DeviceNote} in the index
+ * directory records its use. A permission that is left in the configuration therefore cannot destroy the content of
+ * another device that later gets the same name.
  *
  * <p>Confined to one thread.
  */
 final class DeviceOpening {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceOpening.class);
-    /** Bytes checked at each end: every file system and partition table writes to at least one of them. */
-    private static final int LOOKED_AT_BYTES = 1 << 20;
-    /** Minimum bytes for segments. */
+    /**
+     * Bytes that are checked at the start and at the end of the device. Every file system and partition table writes to
+     * at least one of these two places.
+     */
+    private static final int CHECKED_BYTES = 1 << 20;
+    /** Minimum bytes of a device for segments. */
     private static final long SIZE_BYTES_MIN = 256 * 1024;
 
     private final FileIo io;
@@ -37,19 +41,20 @@ final class DeviceOpening {
     }
 
     /**
-     * Returns the superblock of the volume on the device, null if the volume must be rebuilt and may be.
+     * Returns the superblock of the volume on the device. Null if there is no valid volume; the caller may then format
+     * the device.
      *
      * @throws IOException if the device must not be written, or does not match the configuration
      */
     @Nullable
     Superblock open() throws IOException {
         checkSize();
-        ByteBuffer start = read(0, LOOKED_AT_BYTES);
+        ByteBuffer start = read(0, CHECKED_BYTES);
         boolean volume = start.limit() >= Superblock.SEGMENTS_AT
                 && Superblock.isVolume(start.slice(0, (int) Superblock.SEGMENTS_AT));
         boolean blank =
-                !volume && isZero(start) && isZero(read(Math.max(0, file.length() - LOOKED_AT_BYTES), LOOKED_AT_BYTES));
-        usePermission(volume || blank, start);
+                !volume && isZero(start) && isZero(read(Math.max(0, file.length() - CHECKED_BYTES), CHECKED_BYTES));
+        checkPermission(volume || blank, start);
         Superblock found = volume ? Superblock.read(file) : null;
         if (found != null && found.fileBytes() > file.length()) {
             LOG.warn(
@@ -80,13 +85,13 @@ final class DeviceOpening {
         }
     }
 
-    private void usePermission(boolean free, ByteBuffer start) throws IOException {
+    private void checkPermission(boolean blankOrVolume, ByteBuffer start) throws IOException {
         DeviceNote before = DeviceNote.read(io, spec.directory());
         boolean used = before != null && before.formatUsed();
         if (!device.format()) {
             note(before, false);
         }
-        if (free) {
+        if (blankOrVolume) {
             if (device.format()) {
                 LOG.warn(
                         "{}: format: true has no effect on a device without other content; remove it from the configuration",
@@ -125,10 +130,10 @@ final class DeviceOpening {
     }
 
     private static boolean isZero(ByteBuffer in) {
-        return firstOther(in) < 0;
+        return firstNonZero(in) < 0;
     }
 
-    private static int firstOther(ByteBuffer in) {
+    private static int firstNonZero(ByteBuffer in) {
         for (int i = 0; i < in.limit(); i++) {
             if (in.get(i) != 0) {
                 return i;
@@ -137,9 +142,12 @@ final class DeviceOpening {
         return -1;
     }
 
-    /** Returns the position of the first byte that is not zero, and the bytes from there on. */
+    /**
+     * Returns the position of the first byte that is not zero, as text. The text also contains the next bytes in
+     * hexadecimal.
+     */
     private static String describe(ByteBuffer start) {
-        int at = firstOther(start);
+        int at = firstNonZero(start);
         if (at < 0) {
             return "its end is not zero";
         }

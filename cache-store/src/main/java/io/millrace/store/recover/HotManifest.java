@@ -11,8 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file {@code hot}: hashes of keys worth keeping in RAM, hottest first, used to fill the RAM tier after a restart.
- * It does not imply that the objects are stored: each hash is looked up in the index.
+ * The file {@code hot}: the key hashes of the most requested objects, most requested first. After a restart, the store
+ * loads these objects into the RAM tier. An object may have been removed in the meantime; the store looks up each hash
+ * in the index.
  *
  * <pre>
  *    0   8  magic "MRHOTSET"
@@ -24,7 +25,7 @@ import org.slf4j.LoggerFactory;
  *    .   4  CRC32C of all preceding bytes
  * </pre>
  *
- * <p>Little-endian. Written to a new file, forced, and renamed. A file that is incomplete, or from another store,
+ * <p>Little-endian. Written to a new file, forced, and renamed. A file that is damaged, or belongs to another store,
  * counts as empty.
  *
  * <p>Stateless.
@@ -33,7 +34,7 @@ public final class HotManifest {
     /** Name of the file in a volume's directory. */
     public static final String FILE_NAME = "hot";
 
-    /** Limit of keys in the file: 4 MiB. */
+    /** Maximum number of keys in the file, so that the file is at most about 4 MiB. */
     public static final int KEYS_MAX = 1 << 18;
 
     private static final Logger LOG = LoggerFactory.getLogger(HotManifest.class);
@@ -47,7 +48,7 @@ public final class HotManifest {
     private HotManifest() {}
 
     /**
-     * Replaces the file of the directory.
+     * Replaces the file in the directory.
      *
      * @param hashes high and low half of each key hash, alternating, at most {@link #KEYS_MAX} keys
      */
@@ -61,17 +62,18 @@ public final class HotManifest {
             out.putLong(hash);
         }
         out.putInt(Checksums.crc32c(out, 0, end));
-        Path fresh = directory.resolve(NEW_FILE_NAME);
-        try (StoreFile file = io.open(fresh)) {
+        Path newPath = directory.resolve(NEW_FILE_NAME);
+        try (StoreFile file = io.open(newPath)) {
             file.resize(out.capacity());
             file.write(out.flip(), 0);
             file.force();
         }
-        io.rename(fresh, directory.resolve(FILE_NAME));
+        io.rename(newPath, directory.resolve(FILE_NAME));
     }
 
     /**
-     * Returns high and low half of each key hash, alternating, hottest first; empty without a valid file of this store.
+     * Returns the high and low half of each key hash, alternating, most requested first. Empty if there is no valid
+     * file of this store.
      */
     public static long[] read(FileIo io, Path directory, long hashSeed) {
         Path path = directory.resolve(FILE_NAME);
@@ -96,10 +98,10 @@ public final class HotManifest {
             return NOTHING;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
-        int got = file.read(in, 0);
+        int readBytes = file.read(in, 0);
         int count = in.getInt(12);
         int end = (int) length - Integer.BYTES;
-        boolean sound = got == length
+        boolean sound = readBytes == length
                 && in.getLong(0) == MAGIC
                 && in.getInt(8) == VERSION
                 && count >= 0

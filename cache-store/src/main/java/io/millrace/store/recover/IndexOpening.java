@@ -26,14 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the index of a volume. It brings the existing index up to the end of the log. If that is not possible, it
- * creates a new one, which is rebuilt from the segments while the volume already runs.
+ * Opens the index of a volume. If the existing index is valid, it adds the records that were appended to the log after
+ * the last change of the index. Otherwise it creates a new index, which is rebuilt from the segments while the volume
+ * already serves requests.
  *
  * <p>Confined to one thread.
  */
 final class IndexOpening {
     private static final Logger LOG = LoggerFactory.getLogger(IndexOpening.class);
-    /** Bytes of volume per entry that a new index has room for; it grows if objects are smaller. */
+    /** A new index has one entry per this many bytes of the volume; it grows if objects are smaller. */
     private static final long BYTES_PER_ENTRY = 32 * 1024;
 
     private final FileIo io;
@@ -53,7 +54,7 @@ final class IndexOpening {
     static Volume open(FileIo io, VolumeFiles files, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
         IndexOpening opening = new IndexOpening(io, files);
-        if (!files.isFresh()) {
+        if (!files.startsEmpty()) {
             try {
                 return opening.reuse(allocator, listener);
             } catch (IndexUnusableException e) {
@@ -67,7 +68,7 @@ final class IndexOpening {
         int count = superblock.segmentCount();
         MappedIndex index = MappedIndex.open(io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(count));
         SegmentTable table = SegmentTable.load(index, count);
-        settleMove(table);
+        resolveInterruptedMove(table);
         int active = table.active();
         if (active >= 0) {
             replay(index, table, active);
@@ -75,24 +76,27 @@ final class IndexOpening {
         return new Volume(parts(index, table), allocator, listener, null);
     }
 
-    /** Resolves an interrupted move of a segment: both places then have the same sequence. */
-    private void settleMove(SegmentTable table) throws IOException {
-        Map<Long, Integer> live = new HashMap<>();
+    /**
+     * Resolves a move of a segment that a stop of the process interrupted. The old and the new place of that segment
+     * have the same sequence number.
+     */
+    private void resolveInterruptedMove(SegmentTable table) throws IOException {
+        Map<Long, Integer> segmentBySequence = new HashMap<>();
         for (int segment = 0; segment < table.segments(); segment++) {
-            if (table.tag(segment) != 0 && live.put(table.sequence(segment), segment) != null) {
+            if (table.tag(segment) != 0 && segmentBySequence.put(table.sequence(segment), segment) != null) {
                 throw new IndexUnusableException(
                         directory + ": segment " + segment + " was being moved when the process ended");
             }
         }
         for (int segment = 0; segment < table.segments(); segment++) {
-            if (table.tag(segment) == 0 && live.containsKey(table.sequence(segment))) {
+            if (table.tag(segment) == 0 && segmentBySequence.containsKey(table.sequence(segment))) {
                 segments.eraseHeader(segment);
                 table.set(segment, SegmentTable.State.FREE, 0, 0, 0);
             }
         }
     }
 
-    /** Applies the records that were appended after the last change of the index. */
+    /** Adds the records that were appended after the last change of the index. */
     private void replay(MappedIndex index, SegmentTable table, int active) throws IOException {
         SegmentHeader header = segments.header(active);
         long tag = table.tag(active);

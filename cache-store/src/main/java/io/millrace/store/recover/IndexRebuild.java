@@ -23,26 +23,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills a new index from the segments, newest first, some records of a segment per step. An existing entry is newer and
- * stays. Tombstones are entries until the end, so that they hide records in older segments. New records may be appended
- * during the rebuild, because they are newer than all of these.
+ * A rebuild of an index from the segments of a volume, in small steps. It adds the newest segment first, and the newest
+ * record of each segment first. An existing entry is newer than the record, and remains. Until the end of the rebuild,
+ * tombstones are also entries, so that they hide records of removed objects in older segments. New records may be
+ * appended during the rebuild, because they are newer than all records in the segments.
  *
- * <p>A segment that cannot be read may have contained tombstones. Older segments are therefore dropped, so that removed
- * objects do not reappear. Records older than the first one for which the index had no room are dropped too.
+ * <p>A segment that cannot be read may have contained tombstones. Therefore the content of all older segments is
+ * dropped, so that removed objects do not reappear. If the index becomes full, the content of all older segments is
+ * dropped too.
  *
- * <p>A power failure may preserve an object's header and lose some of its content. Objects in the newest segments,
- * which may not have been forced, are therefore verified, and a partly written one is skipped. The previous object of
- * the key then remains, unless there is a tombstone or another change between. Objects in blocks are not verified: an
- * older head may list blocks that were removed.
+ * <p>After a power failure, the header of an object may be on the device while some of its content is lost. Therefore
+ * the objects in the newest segments, which may not have been forced, are verified, and a partly written object is
+ * skipped. An older object of the key is then found again, unless a tombstone or another change hides it. Objects
+ * stored in blocks are not verified: an older head may list blocks that were removed later.
  *
  * <p>Confined to the volume's thread after {@link #prepare}.
  */
 final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
     private static final int STEP_RECORDS = 1000;
-    /** Limit of record bytes verified per step. */
+    /** Maximum bytes of records that are verified per step. */
     private static final int STEP_BYTES = 1 << 20;
-    /** Number of newest segments that may not have been forced: one is forced while the next is written. */
+    /** Number of newest segments that may not have been forced. A segment is forced while the next one is written. */
     private static final int UNFORCED_SEGMENTS = 2;
 
     private final Path directory;
@@ -52,11 +54,14 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private final RecordReader reader;
     private final List<SegmentHeader> newestFirst;
     private int next;
-    /** The records of the segment before {@link #next} that are not entered yet: its first records. */
-    private List<SegmentSummary.Entry> left = List.of();
+    /**
+     * The records that are not in the index yet, of the segment at {@code next - 1} in {@link #newestFirst}. The last
+     * record is added first.
+     */
+    private List<SegmentSummary.Entry> remaining = List.of();
 
     private long entries;
-    private long torn;
+    private long tornObjects;
 
     private IndexRebuild(
             Path directory,
@@ -72,14 +77,17 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         this.reader = new RecordReader(segments, UnpooledByteBufAllocator.DEFAULT);
     }
 
-    /** Reads the headers of the segments and enters all as sealed in the table. The log continues in a new segment. */
+    /**
+     * Reads the headers of all segments, and records these segments as sealed in the segment table. The log then
+     * continues in a new segment.
+     */
     static IndexRebuild prepare(Path directory, SegmentFile segments, SegmentTable table, MappedIndex index)
             throws IOException {
         List<SegmentHeader> found = new ArrayList<>();
         Set<Long> tags = new HashSet<>();
-        List<Integer> twice = new ArrayList<>();
+        List<Integer> toErase = new ArrayList<>();
         List<Integer> headless = new ArrayList<>();
-        long lost = -1;
+        long lostSequence = -1;
         for (int segment = 0; segment < table.segments(); segment++) {
             try {
                 SegmentHeader header = segments.header(segment);
@@ -87,10 +95,10 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                     long sequence = segments.sequenceUnderDamagedHeader(segment);
                     if (sequence >= 0) {
                         headless.add(segment);
-                        lost = Math.max(lost, sequence);
+                        lostSequence = Math.max(lostSequence, sequence);
                     }
                 } else if (!tags.add(header.tag())) {
-                    twice.add(segment);
+                    toErase.add(segment);
                 } else {
                     found.add(header);
                     table.set(
@@ -106,10 +114,11 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         }
         found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
         IndexRebuild rebuild = new IndexRebuild(directory, segments, table, index, found);
-        rebuild.giveUpBefore(lost);
-        twice.addAll(headless);
-        for (int segment : twice) {
-            // The segment was being moved. The place found first is complete, because the header is written last.
+        rebuild.dropOlderThan(lostSequence);
+        toErase.addAll(headless);
+        for (int segment : toErase) {
+            // The segment was being moved when the process ended, or has lost its header. For a move, the other place
+            // is complete, because a move writes the header last.
             segments.eraseHeader(segment);
         }
         return rebuild;
@@ -121,8 +130,8 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
 
     @Override
     public boolean step() throws IOException {
-        if (!left.isEmpty()) {
-            enterSome();
+        if (!remaining.isEmpty()) {
+            addSome();
             return true;
         }
         if (next < newestFirst.size()) {
@@ -137,51 +146,51 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                 directory,
                 newestFirst.size(),
                 entries,
-                torn);
+                tornObjects);
         return false;
     }
 
     private void read(SegmentHeader segment) throws IOException {
-        if (isGivenUp(segment)) {
+        if (isDropped(segment)) {
             return;
         }
         try {
-            left = records(segment);
+            remaining = records(segment);
         } catch (IOException e) {
             LOG.warn(
                     "{}: segment {} cannot be read, so its content and that of all older segments is dropped: {}",
                     directory,
                     segment.segment(),
                     e.toString());
-            giveUpFrom(next - 1);
+            dropFrom(next - 1);
         }
     }
 
-    private boolean isGivenUp(SegmentHeader segment) {
+    private boolean isDropped(SegmentHeader segment) {
         return table.tag(segment.segment()) != segment.tag();
     }
 
-    private void enterSome() throws IOException {
+    private void addSome() throws IOException {
         SegmentHeader segment = newestFirst.get(next - 1);
-        if (isGivenUp(segment)) {
-            left = List.of();
+        if (isDropped(segment)) {
+            remaining = List.of();
             return;
         }
-        int end = Math.max(0, left.size() - STEP_RECORDS);
+        int end = Math.max(0, remaining.size() - STEP_RECORDS);
         boolean verified = next <= UNFORCED_SEGMENTS;
         long bytes = 0;
-        for (int i = left.size() - 1; i >= end; i--) {
-            SegmentSummary.Entry entry = left.get(i);
+        for (int i = remaining.size() - 1; i >= end; i--) {
+            SegmentSummary.Entry entry = remaining.get(i);
             bytes += verified ? entry.length() : 0;
             if (verified && isTorn(segment, entry)) {
-                torn++;
-            } else if (!enter(segment, entry)) {
+                tornObjects++;
+            } else if (!addRecord(segment, entry)) {
                 LOG.warn(
                         "{}: the index is full; objects in segments older than {} are dropped",
                         directory,
                         segment.segment());
-                left = List.of();
-                giveUpFrom(next);
+                remaining = List.of();
+                dropFrom(next);
                 return;
             }
             entries++;
@@ -189,7 +198,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                 end = i;
             }
         }
-        left = left.subList(0, end);
+        remaining = remaining.subList(0, end);
     }
 
     private boolean isTorn(SegmentHeader segment, SegmentSummary.Entry entry) {
@@ -230,27 +239,28 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
 
                     @Override
                     public void damaged(long hashHigh, long hashLow, long offset) {
-                        // The damaged record hides older records of its key.
+                        // The damaged record is newer than the older records of its key, so it must hide them.
                         records.add(SegmentSummary.Entry.hidden(hashHigh, hashLow, offset));
                     }
                 });
         return records;
     }
 
-    private boolean enter(SegmentHeader segment, SegmentSummary.Entry entry) {
-        boolean hides = entry.type() == RecordType.TOMBSTONE || isRevocation(segment, entry);
+    private boolean addRecord(SegmentHeader segment, SegmentSummary.Entry entry) {
+        boolean isTombstone = entry.type() == RecordType.TOMBSTONE || isRevocation(segment, entry);
         return index.putOlder(
                 entry.hashHigh(),
                 entry.hashLow(),
                 Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag()),
                 entry.expiry(),
-                entry.type() == RecordType.BLOCK && !hides,
-                hides);
+                entry.type() == RecordType.BLOCK && !isTombstone,
+                isTombstone);
     }
 
     /**
-     * Returns true if the record is a block without content, or may be one. Reads only records of the length of such a
-     * block, because the summary has the length of the record and not that of its content.
+     * Returns true if the record is a block without content (a revocation). Also true if the record cannot be read and
+     * may be a revocation. The summary contains only the length of the record, not the length of its content. Therefore
+     * a record that is short enough to be a revocation is read.
      */
     private boolean isRevocation(SegmentHeader segment, SegmentSummary.Entry entry) {
         if (entry.type() != RecordType.BLOCK || entry.length() > RecordHeader.REVOCATION_BYTES) {
@@ -269,8 +279,11 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         }
     }
 
-    /** Drops the segments older than one with a lost header, which may have contained tombstones for their records. */
-    private void giveUpBefore(long sequence) throws IOException {
+    /**
+     * Drops the segments that are older than a segment with a lost header. That segment may have contained tombstones
+     * for their records. No effect if {@code sequence} is negative.
+     */
+    private void dropOlderThan(long sequence) throws IOException {
         int older = 0;
         while (older < newestFirst.size() && newestFirst.get(older).sequence() > sequence) {
             older++;
@@ -279,12 +292,12 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
             LOG.warn(
                     "{}: the header of a segment is missing, so its content and that of all older segments is dropped",
                     directory);
-            giveUpFrom(older);
+            dropFrom(older);
             next = 0;
         }
     }
 
-    private void giveUpFrom(int position) throws IOException {
+    private void dropFrom(int position) throws IOException {
         for (int i = newestFirst.size() - 1; i >= position; i--) {
             SegmentHeader header = newestFirst.get(i);
             if (table.tag(header.segment()) == header.tag()) {

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of a volume being opened: its lease is held and its file is open.
+ * The open file and the lease of a volume that is being opened.
  *
  * <p>Confined to one thread.
  */
@@ -26,7 +26,7 @@ final class VolumeFiles {
     private final Closeable lease;
     private final StoreFile file;
     private @Nullable Superblock superblock;
-    private boolean fresh;
+    private boolean formatted;
 
     private VolumeFiles(VolumeSpec spec, Closeable lease, StoreFile file, @Nullable Superblock superblock) {
         this.spec = spec;
@@ -55,7 +55,8 @@ final class VolumeFiles {
                 LOG.warn("{}: {}, so the volume starts empty", spec.path(), Superblock.whyUnusable(file));
             }
             if (found != null && file.length() < found.fileBytes()) {
-                // The missing part may have contained removals, which a rebuild of the index could not restore.
+                // The missing part may have contained tombstones. Without them, a rebuild of the index would restore
+                // removed objects.
                 LOG.warn(
                         "{}: the volume's file is truncated, so the volume starts empty: length={}, expected={}",
                         spec.directory(),
@@ -93,15 +94,15 @@ final class VolumeFiles {
         return file;
     }
 
-    /** Returns the superblock found, null for a new volume. */
+    /** Returns the superblock of the existing volume; null if the volume must be formatted. */
     @Nullable
     Superblock found() {
         return superblock;
     }
 
-    /** Returns true if the content of the volume is not valid. */
-    boolean isFresh() {
-        return fresh;
+    /** Returns true if {@link #format} was called, so that the volume starts empty. */
+    boolean startsEmpty() {
+        return formatted;
     }
 
     /** Returns the current superblock, after {@link #format} or {@link #write}. */
@@ -120,7 +121,7 @@ final class VolumeFiles {
                     "{}: the volume belongs to another store or missed removals, so its content is dropped",
                     spec.path());
         }
-        fresh = true;
+        formatted = true;
         int segmentBytes = spec.segmentBytesOf(sizeBytes());
         superblock = new Superblock(
                 UUID.randomUUID(), storeId, segmentBytes, segmentCount(segmentBytes), 0, 0, 0, List.of());
@@ -132,7 +133,10 @@ final class VolumeFiles {
         }
     }
 
-    /** Erases old segment headers at the places where segments begin now, so that old records do not reappear. */
+    /**
+     * Erases old data at the places of segment headers, from segment {@code from} on. So the records of an earlier
+     * volume do not reappear.
+     */
     private void eraseHeaders(Superblock sized, int from) throws IOException {
         SegmentFile segments = new SegmentFile(file, sized);
         for (int segment = from; segment < sized.segmentCount(); segment++) {
@@ -141,12 +145,12 @@ final class VolumeFiles {
         file.force();
     }
 
-    /** Returns the configured number of segments, lower than the existing number if the volume must shrink. */
+    /** Returns the configured number of segments. It is lower than the existing number if the volume must shrink. */
     int segmentsWanted() throws IOException {
         return segmentCount(superblock().segmentBytes());
     }
 
-    /** Extends the file to the configured size if that is larger, and writes the superblock. */
+    /** Extends the file if the configured size is larger, and writes the superblock. */
     void write(UUID storeId, long generation, long openCount, List<UUID> members) throws IOException {
         Superblock before = superblock();
         Superblock sized = new Superblock(
@@ -164,13 +168,13 @@ final class VolumeFiles {
             file.resize(sized.fileBytes());
         }
         superblock = sized.write(file);
-        if (fresh) {
-            // Writes both copies, so that either may be lost from the beginning.
+        if (formatted) {
+            // A second write updates the second copy of the superblock, so that the loss of either copy has no effect.
             superblock = superblock.write(file);
         }
     }
 
-    /** Returns the bytes for segments: as configured, limited by the size of a device. */
+    /** Returns the bytes for segments: the configured bytes, limited by the size of the device. */
     private long sizeBytes() throws IOException {
         long configured = spec.sizeBytes();
         if (!file.isFixed()) {

@@ -11,36 +11,37 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volume that joins a running store: a returning offline volume, or a new volume.
+ * A volume that was opened to join a running store: a volume that was offline, or a new volume.
  *
- * <p>It keeps its content only if its superblock is unchanged since it went offline, so that no other store can have
- * used it. It is not yet a member: after a crash before {@link Volume#membership} it starts empty.
+ * <p>The volume keeps its content only if its superblock has not changed since it went offline. An unchanged superblock
+ * proves that no other store used the volume. The volume is not a member of the store yet: after a crash before
+ * {@link Volume#membership} is called, it starts empty.
  *
- * @param volume the volume, not started
- * @param kept whether its content is valid
+ * @param volume the volume, whose threads are not started yet
+ * @param kept true if the content of the volume is valid; false if the volume starts empty
  */
 public record VolumeReturn(Volume volume, boolean kept) {
-    /** The store that it joins: its id, generation and open count. Immutable. */
+    /** The id, generation and open count of the store that the volume joins. Immutable. */
     public record Store(UUID id, long generation, long openCount) {}
 
     /**
      * Opens the volume.
      *
-     * @param left the superblock when it went offline, null if it must start empty
-     * @throws IOException if it cannot be opened, or another store holds its lease
+     * @param offlineSuperblock the superblock when the volume went offline; null if the volume must start empty
+     * @throws IOException if the volume cannot be opened, or if another store holds its lease
      */
     public static VolumeReturn open(
             FileIo io,
             VolumeSpec spec,
             Store store,
-            @Nullable Superblock left,
+            @Nullable Superblock offlineSuperblock,
             ByteBufAllocator allocator,
             VolumeListener listener)
             throws IOException {
         VolumeFiles files = VolumeFiles.open(io, spec);
         boolean opened = false;
         try {
-            boolean kept = left != null && left.equals(files.found());
+            boolean kept = offlineSuperblock != null && offlineSuperblock.equals(files.found());
             if (!kept) {
                 files.format(store.id());
                 files.write(store.id(), store.generation(), store.openCount(), List.of());

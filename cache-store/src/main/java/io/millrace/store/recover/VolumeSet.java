@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the volumes of a store together, and determines which of them belong to it.
+ * The volumes of a store, opened together. Determines which of them belong to the store and keep their content.
  *
- * <p>Volumes of one store share its id and a generation. If a member is missing, the generation of the others
- * increases. A volume that returns later and missed removals therefore has a lower generation, and starts empty. A
- * volume of another store also starts empty. So does a volume that left the store: its own list of members does not
- * contain it. The first volume in the list that is not new determines the store id.
+ * <p>All volumes of one store have the same store id and the same generation. If a member is missing at the start, the
+ * generation of the others increases. A volume that was missing may have missed removals; its generation is lower, and
+ * it starts empty. A volume of another store also starts empty. A volume that left the store starts empty too; its own
+ * list of members does not contain it. The first volume in the configuration that is not new determines the store id.
  *
  * <p>Confined to one thread.
  */
@@ -38,9 +38,9 @@ public final class VolumeSet {
     }
 
     /**
-     * Opens the volumes; one that cannot be opened is in the results with its failure.
+     * Opens the volumes. A volume that cannot be opened is in {@link #volumes} with its failure.
      *
-     * @throws LeaseHeldException if one of the paths is in use; no volume is open then
+     * @throws LeaseHeldException if another store uses one of the paths; then no volume stays open
      */
     public static VolumeSet open(FileIo io, List<VolumeSpec> specs, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
@@ -64,7 +64,7 @@ public final class VolumeSet {
         return openCount;
     }
 
-    /** Returns the generation of the members. */
+    /** Returns the current generation, which all members have. */
     public long generation() {
         return generation;
     }
@@ -96,7 +96,7 @@ public final class VolumeSet {
         for (VolumeFiles volume : files) {
             try {
                 Volume opened = IndexOpening.open(io, volume, allocator, listener);
-                results.add(new OpenedVolume(volume.spec(), opened, !volume.isFresh(), null));
+                results.add(new OpenedVolume(volume.spec(), opened, !volume.startsEmpty(), null));
             } catch (IOException e) {
                 fail(volume, e);
             }
@@ -111,7 +111,10 @@ public final class VolumeSet {
         volume.close();
     }
 
-    /** Determines the members and writes them to every volume; removes volumes that cannot be written from the list. */
+    /**
+     * Determines the members, and writes the list of members to every volume. Removes a volume that cannot be written
+     * from {@code files}.
+     */
     private void join(List<VolumeFiles> files) throws IOException {
         Superblock first = null;
         for (VolumeFiles volume : files) {
@@ -145,10 +148,7 @@ public final class VolumeSet {
         writeAll(files);
     }
 
-    /**
-     * Returns true if the volume is a member. A volume that left the store, or that the others consider lost, may have
-     * missed removals.
-     */
+    /** Returns true if the volume is a member of the store, and so has missed no removal. */
     private boolean isMember(Superblock found) {
         return found.storeId().equals(storeId)
                 && found.generation() == generation

@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The specification of a volume to open.
+ * The specification of a volume to open. Immutable.
  *
- * @param directory the storage path, or the directory of a device's index
- * @param device the storage path if it is a device or a file, null if the volume's file is in the directory
+ * @param directory the storage path; for a device or file, the directory of its index
+ * @param device the storage path if it is a device or a file; null if it is a directory
  * @param sizeBytes bytes for segments, 0 for the whole device
  * @param segmentBytes bytes of a segment of a new volume, 0 to choose by size
- * @param pins pins of readers that this process kept when it released the lease, null if there are none
+ * @param pins pins of readers from an earlier opening of the volume in this process; null if there are none
  */
 public record VolumeSpec(
         Path directory,
@@ -27,10 +27,10 @@ public record VolumeSpec(
     private static final int SEGMENT_BYTES_MAX = 1 << 30;
 
     /**
-     * A block device or file that is a volume's file.
+     * A block device or file that contains a volume.
      *
      * @param path its path
-     * @param format whether other content may be overwritten, once
+     * @param format whether other content may be overwritten; valid once
      */
     public record Device(Path path, boolean format) {}
 
@@ -40,8 +40,8 @@ public record VolumeSpec(
     }
 
     /**
-     * Returns the bytes of a segment of a new volume of that size: as configured or chosen by size, limited so that
-     * there are enough segments.
+     * Returns the bytes of a segment for a new volume of this size: the configured value, or a value derived from the
+     * size. The result is limited so that the volume has at least {@value #SEGMENTS_MIN} segments.
      */
     int segmentBytesOf(long volumeBytes) {
         long wanted = segmentBytes;

@@ -12,7 +12,7 @@ import java.util.Map;
  * <p>Confined to one thread while it is filled, then read-only.
  */
 public final class CheckReport {
-    /** Limit of findings per kind that are kept as text; all are counted. */
+    /** Maximum number of findings per kind that are kept as text. All findings are counted. */
     private static final int TEXTS_MAX = 100;
 
     private final Path directory;
@@ -22,17 +22,17 @@ public final class CheckReport {
 
     /** The severity of a finding. */
     public enum Kind {
-        /** A store would give wrong answers: the index entry of a key is not its newest record. */
+        /** A store would return outdated content: the index entry of a key is not its newest record. */
         WRONG("wrong"),
         /** Stored content cannot be read any more; a store treats it as absent. */
         DAMAGED("damaged"),
-        /** Remains of a crash or an error, without effect. */
+        /** Left over from a crash or an error; has no effect on a store. */
         STALE("stale");
 
-        private final String word;
+        private final String label;
 
-        Kind(String word) {
-            this.word = word;
+        Kind(String label) {
+            this.label = label;
         }
     }
 
@@ -78,7 +78,7 @@ public final class CheckReport {
                 .member("sound", isSound())
                 .member("facts", facts);
         for (Kind kind : Kind.values()) {
-            json.member(kind.word, count(kind)).member(kind.word + "_first", findings(kind));
+            json.member(kind.label, count(kind)).member(kind.label + "_first", findings(kind));
         }
         return json.toString();
     }
@@ -96,11 +96,15 @@ public final class CheckReport {
         }
         for (Kind kind : Kind.values()) {
             for (String text : findings(kind)) {
-                out.append("  ").append(kind.word).append(": ").append(text).append('\n');
+                out.append("  ").append(kind.label).append(": ").append(text).append('\n');
             }
             int more = count(kind) - findings(kind).size();
             if (more > 0) {
-                out.append("  ").append(kind.word).append(": and ").append(more).append(" more\n");
+                out.append("  ")
+                        .append(kind.label)
+                        .append(": and ")
+                        .append(more)
+                        .append(" more\n");
             }
         }
         return out.toString();

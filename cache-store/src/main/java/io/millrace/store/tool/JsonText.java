@@ -2,11 +2,11 @@ package io.millrace.store.tool;
 
 import org.jspecify.annotations.Nullable;
 
-/** Builds one line of JSON: an object, member by member. Confined to one thread. */
+/** A builder of one JSON object on one line, member by member. Confined to one thread. */
 final class JsonText {
     private final StringBuilder out = new StringBuilder("{");
 
-    /** Adds a string member, or null. */
+    /** Adds a string member; JSON null for a null value. */
     JsonText member(String name, @Nullable String value) {
         name(name);
         if (value == null) {
@@ -17,21 +17,21 @@ final class JsonText {
         return this;
     }
 
-    /** Adds a number. */
+    /** Adds a number member. */
     JsonText member(String name, long value) {
         name(name);
         out.append(value);
         return this;
     }
 
-    /** Adds a boolean. */
+    /** Adds a boolean member. */
     JsonText member(String name, boolean value) {
         name(name);
         out.append(value);
         return this;
     }
 
-    /** Adds an array of strings. */
+    /** Adds a member that is an array of strings. */
     JsonText member(String name, Iterable<String> values) {
         name(name);
         char separator = '[';
@@ -44,7 +44,7 @@ final class JsonText {
         return this;
     }
 
-    /** Adds a nested object. */
+    /** Adds a member that is an object. */
     JsonText member(String name, JsonText value) {
         name(name);
         out.append(value);

@@ -1,13 +1,14 @@
 package io.millrace.store.tool;
 
 /**
- * The newest record of each hash that is not in the index. An open-addressing table in plain arrays, 32 bytes per slot,
- * which grow on demand up to a million records.
+ * The records that {@link StoreCheck} found on disk without an entry in the index: the newest record of each hash. An
+ * open-addressing table in plain arrays with 32 bytes per slot. It grows on demand, up to {@value #ENTRIES_MAX}
+ * records.
  *
  * <p>Confined to one thread.
  */
 final class OrphanTable {
-    /** Initial slots; an intact volume has almost no such records. */
+    /** Initial number of slots; an intact volume has almost no records without an index entry. */
     private static final int SLOTS_AT_FIRST = 1 << 10;
 
     static final int ENTRIES_MAX = 1 << 20;
@@ -15,19 +16,22 @@ final class OrphanTable {
     private long[] high = new long[SLOTS_AT_FIRST];
     private long[] low = new long[SLOTS_AT_FIRST];
     private long[] sequences = new long[SLOTS_AT_FIRST];
-    /** Location of the record, 0 for a record that need not be in the index. */
+    /** Location of the record; 0 for a record that need not be in the index. */
     private long[] locations = new long[SLOTS_AT_FIRST];
 
     private int entries;
     private boolean full;
 
-    /** Receives each record that is missing in the index. */
+    /** A visitor of the records that should be in the index. */
     @FunctionalInterface
     interface Visitor {
         void orphan(long location);
     }
 
-    /** Adds a record; {@code location} is 0 for a tombstone, a block or a damaged record. */
+    /**
+     * Adds a record, and keeps it if it is the newest of its hash. {@code location} is 0 for a record that need not be
+     * in the index: a tombstone, a block or a damaged record.
+     */
     void note(long hashHigh, long hashLow, long sequence, long location) {
         int slot = slotOf(hashHigh, hashLow);
         if (sequences[slot] == 0) {
@@ -80,12 +84,12 @@ final class OrphanTable {
         }
     }
 
-    /** Returns true if there were more records than the limit. */
+    /** Returns true if a record was not added because the table was full. */
     boolean isFull() {
         return full;
     }
 
-    /** Passes on the objects whose newest record is not in the index. */
+    /** Passes to the visitor each object whose newest record is not in the index. */
     void forEach(Visitor visitor) {
         for (int slot = 0; slot < locations.length; slot++) {
             if (locations[slot] != 0) {

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * The offline check of a volume that no store has open. It reads every byte, and compares index, summaries and records
  * with the rules that a running store relies on.
  *
- * <p>Scans the segments once, looks up each record in the index, and compares the number of index entries per segment
- * with the records found there. Memory: the summary of one segment, and about 64 MiB for records that are not in the
- * index. Confined to one thread.
+ * <p>The check scans the segments once, and looks up each record in the index. It then compares, per segment, the
+ * number of index entries with the number of records found. It needs memory for the summary of one segment, and up to
+ * about 64 MiB for records that are not in the index. Confined to one thread.
  */
 public final class StoreCheck {
     private final FileIo io;
@@ -35,10 +35,10 @@ public final class StoreCheck {
     private final VolumeView view;
     private final RecordReader reader;
     private final CheckReport report;
-    /** Sequence of each segment with a header, 0 for the others. */
+    /** Sequence number of each segment; 0 for a segment without a header. */
     private final long[] sequences;
-    /** Number of records per segment that the index contains. */
-    private final long[] confirmed;
+    /** Number of records per segment whose location is in the index. */
+    private final long[] indexedRecords;
 
     private final OrphanTable orphans = new OrphanTable();
     private @Nullable MappedIndex index;
@@ -54,19 +54,19 @@ public final class StoreCheck {
         this.reader = view.reader();
         this.report = new CheckReport(directory);
         sequences = new long[view.superblock().segmentCount()];
-        confirmed = new long[sequences.length];
+        indexedRecords = new long[sequences.length];
     }
 
     /**
      * Checks the volume in the directory.
      *
-     * @throws IOException if there is no volume, a store has it open, or it cannot be read at all
+     * @throws IOException if there is no volume, if a store has it open, or if it cannot be read at all
      */
     public static CheckReport check(Path directory) throws IOException {
         return check(new SystemFileIo(), directory);
     }
 
-    /** Like {@link #check(Path)}, with another file system. */
+    /** Checks the volume in the directory, with another file system. */
     public static CheckReport check(FileIo io, Path directory) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             return new StoreCheck(io, directory, view).run();
@@ -138,7 +138,7 @@ public final class StoreCheck {
                     }
                     last[0] = offset + header.recordLength();
                     last[1] = header.sequence() + 1;
-                    summary.walked(SegmentSummary.entry(header, offset));
+                    summary.compareNext(SegmentSummary.entry(header, offset));
                     checkRecord(segment, header, offset);
                 });
         summary.end();
@@ -155,60 +155,64 @@ public final class StoreCheck {
             sound = false;
             report.finding(Kind.DAMAGED, String.valueOf(e.getMessage()));
         }
-        MappedIndex known = index;
-        SegmentTable states = table;
-        if (known != null && states != null) {
+        MappedIndex currentIndex = index;
+        SegmentTable segmentStates = table;
+        if (currentIndex != null && segmentStates != null) {
             long location = Location.pack(segment.segment(), offset, header.recordLength(), segment.tag());
-            compare(known, states, header, location, sound);
+            compare(currentIndex, segmentStates, header, location, sound);
         }
     }
 
     /** Compares the record with the index entry of its hash. */
-    private void compare(MappedIndex known, SegmentTable states, RecordHeader header, long location, boolean sound) {
-        long named = known.find(header.hashHigh(), header.hashLow());
-        boolean owed = sound && (header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD);
-        if (named == location) {
-            confirmed[Location.segment(location)]++;
+    private void compare(
+            MappedIndex currentIndex, SegmentTable segmentStates, RecordHeader header, long location, boolean sound) {
+        long indexed = currentIndex.find(header.hashHigh(), header.hashLow());
+        boolean mustBeIndexed = sound && (header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD);
+        if (indexed == location) {
+            indexedRecords[Location.segment(location)]++;
             if (header.type() == RecordType.TOMBSTONE) {
                 report.finding(Kind.WRONG, "index entry for " + Location.describe(location) + ", a tombstone");
-            } else if (owed && header.type() == RecordType.HEAD) {
-                checkBody(known, states, header, location);
+            } else if (mustBeIndexed && header.type() == RecordType.HEAD) {
+                checkBody(currentIndex, segmentStates, header, location);
             }
-        } else if (named == Location.NONE || !states.isLive(named)) {
-            orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), owed ? location : 0);
-        } else if (isNewer(location, named) && (sound || !header.isObjectInOneRecord())) {
-            // A rebuild of the index skipped a partly written record in favour of the older one.
+        } else if (indexed == Location.NONE || !segmentStates.isLive(indexed)) {
+            orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), mustBeIndexed ? location : 0);
+        } else if (isNewer(location, indexed) && (sound || !header.isObjectInOneRecord())) {
+            // The newer record is sound, or its object is stored in blocks. A partly written record in one piece is no
+            // error: a rebuild of the index skips it and keeps the older record.
             report.finding(
                     Kind.WRONG,
-                    "index entry for " + Location.describe(named) + ", but a newer record is " + header + " at "
+                    "index entry for " + Location.describe(indexed) + ", but a newer record is " + header + " at "
                             + Location.describe(location));
         }
     }
 
-    private boolean isNewer(long location, long named) {
-        long mine = sequences[Location.segment(location)];
-        long theirs = sequences[Location.segment(named)];
-        return mine == theirs ? Location.offset(location) > Location.offset(named) : theirs != 0 && mine > theirs;
+    private boolean isNewer(long location, long indexed) {
+        long sequence = sequences[Location.segment(location)];
+        long indexedSequence = sequences[Location.segment(indexed)];
+        return sequence == indexedSequence
+                ? Location.offset(location) > Location.offset(indexed)
+                : indexedSequence != 0 && sequence > indexedSequence;
     }
 
     private void checkIndex() throws IOException {
-        MappedIndex known = index;
-        SegmentTable states = table;
-        if (known == null || states == null) {
+        MappedIndex currentIndex = index;
+        SegmentTable segmentStates = table;
+        if (currentIndex == null || segmentStates == null) {
             return;
         }
-        long[] named = new long[sequences.length];
-        known.forEach((hashHigh, hashLow, location, block, tombstone) -> {
-            if (states.isLive(location)) {
-                named[Location.segment(location)]++;
+        long[] indexed = new long[sequences.length];
+        currentIndex.forEach((hashHigh, hashLow, location, block, tombstone) -> {
+            if (segmentStates.isLive(location)) {
+                indexed[Location.segment(location)]++;
             } else {
                 report.finding(Kind.STALE, "index entry for " + Location.describe(location) + ", which was reclaimed");
             }
         });
-        known.forEach((hashHigh, hashLow, location, block, tombstone) -> {
+        currentIndex.forEach((hashHigh, hashLow, location, block, tombstone) -> {
             int segment = Location.segment(location);
-            if (states.isLive(location) && named[segment] != confirmed[segment]) {
-                lookFor(hashHigh, hashLow, location, states.tag(segment));
+            if (segmentStates.isLive(location) && indexed[segment] != indexedRecords[segment]) {
+                checkEntry(hashHigh, hashLow, location, segmentStates.tag(segment));
             }
         });
         orphans.forEach(location ->
@@ -219,8 +223,11 @@ public final class StoreCheck {
         report.fact("partial objects " + partialObjects);
     }
 
-    /** Checks an index entry of a segment that has more entries than records found. */
-    private void lookFor(long hashHigh, long hashLow, long location, long tag) {
+    /**
+     * Checks whether an index entry has a record. Called for segments whose number of index entries differs from the
+     * number of records found.
+     */
+    private void checkEntry(long hashHigh, long hashLow, long location, long tag) {
         boolean[] found = {false};
         long offset = Location.offset(location);
         try {
@@ -236,11 +243,11 @@ public final class StoreCheck {
         }
     }
 
-    private void checkBody(MappedIndex known, SegmentTable states, RecordHeader header, long location) {
+    private void checkBody(MappedIndex currentIndex, SegmentTable segmentStates, RecordHeader header, long location) {
         try {
             DiskRecord head = reader.readHead(Location.segment(location), Location.offset(location), header.tag());
             try {
-                String missing = missing(known, states, header, head.place());
+                String missing = missing(currentIndex, segmentStates, header, head.place());
                 if (missing != null) {
                     report.finding(Kind.STALE, header + ": " + missing);
                 }
@@ -252,17 +259,18 @@ public final class StoreCheck {
         }
     }
 
-    private @Nullable String missing(MappedIndex known, SegmentTable states, RecordHeader header, BodyPlace place) {
+    private @Nullable String missing(
+            MappedIndex currentIndex, SegmentTable segmentStates, RecordHeader header, BodyPlace place) {
         partialObjects += place.isWhole() ? 0 : 1;
         if (place.blockBytes() == 0) {
-            return states.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was reclaimed";
+            return segmentStates.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was reclaimed";
         }
         long hashHigh = DiskKey.blockHashHigh(header.objectId());
         for (int block = 0; block < place.blockCount(); block++) {
             long at = place.has(block)
-                    ? known.find(hashHigh, DiskKey.blockHashLow(header.objectId(), block))
+                    ? currentIndex.find(hashHigh, DiskKey.blockHashLow(header.objectId(), block))
                     : Location.NONE;
-            if (place.has(block) && (at == Location.NONE || !states.isLive(at))) {
+            if (place.has(block) && (at == Location.NONE || !segmentStates.isLive(at))) {
                 return "block " + block + " was reclaimed";
             }
         }

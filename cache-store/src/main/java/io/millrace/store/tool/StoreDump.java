@@ -16,7 +16,8 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
- * Prints the content of a volume that no store has open: the superblock, each segment, each record with its key.
+ * A printer of the content of a volume that no store has open. Prints the superblock, each segment, and each record
+ * with its key.
  *
  * <pre>
  * volume 6d1f… store 09ab… generation 0 segments 64 of 4194304 bytes
@@ -34,10 +35,10 @@ public final class StoreDump {
     /**
      * The selection and the format of a dump. Immutable.
      *
-     * @param keysOnly only keys, one per line
-     * @param json one JSON object per line
-     * @param prefix only records whose key has this prefix; empty for all, including those without a key
-     * @param segment only this segment, negative for all
+     * @param keysOnly true to print only keys, one per line
+     * @param json true to print one JSON object per line
+     * @param prefix print only records whose key has this prefix; empty for all records, also those without a key
+     * @param segment print only this segment; negative for all
      */
     public record Options(boolean keysOnly, boolean json, String prefix, int segment) {
         /** Options for all records, as text. */
@@ -53,13 +54,13 @@ public final class StoreDump {
     /**
      * Dumps the volume in the directory.
      *
-     * @throws IOException if there is none, a store has it open, or {@code out} fails
+     * @throws IOException if there is no volume, if a store has it open, or if {@code out} fails
      */
     public static void dump(Path directory, Options options, Appendable out) throws IOException {
         dump(new SystemFileIo(), directory, options, out);
     }
 
-    /** Like {@link #dump(Path, Options, Appendable)}, with another file system. */
+    /** Dumps the volume in the directory, with another file system. */
     public static void dump(FileIo io, Path directory, Options options, Appendable out) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             new StoreDump(view, options, out).run();
@@ -68,8 +69,8 @@ public final class StoreDump {
 
     private void run() throws IOException {
         Superblock superblock = view.superblock();
-        boolean bare = options.keysOnly() || options.json();
-        if (!bare) {
+        boolean machineReadable = options.keysOnly() || options.json();
+        if (!machineReadable) {
             line("volume " + superblock.volumeId() + " store " + superblock.storeId() + " generation "
                     + superblock.generation() + " segments " + superblock.segmentCount() + " of "
                     + superblock.segmentBytes() + " bytes");
@@ -79,7 +80,7 @@ public final class StoreDump {
             boolean wanted = options.segment() < 0 || options.segment() == segment;
             SegmentHeader header = wanted ? segments.header(segment) : null;
             if (header != null) {
-                if (!bare) {
+                if (!machineReadable) {
                     line("segment " + segment + " sequence " + header.sequence() + " tag "
                             + Long.toHexString(header.tag()));
                 }
@@ -95,8 +96,8 @@ public final class StoreDump {
     }
 
     private void record(SegmentHeader segment, RecordHeader record, long offset) throws IOException {
-        boolean keyed = record.keyLength() > 0;
-        if ((options.keysOnly() || !options.prefix().isEmpty()) && !keyed) {
+        boolean hasKey = record.keyLength() > 0;
+        if ((options.keysOnly() || !options.prefix().isEmpty()) && !hasKey) {
             return;
         }
         String key = key(segment, record, offset);
@@ -117,7 +118,7 @@ public final class StoreDump {
                         .member("expiry", Integer.toUnsignedLong(record.expiry()))
                         .member("pinned_until", record.pinnedUntil());
             }
-            line(json.member("key", keyed ? key : null).toString());
+            line(json.member("key", hasKey ? key : null).toString());
         } else {
             line(options.keysOnly() ? key : "  " + offset + " " + record + " " + key);
         }
@@ -131,8 +132,8 @@ public final class StoreDump {
         try {
             DiskRecord record = reader.readHead(segment.segment(), offset, segment.tag());
             try {
-                boolean bare = options.keysOnly() || options.json();
-                return printable(record.key()) + (bare ? "" : part(record));
+                boolean machineReadable = options.keysOnly() || options.json();
+                return printable(record.key()) + (machineReadable ? "" : partialText(record));
             } finally {
                 record.release();
             }
@@ -141,8 +142,8 @@ public final class StoreDump {
         }
     }
 
-    /** Returns the number of stored blocks of a partial head, as text. */
-    private static String part(DiskRecord record) throws DamagedRecordException {
+    /** Returns a text with the number of stored blocks of a partial object; empty for other records. */
+    private static String partialText(DiskRecord record) throws DamagedRecordException {
         BitSet stored =
                 record.header().type() == RecordType.HEAD ? record.place().stored() : null;
         return stored == null ? "" : " partial blocks=" + stored.cardinality();

@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The process that has a storage path open.
  *
- * @param path the path that it has open
- * @param pid its process id, 0 if not known
- * @param text text for people: {@code pid 4711 on host cache1}
+ * @param path the directory or device that the process has open
+ * @param pid its process id; 0 if not known
+ * @param text description for messages, such as {@code pid 4711 on host cache1}
  */
 public record StoreOwner(Path path, long pid, String text) {
     /**
      * Finds the process that has a volume open. Changes no file.
      *
-     * @param directory directory of the volume, or of its index if the volume is a device or file
-     * @param device the device or file, null if the volume is a directory
-     * @return empty if the volume is free, as far as this machine can determine
+     * @param directory directory of the volume; for a device or file, the directory of its index
+     * @param device the device or file; null if the volume is a directory
+     * @return empty if no process is known to have the volume open
      */
     public static Optional<StoreOwner> of(Path directory, @Nullable Path device) {
         LockHolder holder = LockHolder.ofDirectory(directory);

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statistics of a volume that no store has open, from its summaries and its index. Reads the summary of each sealed
- * segment, and the records' headers only of segments without one.
+ * The statistics of a volume that no store has open. They are computed from the index and from the summary of each
+ * sealed segment. For a segment without a summary, the headers of its records are read.
  *
  * <p>Confined to one thread.
  */
@@ -50,13 +50,13 @@ public final class StoreStat {
     /**
      * Returns the statistics of the volume in the directory.
      *
-     * @throws IOException if there is no volume, a store has it open, or it cannot be read
+     * @throws IOException if there is no volume, if a store has it open, or if it cannot be read
      */
     public static StoreStat of(Path directory) throws IOException {
         return of(new SystemFileIo(), directory, System.currentTimeMillis() / 1000);
     }
 
-    /** Like {@link #of(Path)}, with another file system and another time. */
+    /** Returns the statistics of the volume in the directory, with another file system and another time. */
     public static StoreStat of(FileIo io, Path directory, long nowSeconds) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             StoreStat stat = new StoreStat(view, nowSeconds);
@@ -70,7 +70,7 @@ public final class StoreStat {
             index = MappedIndex.view(
                     io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(superblock.segmentCount()));
         } catch (IndexUnusableException e) {
-            // It is then unknown which records are valid.
+            // Without an index it is unknown which records are current.
             index = null;
         }
         SegmentFile segments = view.segments();
@@ -127,7 +127,7 @@ public final class StoreStat {
         }
     }
 
-    /** Returns one line of JSON. */
+    /** Returns the statistics as one line of JSON. */
     public String toJson() {
         JsonText sizes = new JsonText();
         for (int i = 0; i < SIZE_CLASSES; i++) {

@@ -4,7 +4,8 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a segment's summary with its records, both in the order of the records.
+ * A comparison of the summary of a segment with the records of the segment. Records are passed in the order of their
+ * offsets, which is also the order of the summary.
  *
  * <p>Confined to one thread.
  */
@@ -13,12 +14,12 @@ final class SummaryCheck {
     private final int segment;
     private final @Nullable SegmentSummary summary;
     private int next;
-    private int unlisted;
+    private int unlistedRecords;
 
     /**
      * Creates a check.
      *
-     * @param summary null for a segment that was never sealed: there is no comparison then
+     * @param summary the summary of the segment; null if the segment was never sealed, and nothing is compared
      */
     SummaryCheck(CheckReport report, int segment, @Nullable SegmentSummary summary) {
         this.report = report;
@@ -26,46 +27,47 @@ final class SummaryCheck {
         this.summary = summary;
     }
 
-    /** Compares the next record. */
-    void walked(SegmentSummary.Entry record) {
-        SegmentSummary list = summary;
-        if (list == null) {
+    /** Compares the next record of the segment. */
+    void compareNext(SegmentSummary.Entry record) {
+        SegmentSummary entries = summary;
+        if (entries == null) {
             return;
         }
-        for (; next < list.size(); next++) {
-            SegmentSummary.Entry entry = list.entry(next);
+        for (; next < entries.size(); next++) {
+            SegmentSummary.Entry entry = entries.entry(next);
             if (entry != null && entry.offset() >= record.offset()) {
                 break;
             }
-            missing(entry);
+            reportMissing(entry);
         }
-        SegmentSummary.Entry entry = next < list.size() ? list.entry(next) : null;
+        SegmentSummary.Entry entry = next < entries.size() ? entries.entry(next) : null;
         if (entry == null || entry.offset() > record.offset()) {
-            unlisted++;
+            unlistedRecords++;
             return;
         }
         next++;
         if (!entry.isSame(record)) {
-            missing(entry);
+            reportMissing(entry);
         }
     }
 
-    /** Ends the comparison after the last record. */
+    /** Ends the comparison. Call after the last record. */
     void end() {
-        SegmentSummary list = summary;
-        if (list == null) {
+        SegmentSummary entries = summary;
+        if (entries == null) {
             return;
         }
-        for (; next < list.size(); next++) {
-            missing(list.entry(next));
+        for (; next < entries.size(); next++) {
+            reportMissing(entries.entry(next));
         }
-        if (unlisted > 0) {
+        if (unlistedRecords > 0) {
             report.finding(
-                    CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary lacks " + unlisted + " records");
+                    CheckReport.Kind.DAMAGED,
+                    "segment " + segment + ": its summary lacks " + unlistedRecords + " records");
         }
     }
 
-    private void missing(SegmentSummary.@Nullable Entry entry) {
+    private void reportMissing(SegmentSummary.@Nullable Entry entry) {
         report.finding(CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary lists " + entry + ", not found");
     }
 }

@@ -14,7 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A volume opened for inspection, under its lease.
+ * A volume opened for inspection. It holds the lease, so that no store can open the volume.
  *
  * <p>Confined to one thread.
  */
@@ -34,7 +34,7 @@ final class VolumeView implements Closeable {
     /**
      * Opens the volume.
      *
-     * @throws IOException if there is none, or a store has it open; the message states which
+     * @throws IOException if there is no volume, or if a store has it open; the message states the reason
      */
     static VolumeView open(FileIo io, Path directory) throws IOException {
         Path path = directory.resolve(VolumeParts.FILE_NAME);
@@ -63,7 +63,7 @@ final class VolumeView implements Closeable {
         }
     }
 
-    /** Returns the device whose index is in a directory without a volume file. */
+    /** Returns the note about the device whose index is in the directory, which contains no volume file. */
     private static DeviceNote device(FileIo io, Path directory) throws IOException {
         DeviceNote device = DeviceNote.read(io, directory);
         if (device == null || !io.exists(device.device())) {
@@ -81,7 +81,7 @@ final class VolumeView implements Closeable {
         };
     }
 
-    /** Returns true if the file has the length in the superblock; a device may be longer. */
+    /** Returns true if the file has the length that the superblock states. A device may be longer. */
     boolean isLengthSound() throws IOException {
         long length = file.length();
         return file.isFixed() ? length >= superblock.fileBytes() : length == superblock.fileBytes();

@@ -73,8 +73,8 @@ class SpacePolicyTest {
             }
             history.requested(object);
         }
-        history.sumUp(100);
-        assertTrue(history.chance(0, 1, 0) > 0.9, "chance=" + history.chance(0, 1, 0));
+        history.addRecentResults(100);
+        assertTrue(history.reuseRate(0, 1, 0) > 0.9, "chance=" + history.reuseRate(0, 1, 0));
     }
 
     @Test

@@ -8,10 +8,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Stress test: a reader pins a segment while the log retires it. */
+/** Stress test: a reader pins a segment while the log retires it in order to overwrite it. */
 @JCStressTest
-@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the reader reads, and the log writes over it")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "one of them goes without")
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the reader reads the segment, and the log overwrites it")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "the reader does not read, or the log does not overwrite")
 @State
 public class PinStress {
     private final SegmentTable table = SegmentTable.create(StressTables.index(), 2);
