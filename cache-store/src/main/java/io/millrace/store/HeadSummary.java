@@ -3,19 +3,19 @@ package io.millrace.store;
 import java.util.List;
 
 /**
- * A description of a head for listings and searches in the inventory. The store returns it unchanged.
+ * A description of a head for listings and searches in the inventory. The store never interprets the text.
  *
  * <p>Immutable.
  *
  * @param storedAtSeconds time at which the object was stored, in seconds since the epoch; 0 if not known
- * @param text text of the owner for listings; the store keeps at most 1024 bytes of it
- * @param tags tags of the object; the store keeps at most 64 tags of at most 255 bytes
+ * @param text text that the {@link HeadCodec} defines; the store truncates it after 1024 bytes of UTF-8
+ * @param tags tags of the object; the store keeps the first 64 tags and omits tags over 255 bytes
  */
 public record HeadSummary(long storedAtSeconds, String text, List<String> tags) {
-    /** The summary without any content. */
+    /** The summary of a codec that describes nothing. */
     public static final HeadSummary NONE = new HeadSummary(0, "", List.of());
 
-    /** Copies the list. */
+    /** Copies {@code tags}, so that later changes of the list have no effect. */
     public HeadSummary {
         tags = List.copyOf(tags);
     }

@@ -8,9 +8,10 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The current superblock of a volume: its size, its store, and the members of the store.
+ * The current superblock of a volume, with methods that rewrite it.
  *
- * <p>Changed on the volume's thread, or by the thread that ended it; read on any thread.
+ * <p>The superblock records the size of the volume, its store, and the volumes that are members of that store. Only
+ * the volume's thread changes the superblock. Any thread reads it.
  */
 final class VolumeMembership {
     private final StoreFile file;
@@ -27,7 +28,7 @@ final class VolumeMembership {
         return superblock;
     }
 
-    /** Writes the superblock with another generation and other members. */
+    /** Writes the superblock with these members of the store and the generation of that member list. */
     void write(long generation, List<UUID> members) {
         try {
             Superblock next = superblock.with(superblock.storeId(), generation, superblock.openCount(), members);
@@ -49,7 +50,7 @@ final class VolumeMembership {
         return !superblock.members().contains(superblock.volumeId());
     }
 
-    /** Truncates the file after this number of segments. */
+    /** Writes a superblock with this number of segments, then truncates the file after them. */
     void cutOff(int segmentCount) throws IOException {
         superblock = superblock.withSegments(segmentCount).write(file);
         file.resize(superblock.fileBytes());

@@ -21,7 +21,7 @@ public final class StoreCounters {
     public final LongAdder opensRefused = new LongAdder();
     /** Objects stored completely. */
     public final LongAdder writesCompleted = new LongAdder();
-    /** Objects not stored. */
+    /** Failures to store an object, to append a record, or to force a volume to disk. */
     public final LongAdder writesFailed = new LongAdder();
     /** Heads replaced. */
     public final LongAdder updates = new LongAdder();
@@ -35,10 +35,12 @@ public final class StoreCounters {
     public final LongAdder bytesScrubbed = new LongAdder();
     /** Damaged records found by the scrubber. */
     public final LongAdder recordsDamagedByScrub = new LongAdder();
-    /** Removals refused because a limit was reached. */
+    /** Removals refused because too many were waiting during a handover of the volumes to another process. */
     public final LongAdder removalsRefused = new LongAdder();
 
+    /** Claims of blocks refused at the limit of claims per body. */
     final LongAdder claimsRefused = new LongAdder();
+    /** Waits for a byte range refused at the limit of waiting readers per body. */
     final LongAdder rangesRefused = new LongAdder();
 
     /** Returns the current values of all counters. */
