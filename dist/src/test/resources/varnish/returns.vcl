@@ -9,6 +9,7 @@ sub vcl_recv {
     if (req.http.User-Agent ~ "badbot") { call deny; }
     if (req.method == "TRACE") { call deny; }
     if (req.url ~ "^/private/") { call deny; }
+    if (req.http.Referer ~ "spam") { call deny; }
     call device;
     set req.http.X-Edge = "1";
     return (hash);
