@@ -41,7 +41,7 @@ public final class BodyPool {
     /**
      * Creates a pool.
      *
-     * @param given the configured allocator to use instead of arenas; null for arenas
+     * @param configured the allocator to use instead of arenas; null for arenas
      * @param bytesMax maximum bytes of the buffers together; determines the length of regions
      */
     public BodyPool(@Nullable ByteBufAllocator configured, long bytesMax) {
