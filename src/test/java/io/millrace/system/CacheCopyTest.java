@@ -196,7 +196,8 @@ class CacheCopyTest {
                 .redirectOutput(directory.resolve("out").toFile())
                 .start();
         await().atMost(LISTED_WITHIN).until(() -> origin.count("/many/3") > 0);
-        new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+        Command.run(directory, List.of("sh", "-c", "kill -INT \"$0\"", Long.toString(process.pid())))
+                .succeeds();
         assertTrue(process.waitFor(30, TimeUnit.SECONDS));
         assertEquals(130, process.exitValue());
         String said = Files.readString(err);

@@ -20,6 +20,8 @@ public final class TidyRules {
     private static final Pattern BANNED_TYPE_NAME = Pattern.compile("\\w*(Manager|Helper|Utils?|Impl|Info|Data)");
     private static final Pattern LOOSE_END = Pattern.compile("\\b(TODO|FIXME|XXX)\\b");
     private static final Pattern BANNED_CALL = Pattern.compile("\\bThread\\.sleep\\(|@Disabled\\b");
+    /** Programs that a minimal Debian does not have. A shell has the command {@code kill} built in. */
+    private static final Pattern MISSING_PROGRAM = Pattern.compile("ProcessBuilder\\(\"(kill|pkill|ps|pgrep)\"");
     private static final Pattern MONITOR = Pattern.compile("\\bsynchronized\\b");
     private static final Pattern TYPE =
             Pattern.compile("^\\s*(?:[\\w@]+ )*(?:class|interface|enum|record|@interface) (\\w+)");
@@ -73,7 +75,10 @@ public final class TidyRules {
             if (main && !isComment(line) && MONITOR.matcher(line).find()) {
                 found.add(where + "banned: " + line.trim());
             }
-            if (!rules && !isComment(line) && BANNED_CALL.matcher(line).find()) {
+            if (!rules
+                    && !isComment(line)
+                    && (BANNED_CALL.matcher(line).find()
+                            || MISSING_PROGRAM.matcher(line).find())) {
                 found.add(where + "banned: " + line.trim());
             }
         }
