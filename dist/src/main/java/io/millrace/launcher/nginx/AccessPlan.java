@@ -152,4 +152,12 @@ final class AccessPlan {
         }
         return null;
     }
+
+    /** Returns true if a scope denies all clients. */
+    static boolean onlyDenies(Scope scope) {
+        List<Directive> lines = scope.own("allow", "deny");
+        return !lines.isEmpty()
+                && lines.get(0).name().equals("deny")
+                && lines.get(0).arg(0).equals("all");
+    }
 }

@@ -171,4 +171,15 @@ final class Redirects {
         boolean permanent = status == 301 || status == 308;
         return (base.expression() ? "regex_redirect" : "redirect") + (permanent ? "" : "_temporary");
     }
+
+    /** Returns the redirection of a scope. Returns null if there is none. */
+    static @Nullable Redirect of(Scope scope) {
+        for (Directive each : scope.own("return", "rewrite")) {
+            Redirect found = of(each);
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
 }

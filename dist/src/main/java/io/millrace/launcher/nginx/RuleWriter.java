@@ -27,12 +27,11 @@ final class RuleWriter {
     private final Workspace workspace;
     private final Upstreams upstreams;
     private final Headers headers;
+    private final OriginRules origins;
     private final CacheConditions conditions;
     private final String inactive;
     private final RuleSettings settings = new RuleSettings();
     private final List<Planned> planned = new ArrayList<>();
-    /** Rules of the kind {@code reverse_map}. */
-    private final List<Planned> reversed = new ArrayList<>();
     /** Scopes whose requests are sent to an origin. */
     private final List<Scope> proxied = new ArrayList<>();
 
@@ -59,6 +58,7 @@ final class RuleWriter {
         this.headers = headers;
         this.inactive = inactive;
         conditions = new CacheConditions(workspace, http);
+        origins = new OriginRules(workspace);
     }
 
     /** Plans the rules of a server; {@link #finish} writes them. */
@@ -337,7 +337,7 @@ final class RuleWriter {
             location.source().markHandled().note("an earlier location has the same paths");
             return;
         }
-        Redirect redirect = redirectOf(location.scope());
+        Redirect redirect = Redirects.of(location.scope());
         boolean partly = redirect != null && isMapping(server, location) && isPart(redirect, location);
         if (redirect != null && !partly) {
             String prefix = redirect.prefix() == null || location.path().startsWith(redirect.prefix())
@@ -348,7 +348,7 @@ final class RuleWriter {
             return;
         }
         Directive refusal = AccessPlan.refusal(location.scope());
-        boolean closed = onlyDenies(location.scope());
+        boolean closed = AccessPlan.onlyDenies(location.scope());
         Directive answer = AnswerRule.of(location.scope());
         if (refusal != null && isDenial(refusal)) {
             deny(base, location.path(), refusal, "answered with 403");
@@ -387,23 +387,6 @@ final class RuleWriter {
                 .anyMatch(each -> !each.equals(location)
                         && each.kind() != Kind.EXACT
                         && each.path().equals(location.path()));
-    }
-
-    private static @Nullable Redirect redirectOf(Scope scope) {
-        for (Directive each : scope.own("return", "rewrite")) {
-            Redirect found = Redirects.of(each);
-            if (found != null) {
-                return found;
-            }
-        }
-        return null;
-    }
-
-    private static boolean onlyDenies(Scope scope) {
-        List<Directive> lines = scope.own("allow", "deny");
-        return !lines.isEmpty()
-                && lines.get(0).name().equals("deny")
-                && lines.get(0).arg(0).equals("all");
     }
 
     private void deny(UrlBase base, String path, Directive why, String note) {
@@ -455,7 +438,7 @@ final class RuleWriter {
         proxied.add(scope);
         node.put(base.verb(), base.url(path));
         String defaultPath = target.path() == null ? path : target.path();
-        String stripped = stripped(scope, path);
+        String stripped = OriginRules.stripped(scope, path);
         String to = target.path() == null && stripped != null ? stripped : defaultPath;
         if (target.path() != null && path.endsWith("/") && !defaultPath.endsWith("/")) {
             target.source().entry().note("a slash is inserted between " + defaultPath + " and the rest of the path");
@@ -480,7 +463,7 @@ final class RuleWriter {
         }
         RuleSettings.Rule rule = settings.add(node);
         if (host != null) {
-            host(host, rule, pristine, literal);
+            OriginRules.host(host, rule, pristine, literal);
         }
         redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
         headers.requests(scope, base, node);
@@ -501,154 +484,8 @@ final class RuleWriter {
             scope.all("proxy_request_buffering")
                     .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));
         }
-        reverse(server, base, path, scope, target, named + to, pristine);
-        originTls(scope, rule, target);
-    }
-
-    private static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
-        if (pristine) {
-            rule.put("pristine_host_hdr", "true", host.markHandled());
-            if (host.arg(1).contains("server_name")) {
-                host.entry().note("origins get the Host field of the client, not the name of the server");
-            }
-        } else if (literal) {
-            host.markHandled().became("remap[].to");
-        } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
-            host.markHandled().same("pristine_host_hdr");
-        } else {
-            host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
-        }
-    }
-
-    /** Returns the start of the origin's path, if {@code rewrite ... break} removes a prefix; null otherwise. */
-    private static @Nullable String stripped(Scope scope, String path) {
-        for (Directive each : scope.own("rewrite")) {
-            String expression = each.arg(0).replaceAll("^\\^|\\$$", "");
-            String begin = path.endsWith("/") ? path : path + "/";
-            String bare = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
-            boolean removesPrefix = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
-            boolean after = expression.equals(bare + "(/.*)") || expression.equals(bare + "(.*)");
-            if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && removesPrefix) {
-                each.markHandled().became("remap[].to");
-                String to = each.arg(1).substring(0, each.arg(1).length() - 2);
-                return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
-                        ? to
-                        : to.substring(0, to.length() - 1);
-            }
-            if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
-                each.markHandled().became("remap[].to");
-                return "/";
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Plans a rule for Location fields in place of proxy_redirect. It replaces the origin's URL by the client's URL.
-     */
-    private void reverse(
-            Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
-        Directive setting = scope.last("proxy_redirect");
-        String word = setting == null ? "default" : setting.arg(0);
-        if (word.equals("off")) {
-            if (setting != null) {
-                setting.note("Location is passed on unchanged by default");
-            }
-            return;
-        }
-        boolean usual = word.equals("default");
-        String from = usual ? target.scheme() + "://" + to : word;
-        if (setting != null && usual) {
-            setting.markHandled().same("remap[].reverse_map");
-        }
-        if (usual && (pristine || base.expression())) {
-            return;
-        }
-        String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
-        String name = base.isEverything() || base.expression() ? first(server) : base.host();
-        String begin = scheme + "://" + name + port(server, scheme);
-        String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
-        String whole = (url.startsWith("/") ? begin + url : url)
-                .replace("$scheme", scheme)
-                .replaceAll("\\$(http_)?host", name);
-        if (!from.matches("https?://[^$~]+") || whole.contains("$") || name.isEmpty()) {
-            if (setting != null) {
-                setting.notMapped("Location is changed by fixed URLs only: a rule with reverse_map");
-            }
-            return;
-        }
-        String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
-        // Rules for longer origin URLs are written first.
-        reversed.add(new Planned(-origin.length(), node -> {
-            node.put("reverse_map", origin);
-            node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
-            if (setting != null && !usual) {
-                node.from(setting.markHandled());
-            } else {
-                node.from(target.source().entry());
-            }
-        }));
-    }
-
-    /** Returns the port of the server's first address with the scheme. Returns an empty text for the default port. */
-    private static String port(Server server, String scheme) {
-        for (Listen each : server.listens()) {
-            if (each.scheme().equals(scheme)) {
-                return each.port() == (each.tls() ? 443 : 80) ? "" : ":" + each.port();
-            }
-        }
-        return "";
-    }
-
-    private static String first(Server server) {
-        return server.names().stream()
-                .filter(name -> name.matches("[A-Za-z0-9.-]+"))
-                .findFirst()
-                .orElse("");
-    }
-
-    private void originTls(Scope scope, RuleSettings.Rule rule, Target target) {
-        if (!target.scheme().equals("https")) {
-            return;
-        }
-        String family = target.grpc() ? "grpc_ssl_" : "proxy_ssl_";
-        Directive verify = scope.last(family + "verify");
-        if (verify != null && verify.isOn()) {
-            rule.put("origin.tls.verify", "on", verify.markHandled());
-        } else if (verify != null) {
-            rule.put("origin.tls.verify", "off", verify.markHandled());
-        } else {
-            rule.putDefault(
-                    "origin.tls.verify",
-                    "warn",
-                    "nginx verifies no certificates of origins (" + family + "verify);"
-                            + " remove the line once all are valid");
-        }
-        file(scope, rule, family + "trusted_certificate", "origin.tls.ca_file");
-        file(scope, rule, family + "certificate", "origin.tls.certificate");
-        file(scope, rule, family + "certificate_key", "origin.tls.key");
-        Directive name = scope.last(family + "name");
-        if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
-            rule.put("origin.tls.name", name.arg(0), name.markHandled());
-        } else if (name != null && name.arg(0).matches("\\$(http_)?host")) {
-            rule.put("origin.tls.sni", "host", name.markHandled());
-        }
-        Directive sni = scope.last(family + "server_name");
-        if (sni != null) {
-            sni.markHandled().same("origin.tls.sni");
-        }
-        Directive protocols = scope.last(family + "protocols");
-        if (protocols != null) {
-            boolean old = protocols.args().contains("TLSv1.2");
-            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.markHandled());
-        }
-    }
-
-    private void file(Scope scope, RuleSettings.Rule rule, String name, String key) {
-        Directive found = scope.last(name);
-        if (found != null && !found.arg(0).contains("$")) {
-            rule.put(key, Listeners.path(workspace, found.arg(0)), found.markHandled());
-        }
+        origins.reverse(server, base, path, scope, target, named + to, pristine);
+        origins.tls(scope, rule, target);
     }
 
     /**
@@ -657,7 +494,7 @@ final class RuleWriter {
     private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
         Scope scope = handler(server, location.scope());
         Directive source = location.source();
-        if (onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
+        if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
             source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
                     + " not refused");
             scope.own("deny", "return").forEach(each -> each.notMapped("see the location"));
@@ -740,10 +577,7 @@ final class RuleWriter {
             each.content().accept(workspace.draft().root().element("remap"));
         }
         // These rules were planned while the others were written.
-        reversed.sort(Comparator.comparingInt(Planned::rank));
-        for (Planned each : reversed) {
-            each.content().accept(workspace.draft().root().element("remap"));
-        }
+        origins.writeReverseRules();
         headers.writeRules(workspace.draft(), common);
         settings.write(workspace.draft());
     }

@@ -1,0 +1,183 @@
+package io.millrace.launcher.nginx;
+
+import io.millrace.launcher.importing.Workspace;
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The writer of what a remap rule says about its origin: path, Host, TLS and {@code reverse_map}. Confined to one
+ * thread.
+ */
+final class OriginRules {
+    /** A rule to be written; rules with a lower rank are written first. */
+    private record Planned(int rank, Consumer<DraftNode> content) {}
+
+    private final Workspace workspace;
+    /** Rules of the kind {@code reverse_map}. */
+    private final List<Planned> reversed = new ArrayList<>();
+
+    OriginRules(Workspace workspace) {
+        this.workspace = workspace;
+    }
+
+    /** Translates the Host field that the origin gets. */
+    static void host(Directive host, RuleSettings.Rule rule, boolean pristine, boolean literal) {
+        if (pristine) {
+            rule.put("pristine_host_hdr", "true", host.markHandled());
+            if (host.arg(1).contains("server_name")) {
+                host.entry().note("origins get the Host field of the client, not the name of the server");
+            }
+        } else if (literal) {
+            host.markHandled().became("remap[].to");
+        } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
+            host.markHandled().same("pristine_host_hdr");
+        } else {
+            host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
+        }
+    }
+
+    /** Returns the start of the origin's path, if {@code rewrite ... break} removes a prefix; null otherwise. */
+    static @Nullable String stripped(Scope scope, String path) {
+        for (Directive each : scope.own("rewrite")) {
+            String expression = each.arg(0).replaceAll("^\\^|\\$$", "");
+            String begin = path.endsWith("/") ? path : path + "/";
+            String bare = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+            boolean removesPrefix = expression.equals(begin + "(.*)") || expression.equals(begin + "?(.*)");
+            boolean after = expression.equals(bare + "(/.*)") || expression.equals(bare + "(.*)");
+            if (each.arg(2).equals("break") && each.arg(1).matches("/[^$]*\\$1") && removesPrefix) {
+                each.markHandled().became("remap[].to");
+                String to = each.arg(1).substring(0, each.arg(1).length() - 2);
+                return path.endsWith("/") || !to.endsWith("/") || to.equals("/")
+                        ? to
+                        : to.substring(0, to.length() - 1);
+            }
+            if (each.arg(2).equals("break") && each.arg(1).equals("$1") && after) {
+                each.markHandled().became("remap[].to");
+                return "/";
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Plans a rule for Location fields in place of proxy_redirect. It replaces the origin's URL by the client's URL.
+     */
+    void reverse(Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
+        Directive setting = scope.last("proxy_redirect");
+        String word = setting == null ? "default" : setting.arg(0);
+        if (word.equals("off")) {
+            if (setting != null) {
+                setting.note("Location is passed on unchanged by default");
+            }
+            return;
+        }
+        boolean usual = word.equals("default");
+        String from = usual ? target.scheme() + "://" + to : word;
+        if (setting != null && usual) {
+            setting.markHandled().same("remap[].reverse_map");
+        }
+        if (usual && (pristine || base.expression())) {
+            return;
+        }
+        String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
+        String name = base.isEverything() || base.expression() ? first(server) : base.host();
+        String begin = scheme + "://" + name + port(server, scheme);
+        String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
+        String whole = (url.startsWith("/") ? begin + url : url)
+                .replace("$scheme", scheme)
+                .replaceAll("\\$(http_)?host", name);
+        if (!from.matches("https?://[^$~]+") || whole.contains("$") || name.isEmpty()) {
+            if (setting != null) {
+                setting.notMapped("Location is changed by fixed URLs only: a rule with reverse_map");
+            }
+            return;
+        }
+        String origin = from.indexOf('/', 8) < 0 ? from + "/" : from;
+        // Rules for longer origin URLs are written first.
+        reversed.add(new Planned(-origin.length(), node -> {
+            node.put("reverse_map", origin);
+            node.put("to", whole.indexOf('/', 8) < 0 ? whole + "/" : whole);
+            if (setting != null && !usual) {
+                node.from(setting.markHandled());
+            } else {
+                node.from(target.source().entry());
+            }
+        }));
+    }
+
+    /** Returns the port of the server's first address with the scheme. Returns an empty text for the default port. */
+    private static String port(Server server, String scheme) {
+        for (Listen each : server.listens()) {
+            if (each.scheme().equals(scheme)) {
+                return each.port() == (each.tls() ? 443 : 80) ? "" : ":" + each.port();
+            }
+        }
+        return "";
+    }
+
+    private static String first(Server server) {
+        return server.names().stream()
+                .filter(name -> name.matches("[A-Za-z0-9.-]+"))
+                .findFirst()
+                .orElse("");
+    }
+
+    /** Translates how the origin's certificate is verified, and the certificate that the origin gets. */
+    void tls(Scope scope, RuleSettings.Rule rule, Target target) {
+        if (!target.scheme().equals("https")) {
+            return;
+        }
+        String family = target.grpc() ? "grpc_ssl_" : "proxy_ssl_";
+        Directive verify = scope.last(family + "verify");
+        if (verify != null && verify.isOn()) {
+            rule.put("origin.tls.verify", "on", verify.markHandled());
+        } else if (verify != null) {
+            rule.put("origin.tls.verify", "off", verify.markHandled());
+        } else {
+            rule.putDefault(
+                    "origin.tls.verify",
+                    "warn",
+                    "nginx verifies no certificates of origins (" + family + "verify);"
+                            + " remove the line once all are valid");
+        }
+        file(scope, rule, family + "trusted_certificate", "origin.tls.ca_file");
+        file(scope, rule, family + "certificate", "origin.tls.certificate");
+        file(scope, rule, family + "certificate_key", "origin.tls.key");
+        Directive name = scope.last(family + "name");
+        if (name != null && name.arg(0).matches("[A-Za-z0-9.-]+")) {
+            rule.put("origin.tls.name", name.arg(0), name.markHandled());
+        } else if (name != null && name.arg(0).matches("\\$(http_)?host")) {
+            rule.put("origin.tls.sni", "host", name.markHandled());
+        }
+        Directive sni = scope.last(family + "server_name");
+        if (sni != null) {
+            sni.markHandled().same("origin.tls.sni");
+        }
+        Directive protocols = scope.last(family + "protocols");
+        if (protocols != null) {
+            boolean old = protocols.args().contains("TLSv1.2");
+            rule.put("origin.tls.min_version", old ? "TLSv1.2" : "TLSv1.3", protocols.markHandled());
+        }
+    }
+
+    private void file(Scope scope, RuleSettings.Rule rule, String name, String key) {
+        Directive found = scope.last(name);
+        if (found != null && !found.arg(0).contains("$")) {
+            rule.put(key, Listeners.path(workspace, found.arg(0)), found.markHandled());
+        }
+    }
+
+    /** Writes the rules of the kind {@code reverse_map}. */
+    void writeReverseRules() {
+        reversed.sort(Comparator.comparingInt(Planned::rank));
+        for (Planned each : reversed) {
+            each.content().accept(workspace.draft().root().element("remap"));
+        }
+    }
+}
