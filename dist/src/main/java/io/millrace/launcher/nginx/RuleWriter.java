@@ -445,7 +445,7 @@ final class RuleWriter {
         }
         Directive host = Headers.host(scope);
         String authority = target.authority();
-        boolean upstream = upstreams.has(authority);
+        boolean upstream = target.socket() == null && upstreams.has(authority);
         boolean pristine = host != null && Headers.isClientHost(host.arg(1));
         boolean literal = host != null && host.arg(1).matches("[A-Za-z0-9.-]+(:\\d+)?");
         String named = literal && host != null
@@ -456,7 +456,9 @@ final class RuleWriter {
         }
         node.put("to", target.scheme() + "://" + named + to)
                 .from(target.source().markHandled());
-        if (upstream) {
+        if (target.socket() != null) {
+            node.put("unix_socket", target.socket());
+        } else if (upstream) {
             node.put("origins", upstreams.group(authority, target.scheme(), scope));
         } else if (literal && !named.equals(authority)) {
             node.put("origins", upstreams.single(target.scheme(), authority, target));

@@ -2,6 +2,8 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -9,16 +11,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * The origin of a location, as {@code proxy_pass} or {@code grpc_pass} sets it. Immutable.
  *
- * @param authority host and port, or the name of an upstream
+ * @param authority host and port, or the name of an upstream; {@code localhost} for a Unix domain socket, as nginx sends
+ *     it
  * @param path path of the URL; null if the URL has none, and the path of the request is sent unchanged
+ * @param socket path of a Unix domain socket; null for an origin that is reached by TCP
  */
 record Target(
         Directive source,
         String scheme,
         String authority,
         @Nullable String path,
-        boolean grpc) {
+        boolean grpc,
+        @Nullable String socket) {
     private static final Pattern URL = Pattern.compile("(?i)(https?|grpcs?)://([^/$\\s]+)(/[^$\\s]*)?");
+    private static final Pattern SOCKET = Pattern.compile("(?i)(https?|grpcs?)://unix:(/[^:$\\s]+)(?::(/[^$\\s]*)?)?");
 
     /**
      * Returns the origin of a scope. Returns null if there is none, or none with an equivalent. Marks the directive in
@@ -49,22 +55,33 @@ record Target(
         if (grpc && !text.contains("://")) {
             text = "grpc://" + text;
         }
+        Matcher socket = SOCKET.matcher(text);
+        if (socket.matches()) {
+            String scheme = httpScheme(socket.group(1));
+            return new Target(
+                    directive, scheme, "localhost", grpc ? null : socket.group(3), grpc, socket.group(2));
+        }
         Matcher url = URL.matcher(text);
         if (text.contains("://unix:")) {
-            directive.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
+            directive.notMapped("the path of a Unix socket is absolute and has no variables");
             return null;
         }
         if (!url.matches()) {
             directive.notMapped("the origin depends on variables; write one rule for each origin");
             return null;
         }
-        String scheme = url.group(1).toLowerCase(java.util.Locale.ROOT);
-        boolean tls = scheme.equals("https") || scheme.equals("grpcs");
-        return new Target(directive, tls ? "https" : "http", url.group(2), grpc ? null : url.group(3), grpc);
+        return new Target(
+                directive, httpScheme(url.group(1)), url.group(2), grpc ? null : url.group(3), grpc, null);
     }
 
-    /** Returns true if both targets have the same scheme, host and port. */
+    private static String httpScheme(String scheme) {
+        String word = scheme.toLowerCase(Locale.ROOT);
+        return word.equals("https") || word.equals("grpcs") ? "https" : "http";
+    }
+
+    /** Returns true if both targets have the same scheme, host and port, and the same Unix socket. */
     boolean isSameOrigin(@Nullable Target other) {
-        return other != null && scheme.equals(other.scheme) && authority.equals(other.authority);
+        return other != null && scheme.equals(other.scheme) && authority.equals(other.authority)
+                && Objects.equals(socket, other.socket);
     }
 }

@@ -145,14 +145,12 @@ final class Upstreams {
         Set<String> seen = new HashSet<>();
         for (Directive each : block.children("server")) {
             String authority = each.arg(0);
-            if (authority.startsWith("unix:")) {
-                each.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
-            } else if (each.args().contains("down")) {
+            if (each.args().contains("down")) {
                 each.note("the server is marked as down, so that it gets no requests; the host is left out");
             } else if (!seen.add(authority)) {
                 each.note("the host is listed before");
             } else {
-                host(group.element("hosts").from(each.markHandled()), each, scheme);
+                host(group.element("hosts").from(each.markHandled()), each, scheme, seen.size());
                 settings.add(each);
             }
         }
@@ -164,8 +162,14 @@ final class Upstreams {
         }
     }
 
-    private static void host(DraftNode host, Directive server, String scheme) {
-        host.put("url", scheme + "://" + server.arg(0));
+    private static void host(DraftNode host, Directive server, String scheme, int number) {
+        if (server.arg(0).startsWith("unix:")) {
+            // Each host of a group needs its own URL; the rule's to determines the Host field.
+            host.put("url", scheme + "://socket-" + number + ".internal");
+            host.put("unix_socket", server.arg(0).substring("unix:".length()));
+        } else {
+            host.put("url", scheme + "://" + server.arg(0));
+        }
         String weight = option(server, "weight");
         if (weight != null && !weight.equals("1")) {
             host.put("weight", weight);

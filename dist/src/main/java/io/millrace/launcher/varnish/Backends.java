@@ -125,7 +125,11 @@ final class Backends {
         return block == null ? DraftNode.CLOSED : "http://" + authority(block) + "/";
     }
 
+    /** Host and port. A backend with a Unix socket has neither, and each host of a group needs its own URL. */
     private static String authority(Block block) {
+        if (!block.value("path", "").isEmpty()) {
+            return block.name().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9-]+", "-") + ".internal";
+        }
         String port = block.value("port", "80");
         String number = port.equals("http") || port.equals("80") ? "" : ":" + port;
         String host = block.value("host", "127.0.0.1");
@@ -153,6 +157,7 @@ final class Backends {
             if (block != null) {
                 block.entry().became("remap[].to");
                 markUsed(block);
+                socket(rule, block);
                 block.fields().forEach(this::field);
             }
             return;
@@ -230,6 +235,7 @@ final class Backends {
     private void host(DraftNode group, Block block, String weight, boolean backup, List<Entry> sources) {
         DraftNode host = group.element("hosts");
         host.put("url", "http://" + authority(block));
+        socket(host, block);
         if (!weight.equals("1") && weight.matches("\\d{1,4}")) {
             host.put("weight", weight);
         }
@@ -250,6 +256,13 @@ final class Backends {
         }
     }
 
+    private static void socket(DraftNode node, Block block) {
+        String path = block.value("path", "");
+        if (!path.isEmpty()) {
+            node.put("unix_socket", path);
+        }
+    }
+
     /** Translates a field of a backend. Some fields become keys that apply to all origins. */
     private void field(Field field) {
         Entry entry = field.entry();
@@ -262,7 +275,7 @@ final class Backends {
             case "max_connections" -> entry.became("origins[].connections_max");
             case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
             case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
-            case "path" -> entry.notMapped("origins are reached by TCP; Unix sockets have no equivalent");
+            case "path" -> entry.became("remap[].unix_socket");
             case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");
         }
