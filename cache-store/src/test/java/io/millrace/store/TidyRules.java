@@ -22,6 +22,7 @@ public final class TidyRules {
     private static final Pattern BANNED_CALL = Pattern.compile("\\bThread\\.sleep\\(|@Disabled\\b");
     /** Programs that a minimal Debian does not have. A shell has the command {@code kill} built in. */
     private static final Pattern MISSING_PROGRAM = Pattern.compile("ProcessBuilder\\(\"(kill|pkill|ps|pgrep)\"");
+
     private static final Pattern MONITOR = Pattern.compile("\\bsynchronized\\b");
     private static final Pattern TYPE =
             Pattern.compile("^\\s*(?:[\\w@]+ )*(?:class|interface|enum|record|@interface) (\\w+)");
