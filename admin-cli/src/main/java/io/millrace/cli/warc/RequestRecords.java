@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The latest HTTP requests of a WARC file, by the identifiers of their records. Confined to one thread. */
 public final class RequestRecords {
-    /** Limit of the identifiers; a request has up to two, and the oldest identifier is forgotten. */
+    /** Limit of the identifiers; a request has two or more, and the oldest identifier is forgotten. */
     static final int IDS_MAX = 64;
 
     private static final int HEAD_BYTES_MAX = 32 << 10;
@@ -53,11 +53,11 @@ public final class RequestRecords {
             }
         }
         Request request = new Request(lines[0].substring(0, methodEnd), List.copyOf(fields));
-        for (String id : List.of(head.field("warc-record-id"), head.field("warc-concurrent-to"))) {
-            if (!id.isEmpty()) {
-                requests.put(id, request);
-            }
+        requests.put(head.field("warc-record-id"), request);
+        for (String id : concurrent(head)) {
+            requests.put(id, request);
         }
+        requests.remove("");
         while (requests.size() > IDS_MAX) {
             requests.remove(requests.keySet().iterator().next());
         }
@@ -65,7 +65,17 @@ public final class RequestRecords {
 
     /** Returns the request of a record of type response; null if it is not known. */
     public @Nullable Request of(WarcReader.Head response) {
-        Request request = requests.get(response.field("warc-concurrent-to"));
-        return request == null ? requests.get(response.field("warc-record-id")) : request;
+        for (String id : concurrent(response)) {
+            Request request = requests.get(id);
+            if (request != null) {
+                return request;
+            }
+        }
+        return requests.get(response.field("warc-record-id"));
+    }
+
+    /** Returns the identifiers of the records that belong to the same exchange; WARC 1.1, section 5.7. */
+    private static String[] concurrent(WarcReader.Head head) {
+        return head.field("warc-concurrent-to").split(" ", -1);
     }
 }

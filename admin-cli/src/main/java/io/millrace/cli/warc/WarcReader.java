@@ -38,7 +38,8 @@ public final class WarcReader implements Closeable {
     /**
      * The head of a record. Immutable.
      *
-     * @param fields values by name in lower case; a repeated field has its first value
+     * @param fields values by name in lower case; a repeated field has its first value, but
+     *     {@code warc-concurrent-to}, which may be repeated, has all values with spaces between them
      * @param length length of the block in bytes
      */
     public record Head(Map<String, String> fields, long length) {
@@ -100,12 +101,20 @@ public final class WarcReader implements Closeable {
                 fields.merge(last, line.strip(), (begin, more) -> begin + " " + more);
             } else if (colon > 0) {
                 last = line.substring(0, colon).strip().toLowerCase(Locale.ROOT);
-                fields.putIfAbsent(last, line.substring(colon + 1).strip());
+                add(fields, last, line.substring(colon + 1).strip());
             } else {
                 throw new ProtocolException("the head of a record has a line without a name");
             }
         }
         return fields;
+    }
+
+    private static void add(Map<String, String> fields, String name, String value) {
+        if (name.equals("warc-concurrent-to")) {
+            fields.merge(name, value, (first, next) -> first + " " + next);
+        } else {
+            fields.putIfAbsent(name, value);
+        }
     }
 
     private static long length(String digits) throws ProtocolException {

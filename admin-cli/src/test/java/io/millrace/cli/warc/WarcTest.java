@@ -265,6 +265,24 @@ final class WarcTest {
         assertNull(requests.of(response("unknown", "invalid")));
     }
 
+    @Test
+    void aRequestMayBelongToSeveralRecords() throws IOException {
+        String block = "GET / HTTP/1.1\r\nAccept: b\r\n\r\n";
+        String file = "WARC/1.1\r\nWARC-Type: request\r\nWARC-Record-ID: <request>\r\n"
+                + "WARC-Concurrent-To: <metadata>\r\nWARC-Concurrent-To: <response>\r\n"
+                + "Content-Length: " + block.length() + "\r\n\r\n" + block + "\r\n\r\n";
+        RequestRecords requests = new RequestRecords();
+        try (WarcReader warc = new WarcReader(new ByteArrayInputStream(bytes(file)))) {
+            WarcReader.Head head = warc.next();
+            assertTrue(head != null);
+            requests.add(warc, head);
+        }
+        RequestRecords.Request request = new RequestRecords.Request("GET", List.of("Accept: b"));
+        assertEquals(request, requests.of(response("<response>", "")));
+        assertEquals(request, requests.of(response("<other>", "<metadata> <request>")));
+        assertNull(requests.of(response("<other>", "")));
+    }
+
     private static WarcReader.Head response(String id, String request) {
         return new WarcReader.Head(Map.of("warc-record-id", id, "warc-concurrent-to", request), 0);
     }

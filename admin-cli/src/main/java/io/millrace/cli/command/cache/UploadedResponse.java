@@ -34,6 +34,9 @@ final class UploadedResponse {
     static final String LENGTH = "length";
 
     private static final String NO_REQUEST = "no-request";
+    /** The reason for content that could not wait for its request in a temporary file. */
+    private static final String TEMPORARY_FILE = "temporary-file";
+
     private static final String UNFINISHED = "unfinished";
     private static final int HEAD_BYTES_MAX = 32 << 10;
     /** Content up to this length is sent with its head; the request then stays below the limit of the admin API. */
@@ -133,10 +136,9 @@ final class UploadedResponse {
         Spool copy = new Spool(Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
         boolean isHeld = false;
         try {
-            while (warc.left() > 0) {
-                copy.add(warc.readFully(PART_BYTES));
-            }
-            if (warc.isIntact(head)) {
+            if (!copy(copy)) {
+                report.leftOut(TEMPORARY_FILE, url);
+            } else if (warc.isIntact(head)) {
                 held = new Held(head, url, http, members, copy);
                 isHeld = true;
             } else {
@@ -147,6 +149,20 @@ final class UploadedResponse {
                 copy.close();
             }
         }
+    }
+
+    /** Copies the content of the present record. Returns false if the temporary file cannot be written. */
+    private boolean copy(Spool to) throws IOException {
+        while (warc.left() > 0) {
+            byte[] part = warc.readFully(PART_BYTES);
+            try {
+                to.add(part);
+            } catch (IOException e) {
+                warc.skip();
+                return false;
+            }
+        }
+        return true;
     }
 
     private void giveUpHeld() throws IOException {
