@@ -58,8 +58,7 @@ record Target(
         Matcher socket = SOCKET.matcher(text);
         if (socket.matches()) {
             String scheme = httpScheme(socket.group(1));
-            return new Target(
-                    directive, scheme, "localhost", grpc ? null : socket.group(3), grpc, socket.group(2));
+            return new Target(directive, scheme, "localhost", grpc ? null : socket.group(3), grpc, socket.group(2));
         }
         Matcher url = URL.matcher(text);
         if (text.contains("://unix:")) {
@@ -70,8 +69,7 @@ record Target(
             directive.notMapped("the origin depends on variables; write one rule for each origin");
             return null;
         }
-        return new Target(
-                directive, httpScheme(url.group(1)), url.group(2), grpc ? null : url.group(3), grpc, null);
+        return new Target(directive, httpScheme(url.group(1)), url.group(2), grpc ? null : url.group(3), grpc, null);
     }
 
     private static String httpScheme(String scheme) {
@@ -81,7 +79,9 @@ record Target(
 
     /** Returns true if both targets have the same scheme, host and port, and the same Unix socket. */
     boolean isSameOrigin(@Nullable Target other) {
-        return other != null && scheme.equals(other.scheme) && authority.equals(other.authority)
+        return other != null
+                && scheme.equals(other.scheme)
+                && authority.equals(other.authority)
                 && Objects.equals(socket, other.socket);
     }
 }
