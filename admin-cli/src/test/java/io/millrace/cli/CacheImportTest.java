@@ -53,6 +53,7 @@ final class CacheImportTest {
             assertTrue(run.out().contains("imported 1 of 2 responses"), run.toString());
             assertTrue(run.out().contains("left out: 1  temporary-file"), run.toString());
             assertEquals(0, run.exitCode(), run.toString());
+            assertEquals(1, admin.requests().size(), run.toString());
         } finally {
             System.setProperty("java.io.tmpdir", before);
         }
