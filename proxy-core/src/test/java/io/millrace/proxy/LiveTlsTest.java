@@ -85,7 +85,7 @@ class LiveTlsTest {
                 .turns("CN=one.example", "CN=two.example", () -> shown("y.example"));
     }
 
-    /** Returns the output of openssl for a handshake with a name. */
+    /** Returns the output of openssl for a handshake with a name. OpenSSL before 3.2 writes {@code CN = name}. */
     private String agreed(String name, String... options) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
                                 Stream.of(
@@ -107,7 +107,7 @@ class LiveTlsTest {
                 .start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         process.waitFor();
-        return output;
+        return output.replace("CN = ", "CN=");
     }
 
     private boolean agrees(String text, String... options) throws Exception {
@@ -154,7 +154,7 @@ class LiveTlsTest {
     void clientAuthoritiesOfNames() throws Exception {
         writeAuthorities();
         file("certificates: [{directory: 1, client_ca_file: <ca|other>.pem, client_certificates: request}]")
-                .turns(true, false, () -> agrees("client certificate CA names\nCN = live root", "-tls1_2"));
+                .turns(true, false, () -> agrees("client certificate CA names\nCN=live root", "-tls1_2"));
     }
 
     /**
