@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.data.ProxyAlarms;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
@@ -87,7 +89,7 @@ class LiveAlarmsTest {
         Path storage = Files.createDirectory(directory.resolve("s"));
         ProxyServer server = proxy.start(
                 request -> request.ok("", new byte[0]),
-                config -> config.set("storage", "[{path: " + storage + ", size: 64MiB}]"));
+                config -> config.storage(storage, 256 << 20));
         assertEquals(List.of(), alarms(server));
         server.store().offline(storage, "repair").toCompletableFuture().join();
         assertEquals(List.of(AlarmKind.DISK_OFFLINE), kinds(server));
@@ -118,7 +120,10 @@ class LiveAlarmsTest {
         Path place = Files.createFile(directory.resolve("logs"));
         ProxyServer server = proxy.start(
                 request -> request.ok("", new byte[0]),
-                config -> config.set("log.access", "[{name: all, path: " + place + "/all.log}]"));
+                config -> config.accessLog(ConfigValues.builder()
+                        .set(LogKeys.NAME, "all")
+                        .set(LogKeys.PATH, place.resolve("all.log"))
+                        .build()));
         ProxyExtension.await("the alarm", () -> kinds(server).equals(List.of(AlarmKind.LOG_TARGET_DOWN)));
         assertEquals("all", alarms(server).get(0).subject());
     }

@@ -10,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Checks the actions for alarms. */
+/**
+ * Checks the actions for alarms. A missing file is only a warning: workers check the configuration when they start, and
+ * must start without the file too.
+ */
 final class AlarmChecks {
     private static final List<ConfigKey<Path>> TLS_KEYS =
             List.of(AlarmKeys.CA_FILE, AlarmKeys.CERTIFICATE, AlarmKeys.KEY);
@@ -36,7 +39,7 @@ final class AlarmChecks {
             if (file != null && !isTls) {
                 error(key, "needs an address with tls://");
             } else if (file != null && !Files.isReadable(file)) {
-                error(key, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+                warning(key, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
             }
         }
         if (values.isSet(AlarmKeys.CERTIFICATE) != values.isSet(AlarmKeys.KEY)) {
@@ -54,7 +57,7 @@ final class AlarmChecks {
         if (!command.isAbsolute()) {
             error(AlarmKeys.COMMAND, command + " is not an absolute path; arguments belong into a script");
         } else if (!Files.isRegularFile(command) || !Files.isExecutable(command)) {
-            error(AlarmKeys.COMMAND, command + (Files.exists(command) ? ": is not executable" : ": no such file"));
+            warning(AlarmKeys.COMMAND, command + (Files.exists(command) ? ": is not executable" : ": no such file"));
         }
     }
 
@@ -72,6 +75,10 @@ final class AlarmChecks {
                 error(key, "needs alarms.syslog.address, such as udp://192.0.2.1:514");
             }
         }
+    }
+
+    private void warning(ConfigKey<?> key, String message) {
+        problems.warning(problems.placeOf(key.path(), wholeFile), key.path(), message);
     }
 
     private void error(ConfigKey<?> key, String message) {
