@@ -42,7 +42,8 @@ final class AlarmChecks {
                 warning(key, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
             }
         }
-        if (values.isSet(AlarmKeys.CERTIFICATE) != values.isSet(AlarmKeys.KEY)) {
+        boolean isBroken = problems.isBroken(AlarmKeys.CERTIFICATE.path()) || problems.isBroken(AlarmKeys.KEY.path());
+        if (!isBroken && values.isSet(AlarmKeys.CERTIFICATE) != values.isSet(AlarmKeys.KEY)) {
             error(
                     values.isSet(AlarmKeys.KEY) ? AlarmKeys.KEY : AlarmKeys.CERTIFICATE,
                     "needs both alarms.syslog.certificate and alarms.syslog.key, or neither");
