@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The alarms of launcher and worker. A thread asks the worker every {@value #PERIOD_SECONDS} seconds which of its alarms
- * hold. Each change becomes an event, a line in the log of the program, a run of {@code alarms.exec.command}, and a
- * message to {@code alarms.syslog}.
+ * The alarms of launcher and worker. A thread asks the worker every {@value #PERIOD_SECONDS} seconds which of its
+ * alarms hold. Each change becomes an event, a line in the log of the program, a run of {@code alarms.exec.command},
+ * and a message to {@code alarms.syslog}.
  *
  * <p>Thread-safe.
  */

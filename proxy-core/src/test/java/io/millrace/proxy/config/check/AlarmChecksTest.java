@@ -35,16 +35,16 @@ class AlarmChecksTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{certificate_days: 0}                              | alarms.certificate_days: 0 is below the limit of 1",
-                "{exec: {command: /nowhere/page}}                   | alarms.exec.command: /nowhere/page: no such file",
-                "{exec: {command: /etc/passwd}}                     | alarms.exec.command: /etc/passwd: is not executable",
-                "{exec: {command: /usr}}                            | alarms.exec.command: /usr: is not executable",
-                "{exec: {timeout: 1h}}                              | alarms.exec.timeout: 1h is above the limit of 10m",
-                "{syslog: {facility: auth}}                         | alarms.syslog.facility: needs alarms.syslog.address",
-                "{syslog: {address: `h:1`}}                         | alarms.syslog.address: 'h:1' is not",
-                "{syslog: {address: `udp://h:1`, ca_file: /etc/passwd}}  | alarms.syslog.ca_file: needs an address with tls",
-                "{syslog: {address: `tls://h:1`, ca_file: /nowhere}}     | alarms.syslog.ca_file: /nowhere: no such file",
-                "{syslog: {address: `tls://h:1`, key: /etc/passwd}}      | alarms.syslog.key: needs both alarms.sys",
+                "{certificate_days: 0} | alarms.certificate_days: 0 is below the limit",
+                "{exec: {command: /nowhere/page}} | alarms.exec.command: /nowhere/page: no such file",
+                "{exec: {command: /etc/passwd}} | alarms.exec.command: /etc/passwd: is not executable",
+                "{exec: {command: /usr}} | alarms.exec.command: /usr: is not executable",
+                "{exec: {timeout: 1h}} | alarms.exec.timeout: 1h is above the limit of 10m",
+                "{syslog: {facility: auth}} | alarms.syslog.facility: needs alarms.syslog.address",
+                "{syslog: {address: `h:1`}} | alarms.syslog.address: 'h:1' is not",
+                "{syslog: {address: `udp://h:1`, ca_file: /etc/passwd}} | alarms.syslog.ca_file: needs an address with tls",
+                "{syslog: {address: `tls://h:1`, ca_file: /nowhere}} | alarms.syslog.ca_file: /nowhere: no such file",
+                "{syslog: {address: `tls://h:1`, key: /etc/passwd}} | alarms.syslog.key: needs both alarms.sys",
             })
     void aProblemHasItsPlaceAndTheReason(String alarms, String expected) {
         String text = read(alarms).text();
