@@ -42,7 +42,7 @@ class AlarmChecksTest {
                 "{exec: {timeout: 1h}} | alarms.exec.timeout: 1h is above the limit of 10m",
                 "{syslog: {facility: auth}} | alarms.syslog.facility: needs alarms.syslog.address",
                 "{syslog: {address: `h:1`}} | alarms.syslog.address: 'h:1' is not",
-                "{syslog: {address: `udp://h:1`, ca_file: /etc/passwd}} | alarms.syslog.ca_file: needs an address with tls",
+                "{syslog: {address: `udp://h:1`, ca_file: /etc/passwd}} | alarms.syslog.ca_file: needs an address",
                 "{syslog: {address: `tls://h:1`, ca_file: /nowhere}} | alarms.syslog.ca_file: /nowhere: no such file",
                 "{syslog: {address: `tls://h:1`, key: /etc/passwd}} | alarms.syslog.key: needs both alarms.sys",
             })
