@@ -59,6 +59,7 @@ class DashboardPageTest {
     private final Scripted metrics = new Scripted("GET", "/metrics", request -> "");
     private final Scripted history = new Scripted("GET", "/v1/history", request -> "409 history-off");
     private final Scripted events = new Scripted("GET", "/v1/events", request -> "{\"events\":[]}");
+    private final Scripted alarms = new Scripted("GET", "/v1/alarms", request -> "{\"alarms\":[]}");
     private final Scripted list = new Scripted("GET", "/v1/cache/list", request -> PAGE.formatted("", "", "null"));
     private final Scripted explain = new Scripted("GET", "/v1/explain", request -> EXPLANATION.formatted("hit"));
     private final Scripted lookup =
@@ -138,7 +139,19 @@ class DashboardPageTest {
     void start() throws IOException {
         AdminServer.Builder builder = AdminServer.builder().dashboard();
         for (Scripted each : List.of(
-                status, origins, metrics, history, events, list, explain, lookup, purges, dryRun, count, cancel)) {
+                status,
+                origins,
+                metrics,
+                history,
+                events,
+                alarms,
+                list,
+                explain,
+                lookup,
+                purges,
+                dryRun,
+                count,
+                cancel)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -181,6 +194,17 @@ class DashboardPageTest {
         } catch (AdminException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    /** Texts of alarms may contain bytes of an origin, so they are shown as text. */
+    @Test
+    void raisedAlarmsAreOnTheOverview() throws Exception {
+        alarms.answers(request -> "{\"alarms\":[{\"kind\":\"origin-group-down\",\"severity\":\"error\","
+                + "\"subject\":\"shop\",\"text\":\"<img src=x onerror=document.title='bad'>\",\"since_seconds\":1}]}");
+        openOverview(url);
+        browser.await("document.querySelector('[data-name=alarms]').innerText.includes('<img src=x')");
+        assertTrue(browser.value("document.body.innerText.includes('1 alarm')").isTrue());
+        assertTrue(browser.value("document.querySelector('[data-name=alarms] img') === null").isTrue());
     }
 
     @Test

@@ -94,6 +94,13 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Log extends CommandGroup {}
 
     @Command(
+            name = "alarm",
+            customSynopsis = "millctl alarm COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = "Show alarms.")
+    static final class Alarm extends CommandGroup {}
+
+    @Command(
             name = "metric",
             customSynopsis = "millctl metric COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

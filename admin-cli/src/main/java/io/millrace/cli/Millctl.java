@@ -33,6 +33,7 @@ import io.millrace.cli.command.config.ImportAtsCommand;
 import io.millrace.cli.command.config.ImportCommands;
 import io.millrace.cli.command.help.CompletionCommand;
 import io.millrace.cli.command.help.HelpCommand;
+import io.millrace.cli.command.server.AlarmListCommand;
 import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
 import io.millrace.cli.command.server.HistoryCommand;
@@ -159,6 +160,8 @@ public final class Millctl {
                 .addSubcommand(new TopCommand(invocation))
                 .addSubcommand(new HistoryCommand(invocation))
                 .addSubcommand(new EventsCommand(invocation))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Alarm()).addSubcommand(new AlarmListCommand(invocation)))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(

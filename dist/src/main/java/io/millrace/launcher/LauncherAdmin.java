@@ -1,6 +1,8 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
+import io.millrace.launcher.alarm.Alarms;
+import io.millrace.launcher.alarm.LauncherAlarms;
 import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.config.ConfigChanges;
 import io.millrace.launcher.config.ConfigInspection;
@@ -30,6 +32,7 @@ import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.status.AlarmsResource;
 import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
@@ -85,7 +88,8 @@ final class LauncherAdmin implements AutoCloseable {
             ConfigChanges changes,
             AcmeService acme,
             EventLog events,
-            History history)
+            History history,
+            Alarms alarms)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, launcherContext, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);
@@ -93,8 +97,10 @@ final class LauncherAdmin implements AutoCloseable {
                 .unixSocket(launcherContext.adminSocket(config))
                 .metrics(new ConfigMetrics(running)::prometheusText)
                 .metrics(events::prometheusText)
+                .metrics(alarms::prometheusText)
                 .dashboard()
                 .resource(new EventsResource(events, System::currentTimeMillis))
+                .resource(new AlarmsResource(alarms, System::currentTimeMillis))
                 .resource(new HistoryResource(history, System::currentTimeMillis))
                 .resource(new ConfigCheckResource(changes, running.reader().file()))
                 .resource(new ConfigReloadResource(changes))
@@ -176,20 +182,29 @@ final class LauncherAdmin implements AutoCloseable {
 
     /** Creates the sampler of the workers' counters. The caller starts it, and closes it before this object. */
     Sampler sampler(History history) {
-        return new Sampler(history, this::metrics, status::workerSocket, System::currentTimeMillis);
+        return new Sampler(
+                history,
+                socket -> read(socket, MetricsResource.PATH),
+                status::workerSocket,
+                System::currentTimeMillis);
     }
 
-    private String metrics(Path socket) throws IOException, InterruptedException {
+    /** Begins the checks of alarms. The caller closes {@code alarms} before this object. */
+    void watch(Alarms alarms, LauncherAlarms launcher) {
+        alarms.start(launcher, socket -> read(socket, AlarmsResource.PATH), status::workerSocket);
+    }
+
+    private String read(Path socket, String path) throws IOException, InterruptedException {
         try {
-            AdminReply reply = server.get(socket, MetricsResource.PATH, PROBE_TIMEOUT)
+            AdminReply reply = server.get(socket, path, PROBE_TIMEOUT)
                     .toCompletableFuture()
                     .get();
             if (reply.status() == 200) {
                 return new String(reply.body(), StandardCharsets.UTF_8);
             }
-            throw new IOException("the worker answered /metrics with status " + reply.status());
+            throw new IOException("the worker answered " + path + " with status " + reply.status());
         } catch (ExecutionException e) {
-            throw new IOException("the worker did not answer /metrics", e);
+            throw new IOException("the worker did not answer " + path, e);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
+import io.millrace.launcher.alarm.Alarms;
+import io.millrace.launcher.alarm.LauncherAlarms;
 import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.config.ConfigChanges;
 import io.millrace.launcher.config.ConfigReader;
@@ -26,6 +28,7 @@ import io.millrace.launcher.supervise.StateWatch;
 import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.config.key.AlarmConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.observe.event.Event;
@@ -91,6 +94,7 @@ final class Supervision implements AutoCloseable {
     private final AcmeService acme;
     private final EventLog events;
     private final History history;
+    private final Alarms alarms;
     private @Nullable LauncherAdmin admin;
     private @Nullable Sampler sampler;
 
@@ -110,6 +114,7 @@ final class Supervision implements AutoCloseable {
         history =
                 History.open(state.resolve("history.ring"), firstConfig.values().get(AdminKeys.HISTORY));
         supervisor.events(events);
+        alarms = new Alarms(this::alarmSettings, state, events);
         server = new ControlServer(loop, transport, launcherContext.state().control(), supervisor.peers());
         config = new RunningConfig(reader, launcherContext, supervisor);
         config.events(events);
@@ -146,7 +151,8 @@ final class Supervision implements AutoCloseable {
                     supervision.changes,
                     supervision.acme,
                     supervision.events,
-                    supervision.history);
+                    supervision.history,
+                    supervision.alarms);
             supervision.admin = opened;
             supervision.event(
                     EventKind.START,
@@ -154,6 +160,7 @@ final class Supervision implements AutoCloseable {
             Sampler sampler = opened.sampler(supervision.history);
             supervision.sampler = sampler;
             sampler.start();
+            opened.watch(supervision.alarms, supervision.launcherAlarms());
             // If a stop signal has arrived, this call runs the stop. No worker is started then.
             supervision.startCompleted.complete(null);
             supervision.config.serve();
@@ -163,6 +170,14 @@ final class Supervision implements AutoCloseable {
             supervision.close();
             throw e;
         }
+    }
+
+    private AlarmConfig alarmSettings() {
+        return AlarmConfig.from((config.hasBegun() ? config.config() : firstConfig).values());
+    }
+
+    private LauncherAlarms launcherAlarms() {
+        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name);
     }
 
     /** Returns the ACME settings in force; during the start, those of the first configuration. */
@@ -355,6 +370,7 @@ final class Supervision implements AutoCloseable {
     @Override
     public void close() {
         acme.close();
+        alarms.close();
         archiveRecorder.close();
         service.close();
         changes.close();

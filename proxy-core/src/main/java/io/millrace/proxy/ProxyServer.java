@@ -505,6 +505,11 @@ public final class ProxyServer implements AutoCloseable {
         accessLogs.reopen();
     }
 
+    /** The access logs that cannot be written now, each with the reason. */
+    Map<String, String> logFailures() {
+        return accessLogs.failures();
+    }
+
     /** The bound addresses, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
         return listeners.stream().map(Listener::localAddress).toList();

@@ -14,6 +14,7 @@ import io.millrace.proxy.tls.ServerTls;
 import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** Read access to one {@link ProxyServer}, for its admin API. Thread-safe. */
 record ServerView(ProxyServer proxy) implements ProxyView {
@@ -80,6 +81,11 @@ record ServerView(ProxyServer proxy) implements ProxyView {
     @Override
     public ServerTls serverTls() {
         return proxy.serverTls();
+    }
+
+    @Override
+    public Map<String, String> logFailures() {
+        return proxy.logFailures();
     }
 
     @Override

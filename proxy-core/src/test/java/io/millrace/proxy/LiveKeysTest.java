@@ -43,7 +43,8 @@ class LiveKeysTest {
             LiveOriginHttp2Test.class,
             LiveOriginTlsTest.class,
             LiveHttp2Test.class,
-            LiveLogsTest.class);
+            LiveLogsTest.class,
+            LiveAlarmsTest.class);
 
     /** Keys that the proxy does not use, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();
@@ -57,6 +58,8 @@ class LiveKeysTest {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.path().startsWith("tls.acme.")) {
                 keys.put(key.path(), "acme/AcmeSettingsTest");
+            } else if (key.path().startsWith("alarms.") && !key.path().equals("alarms.certificate_days")) {
+                keys.put(key.path(), "launcher/alarm/AlarmSettingsTest");
             } else if (key.path().startsWith("admin.token") || key.path().startsWith("admin.tls.")) {
                 keys.put(key.path(), "launcher/config/AdminSettingsTest");
             }

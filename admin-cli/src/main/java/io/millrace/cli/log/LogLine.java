@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param url URL as requested by the client; in some formats only path and query
  * @param origin host of the origin
  * @param type media type of the response
+ * @param sample number N of requests that the line stands for, because the log has one of N; 1 if it is not sampled or
+ *     the format does not contain N
  */
 public record LogLine(
         long timeMillis,
@@ -26,7 +28,11 @@ public record LogLine(
         @Nullable String method,
         @Nullable String url,
         @Nullable String origin,
-        @Nullable String type) {
+        @Nullable String type,
+        long sample) {
+    /** Limit of N, which {@code log.access[].sample} has too. */
+    public static final long SAMPLE_MAX = 1_000_000;
+
     /** Returns the URL's host, with the port if the URL has one; null if the log format has no host. */
     public @Nullable String host() {
         String whole = url;
@@ -39,6 +45,12 @@ public record LogLine(
             end++;
         }
         return end == start + 3 ? null : whole.substring(start + 3, end);
+    }
+
+    /** Returns a copy that stands for {@code requests} requests, for logs whose lines do not contain this number. */
+    public LogLine withSample(long requests) {
+        return new LogLine(
+                timeMillis, durationMillis, client, result, status, bytes, method, url, origin, type, requests);
     }
 
     /** Returns the group of the result code: hit, miss, error or other. */

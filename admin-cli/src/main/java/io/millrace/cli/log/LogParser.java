@@ -63,7 +63,8 @@ public final class LogParser {
                 known(words[5]),
                 known(words[6]),
                 origin < 0 ? null : known(from.substring(origin + 1)),
-                known(words[9]));
+                known(words[9]),
+                1);
     }
 
     /** Parses {@code 192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] "GET /a HTTP/1.1" 200 1256 "referer" "agent"}. */
@@ -98,7 +99,8 @@ public final class LogParser {
                 method < 0 ? null : known(request.substring(0, method)),
                 url == null ? null : known(url),
                 null,
-                null);
+                null,
+                1);
     }
 
     private static int quoteEnd(String line, int from) {
@@ -134,7 +136,8 @@ public final class LogParser {
                 object.text("origin"),
                 type == null || semicolon < 0
                         ? type
-                        : type.substring(0, semicolon).strip());
+                        : type.substring(0, semicolon).strip(),
+                Math.max(1, Math.min(LogLine.SAMPLE_MAX, object.number("sample", 1))));
     }
 
     private static @Nullable String known(String word) {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Collects statistics of access logs for each site, like Traffic Server's {@code traffic_logstats}. A site is a host of
- * the requested URLs. Confined to one thread.
+ * the requested URLs. A line of a sampled log counts as the number of requests that it stands for. Confined to one
+ * thread.
  */
 public final class LogStats {
     /** Limit of hosts that are counted separately, since clients can invent any number of hosts. */
@@ -23,6 +24,7 @@ public final class LogStats {
     private final SiteStats others = new SiteStats();
     private final TopUrls urls;
     private long unknownLines;
+    private long sampledLines;
     private long firstMillis = Long.MAX_VALUE;
     private long lastMillis = Long.MIN_VALUE;
 
@@ -41,6 +43,7 @@ public final class LogStats {
             return;
         }
         total.add(line);
+        sampledLines += line.sample() > 1 ? 1 : 0;
         String host = line.host();
         if (host != null) {
             site(host.length() > HOST_LENGTH_MAX ? host.substring(0, HOST_LENGTH_MAX) : host)
@@ -98,6 +101,11 @@ public final class LogStats {
     /** The number of lines in an unknown format. */
     public long unknownLines() {
         return unknownLines;
+    }
+
+    /** The number of lines that stand for more than one request each. Counts with such lines are estimates. */
+    public long sampledLines() {
+        return sampledLines;
     }
 
     /** The earliest arrival in epoch milliseconds; -1 for none. */

@@ -1,6 +1,9 @@
 package io.millrace.cli.log;
 
-/** Totals over a group of requests: number, bytes and mean duration. Confined to one thread. */
+/**
+ * Totals over a group of requests: number, bytes and mean duration. A line of a sampled log counts as often as the
+ * number of requests that it stands for. Confined to one thread.
+ */
 public final class Tally {
     private long requests;
     private long bytes;
@@ -8,11 +11,12 @@ public final class Tally {
     private long totalMillis;
 
     void add(LogLine line) {
-        requests++;
-        bytes += line.bytes();
+        long weight = line.sample();
+        requests += weight;
+        bytes += weight * line.bytes();
         if (line.durationMillis() >= 0) {
-            timedRequests++;
-            totalMillis += line.durationMillis();
+            timedRequests += weight;
+            totalMillis += weight * line.durationMillis();
         }
     }
 

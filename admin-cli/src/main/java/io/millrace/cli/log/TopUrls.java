@@ -88,9 +88,10 @@ public final class TopUrls {
             entries.put(url, entry);
             ranks.add(new Rank(entry, entry.count));
         }
-        entry.count++;
-        entry.bytes += line.bytes();
-        entry.hits += line.group() == CacheGroup.HIT ? 1 : 0;
+        long weight = line.sample();
+        entry.count += weight;
+        entry.bytes += weight * line.bytes();
+        entry.hits += line.group() == CacheGroup.HIT ? weight : 0;
     }
 
     /** Removes the URL with the lowest count, and returns this count. */

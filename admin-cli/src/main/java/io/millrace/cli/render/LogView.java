@@ -44,6 +44,9 @@ public final class LogView {
                     .text("url", line.url())
                     .text("origin", line.origin())
                     .text("type", line.type());
+            if (line.sample() > 1) {
+                json.number("sample", line.sample());
+            }
         });
     }
 
@@ -57,6 +60,7 @@ public final class LogView {
             json.text("from", time(stats.firstMillis()))
                     .text("to", time(stats.lastMillis()))
                     .number("not_understood", stats.unknownLines())
+                    .number("sampled_lines", stats.sampledLines())
                     .number("hosts_seen", stats.siteCount())
                     .number("requests_of_other_hosts", stats.otherRequests())
                     .below("total", total -> site(total, stats.total()))
@@ -102,6 +106,10 @@ public final class LogView {
                 + (stats.unknownLines() == 0
                         ? ""
                         : ", " + Quantities.count(stats.unknownLines(), "line", "lines") + " not understood"));
+        if (stats.sampledLines() > 0) {
+            lines.add("estimated: " + Quantities.count(stats.sampledLines(), "line stands", "lines stand")
+                    + " for several requests each (sample)");
+        }
         lines.add("");
         List<LogStats.Site> shown = stats.sites(sites);
         if (shown.size() != 1) {

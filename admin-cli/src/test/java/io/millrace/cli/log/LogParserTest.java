@@ -32,7 +32,8 @@ final class LogParserTest {
                 "GET",
                 "http://www.example.com/a/b?c=d",
                 null,
-                "text/html");
+                "text/html",
+                1);
         assertEquals(wanted, LogParser.parse(SQUID));
         assertEquals(wanted, LogParser.parse(JSON));
         assertEquals("www.example.com", wanted.host());
@@ -42,7 +43,7 @@ final class LogParserTest {
     @Test
     void readsCombinedAndCommonWithoutMissingFields() {
         LogLine wanted =
-                new LogLine(1_700_000_000_000L, -1, "192.0.2.7", null, 200, 1256, "GET", "/a/b?c=d", null, null);
+                new LogLine(1_700_000_000_000L, -1, "192.0.2.7", null, 200, 1256, "GET", "/a/b?c=d", null, null, 1);
         assertEquals(wanted, LogParser.parse(COMBINED));
         assertNull(wanted.host());
         LogLine common = LogParser.parse(

@@ -37,6 +37,28 @@ final class LogStatsTest {
         assertEquals(1, stats.sites(1).size());
     }
 
+    /** A line of a sampled log counts as the requests that it stands for, in every table. */
+    @Test
+    void multipliesLinesOfASampledLog() {
+        LogStats stats = new LogStats(1);
+        String sampled = LogParserTest.JSON.replace("}", ",\"sample\":100}");
+        stats.add(LogParser.parse(sampled));
+        stats.add(LogParser.parse(LogParserTest.JSON));
+        assertEquals(101, stats.total().all().requests());
+        assertEquals(101 * 1720, stats.total().all().bytes());
+        assertEquals(4, stats.total().all().meanMillis());
+        assertEquals(101, stats.total().group(CacheGroup.HIT).requests());
+        assertEquals(101, stats.sites(1).get(0).stats().all().requests());
+        assertEquals(101, stats.urls().get(0).count());
+        assertEquals(101, stats.urls().get(0).hits());
+        assertEquals(1, stats.sampledLines());
+        assertEquals(1, LogParser.parse(LogParserTest.JSON.replace("}", ",\"sample\":-3}")).sample());
+        assertEquals(
+                1_000_000,
+                LogParser.parse(LogParserTest.JSON.replace("}", ",\"sample\":999999999999}"))
+                        .sample());
+    }
+
     /** The memory for invented hosts is limited, and the total contains every request. */
     @Test
     void hostsAreBounded() {

@@ -14,6 +14,7 @@ import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
@@ -345,6 +346,16 @@ public final class ConfigCatalog {
             LogKeys.CERTIFICATE,
             LogKeys.KEY,
             LogKeys.JOURNALD_SOCKET,
+            AlarmKeys.CERTIFICATE_DAYS,
+            AlarmKeys.COMMAND,
+            AlarmKeys.TIMEOUT,
+            AlarmKeys.RUNS_PER_MINUTE,
+            AlarmKeys.ADDRESS,
+            AlarmKeys.FACILITY,
+            AlarmKeys.APP_NAME,
+            AlarmKeys.CA_FILE,
+            AlarmKeys.CERTIFICATE,
+            AlarmKeys.KEY,
             ADMIN_SOCKET,
             ADMIN_LISTEN,
             AdminKeys.TOKEN_FILE,
@@ -500,6 +511,11 @@ public final class ConfigCatalog {
                 "log.access[].syslog",
                 "The receiver of the target syslog, see [operating.md](../guide/operating.md#several-access-logs).");
         SECTIONS.put("log.access[].journald", "The socket of the target journald.");
+        SECTIONS.put(
+                "alarms",
+                "Actions for states that need an operator, see [operating.md](../guide/operating.md#alarms).");
+        SECTIONS.put("alarms.exec", "A program that is run for each change of an alarm.");
+        SECTIONS.put("alarms.syslog", "The receiver of a message for each change of an alarm.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("admin.tls", "TLS on admin.listen, see [operating.md](../guide/operating.md#tls-and-clear-text).");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");

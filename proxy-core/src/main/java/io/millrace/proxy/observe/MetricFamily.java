@@ -471,6 +471,21 @@ public enum MetricFamily implements Metric {
                     + " because there were too many; errors are roll-failed, worker-died, disk-offline,"
                     + " config-rejected and certificate-failed.",
             "kind"),
+    ALARMS(
+            "millrace_alarms",
+            Kind.GAUGE,
+            "alarms",
+            "Alarms that are raised now, by kind; millctl alarm list names them, and what to do is in"
+                    + " docs/guide/operating.md.",
+            "kind"),
+    ALARM_ACTIONS(
+            "millrace_alarm_actions_total",
+            Kind.COUNTER,
+            "actions",
+            "Commands run and messages sent for changes of alarms; failed and dropped ones reached nobody, and the log"
+                    + " of the program has the reason.",
+            "action",
+            "result"),
     DRAINING(
             "millrace_draining",
             Kind.GAUGE,

@@ -10,6 +10,7 @@ import io.millrace.proxy.tls.ServerTls;
 import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** Read access to one proxy, for its admin API. Thread-safe. */
 public interface ProxyView {
@@ -56,6 +57,9 @@ public interface ProxyView {
 
     /** The certificates of the listeners. */
     ServerTls serverTls();
+
+    /** The access logs that cannot be written now, each with the reason. */
+    Map<String, String> logFailures();
 
     /** The counters and gauges. */
     MetricsRegistry metrics();

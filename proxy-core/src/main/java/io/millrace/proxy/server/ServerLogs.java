@@ -7,6 +7,7 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.output.AccessLogs;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +63,15 @@ public final class ServerLogs implements AutoCloseable {
         if (several != null) {
             several.reopen();
         }
+    }
+
+    /** Returns the logs that cannot be written now, each with the reason. The name of the single log is "access". */
+    public Map<String, String> failures() {
+        if (several != null) {
+            return several.failures();
+        }
+        String failure = one == null ? null : one.failure();
+        return failure == null ? Map.of() : Map.of("access", failure);
     }
 
     /** Adds the counts to the metrics of the proxy. */

@@ -58,7 +58,12 @@ public final class ServerCertificate {
          * lifetime if that is shorter.
          */
         public boolean endsSoon(long nowSeconds) {
-            long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);
+            return endsWithin(nowSeconds, SOON_SECONDS_MAX);
+        }
+
+        /** Returns true if the certificate expires within {@code seconds}, or a quarter of its lifetime if shorter. */
+        public boolean endsWithin(long nowSeconds, long seconds) {
+            long notice = Math.min(seconds, (expirySeconds - issuedSeconds) / 4);
             return expirySeconds - nowSeconds < Math.max(notice, 0);
         }
     }

@@ -54,6 +54,7 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.admin.resource.RequestSender;
+import io.millrace.proxy.admin.status.AlarmsResource;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
@@ -75,6 +76,8 @@ import io.millrace.proxy.admin.vendor.SiteSource;
 import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.observe.alarm.Alarm;
+import io.millrace.proxy.observe.alarm.AlarmKind;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.purge.record.PurgeClient;
@@ -477,6 +480,12 @@ class AdminApiReferenceTest {
                 new Documented("ReloadReport", ConfigChangeResource.reset(CHANGER), "", "{\"keys\":[\"k\"]}"),
                 new Documented("ReloadReport", ConfigChangeResource.rollback(CHANGER), "", "{\"to\":1}"),
                 new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
+                new Documented(
+                        "AlarmList",
+                        new AlarmsResource(
+                                () -> List.of(new Alarm(AlarmKind.DISK_OFFLINE, "/p", "t", 1)), () -> 1000),
+                        "",
+                        ""),
                 new Documented("EventList", new EventsResource(EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
                 new Documented(
                         "History",

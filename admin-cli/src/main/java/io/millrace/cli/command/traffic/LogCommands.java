@@ -193,6 +193,12 @@ public final class LogCommands {
         private int urls;
 
         @Option(
+                names = "--sample",
+                paramLabel = "N",
+                description = "Count each line without sample as N requests, for a sampled log.")
+        private long sample = 1;
+
+        @Option(
                 names = "--state",
                 paramLabel = "FILE",
                 description = "Count only lines since the last run with this file, across rotations.")
@@ -217,12 +223,16 @@ public final class LogCommands {
         void take(String line) {
             LogLine parsed = LogParser.parse(line);
             if (parsed == null ? !line.isBlank() : filter().takes(parsed)) {
-                stats().add(parsed);
+                stats().add(parsed == null || sample == 1 || parsed.sample() > 1 ? parsed : parsed.withSample(sample));
             }
         }
 
         @Override
         void read(List<String> names) throws IOException, CommandFailure {
+            if (sample < 1 || sample > LogLine.SAMPLE_MAX) {
+                throw new CommandFailure(
+                        ExitCode.USAGE, "--sample: " + sample + " is not between 1 and " + LogLine.SAMPLE_MAX);
+            }
             Path file = state;
             if (file == null) {
                 super.read(names);

@@ -20,6 +20,7 @@ import io.millrace.proxy.admin.purge.PurgeListResource;
 import io.millrace.proxy.admin.purge.PurgeShowResource;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.AlarmsResource;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
@@ -119,6 +120,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
                 .resource(new MetricsResource(proxy::metricsText))
+                .resource(new AlarmsResource(
+                        new ProxyAlarms(proxy), proxy.shared().clock()::millis))
                 .resource(new MemoryResource(memory))
                 .resource(ServerResource.report(process))
                 .resource(ServerResource.drain(process))

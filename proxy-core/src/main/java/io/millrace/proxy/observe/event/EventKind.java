@@ -38,7 +38,11 @@ public enum EventKind {
     /** An automatic certificate could not be issued or renewed. */
     CERTIFICATE_FAILED(EventSeverity.ERROR),
     /** A certificate expires soon, or has expired. */
-    CERTIFICATE_EXPIRING(EventSeverity.WARNING);
+    CERTIFICATE_EXPIRING(EventSeverity.WARNING),
+    /** An alarm was raised; the text has its kind. */
+    ALARM_RAISED(EventSeverity.WARNING),
+    /** The cause of an alarm is gone. */
+    ALARM_CLEARED(EventSeverity.INFO);
 
     private final EventSeverity severity;
 

@@ -5,6 +5,7 @@ import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,6 +73,11 @@ public final class AccessLog implements AutoCloseable {
     /** The number of records lost, because a ring was full or the file could not be written. */
     public long recordsDropped() {
         return writer.dropped();
+    }
+
+    /** Returns the reason why the log cannot be written now; null while it works. */
+    public @Nullable String failure() {
+        return writer.failure();
     }
 
     /** Adds the counts to the metrics of a proxy. */

@@ -53,6 +53,9 @@ final class AccessLogWriter implements Runnable {
     private volatile boolean reopenRequested;
     private volatile boolean closeRequested;
     private volatile @Nullable Thread thread;
+    /** Reason of the last failure; null while the log can be written. */
+    private volatile @Nullable String failure;
+
     private volatile long written;
     private volatile long lost;
 
@@ -100,6 +103,12 @@ final class AccessLogWriter implements Runnable {
         return offered;
     }
 
+    /** Returns the reason why the log cannot be written; null while it works. Any thread. */
+    @Nullable
+    String failure() {
+        return failure;
+    }
+
     long written() {
         return written;
     }
@@ -142,6 +151,7 @@ final class AccessLogWriter implements Runnable {
             reopenRequested = false;
             target.close();
             isFailing = false;
+            failure = null;
         }
     }
 
@@ -183,10 +193,14 @@ final class AccessLogWriter implements Runnable {
                     "the access log cannot be written; records are dropped until it can", target.description(), e);
             target.close();
             isFailing = true;
+            failure = target.failureText(e);
             failedAtMillis = nowMillis;
             return false;
         }
-        isFailing = false;
+        if (isFailing) {
+            isFailing = false;
+            failure = null;
+        }
         count(batch.lines(), 0);
         batch.clear();
         return true;

@@ -23,6 +23,13 @@ public interface LogTarget {
     /** Appends bytes, and moves the buffer's position past the written bytes. */
     void write(ByteBuffer lines) throws IOException;
 
+    /** Returns the text about a failure for operators: the target and the reason. */
+    default String failureText(Exception failure) {
+        String reason = failure.getMessage();
+        String type = failure.getClass().getSimpleName();
+        return description() + ": " + (reason == null ? type : type + ": " + reason);
+    }
+
     /** Closes the target. The next {@link #maintain} opens it again by name. */
     void close();
 }

@@ -16,6 +16,7 @@ const GROUPS = [
   {name: 'purge', title: 'Purges', kinds: 'purge'},
   {name: 'origin', title: 'Origins', kinds: 'origin-down,origin-up'},
   {name: 'disk', title: 'Storage paths', kinds: 'disk-offline,disk-online'},
+  {name: 'alarm', title: 'Alarms', kinds: 'alarm-raised,alarm-cleared'},
   {name: 'certificate', title: 'Certificates', kinds: 'certificate-renewed,certificate-failed,certificate-expiring'},
 ];
 

@@ -78,6 +78,17 @@ function Latest({events}) {
   ]} /><//>`;
 }
 
+/** The alarms that are raised now; nothing without any. */
+function Alarms({alarms}) {
+  return alarms.length > 0 && html`<${Panel} title=${count(alarms.length) + (alarms.length === 1 ? ' alarm' : ' alarms')} actions=${html`<a href="#/events?group=alarm">Alarms of the past</a>`}>
+    <${Table} label="Alarms" name="alarms" rows=${alarms.map((alarm) => ({key: alarm.kind + ' ' + alarm.subject, ...alarm}))} columns=${[
+    {title: 'Since', cell: (row) => (row.since_seconds ? time(row.since_seconds) : NONE)},
+    {title: 'Kind', cell: (row) => html`<${State} word=${row.severity === 'error' ? 'failed' : 'pending'} text=${row.kind} />`},
+    {title: 'Subject', wide: true, cell: (row) => row.subject},
+    {title: 'What is wrong', wide: true, cell: (row) => row.text},
+  ]} /><//>`;
+}
+
 export function Overview({status, theme, parameters}) {
   const {points: livePoints, last, change, failure} = useLive();
   const range = rangeOf(parameters);
@@ -91,12 +102,14 @@ export function Overview({status, theme, parameters}) {
   const when = range.name === 'week' ? (seconds) => time(seconds).slice(5, 16) : range.name === 'day' ? (seconds) => clock(seconds).slice(0, 5) : clock;
   const chart = {theme: theme + range.name, points, marks, when};
   const origins = useLoad((signal) => get('/v1/origins', {}, signal), [], 5000);
+  const alarms = useLoad((signal) => get('/v1/alarms', {}, signal), [], 5000);
   const data = status.data;
   const newest = livePoints[livePoints.length - 1] || {};
   const cache = (data && data.cache) || {};
   const connections = (data && data.connections) || {};
   return html`<${Screen} title="Overview" about=${isOff ? 'admin.history is 0: the charts begin when this page was opened.' : 'Figures of now, and charts of the recorded past.'}>
-    <${Failure} error=${failure || status.error || origins.error} />
+    <${Failure} error=${failure || status.error || origins.error || alarms.error} />
+    <${Alarms} alarms=${(alarms.data && alarms.data.alarms) || []} />
     <div class="stats">
       <${Stat} label="Requests" value=${rate(newest.requests)} name="requests_total" raw=${data && data.requests_total}
         note=${data ? count(data.requests_total) + ' since the start' : ''} />

@@ -18,7 +18,9 @@ import io.millrace.proxy.observe.log.target.SyslogHead;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -224,6 +226,18 @@ public final class AccessLogs implements AutoCloseable {
             dropped += ring.dropped();
         }
         return dropped;
+    }
+
+    /** Returns the names of the logs that cannot be written now, each with the reason. */
+    public Map<String, String> failures() {
+        Map<String, String> failures = new LinkedHashMap<>();
+        for (LogOutput output : dispatcher.outputs()) {
+            String failure = output.counts().failure();
+            if (failure != null) {
+                failures.put(output.config().name(), failure);
+            }
+        }
+        return failures;
     }
 
     /** Returns the number of lines that the log has written; 0 for an unknown name. */

@@ -3,6 +3,7 @@ package io.millrace.proxy.observe.log.output;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /** The counters of one access log. They continue when its settings change. Thread-safe. */
 final class LogCounts {
@@ -13,7 +14,8 @@ final class LogCounts {
     private final LongAdder sampledOut = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final LongAdder errors = new LongAdder();
-    private volatile boolean failing;
+    /** Reason of the last failed attempt; null while the target works. */
+    private volatile @Nullable String failure;
 
     LogCounts(String name) {
         this.name = name;
@@ -39,14 +41,16 @@ final class LogCounts {
     }
 
     /** Counts a failed attempt to open or write the target. */
-    void failed() {
+    void failed(String reason) {
         errors.increment();
-        failing = true;
+        failure = reason;
     }
 
     /** Records that the target works. */
     void works() {
-        failing = false;
+        if (failure != null) {
+            failure = null;
+        }
     }
 
     long written() {
@@ -62,7 +66,13 @@ final class LogCounts {
     }
 
     boolean isFailing() {
-        return failing;
+        return failure != null;
+    }
+
+    /** Returns the reason why the target cannot be written; null while it works. */
+    @Nullable
+    String failure() {
+        return failure;
     }
 
     void bindTo(MetricsRegistry metrics) {
@@ -72,7 +82,7 @@ final class LogCounts {
         metrics.supplyCounter(MetricFamily.LOG_LINES, sampledOut::sum, name, "sampled_out");
         metrics.supplyCounter(MetricFamily.LOG_BYTES, bytes::sum, name);
         metrics.supplyCounter(MetricFamily.LOG_ERRORS, errors::sum, name);
-        metrics.supplyGauge(MetricFamily.LOG_UP, () -> failing ? 0 : 1, name);
+        metrics.supplyGauge(MetricFamily.LOG_UP, () -> isFailing() ? 0 : 1, name);
     }
 
     void withdrawFrom(MetricsRegistry metrics) {

@@ -204,7 +204,7 @@ final class LogSender implements Runnable {
         } catch (IOException | RuntimeException e) {
             // The thread continues after any exception and retries.
             faults.report(failure, target.description(), e);
-            counts.failed();
+            counts.failed(target.failureText(e));
             target.close();
             retryMillis = isFailing ? Math.min(2 * retryMillis, RETRY_MILLIS_MAX) : RETRY_MILLIS;
             isFailing = true;

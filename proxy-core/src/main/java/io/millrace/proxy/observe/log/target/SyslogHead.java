@@ -20,7 +20,7 @@ import java.util.Locale;
  */
 public final class SyslogHead implements LineHead {
     /** Name of the structured data. Such names need an enterprise number; 32473 is reserved for examples (RFC 5612). */
-    private static final String STRUCTURED_DATA_ID = "millrace@32473";
+    public static final String STRUCTURED_DATA_ID = "millrace@32473";
 
     private static final int HOST_MAX = 255;
     private static final DateTimeFormatter SECONDS =

@@ -1,0 +1,37 @@
+package io.millrace.launcher.alarm;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Detects that workers die repeatedly: {@value #DEATHS} within five minutes. It ends when no worker has died for five
+ * minutes. The caller supplies times in nanoseconds of a monotonic clock. Not thread-safe.
+ */
+final class CrashLoop {
+    static final int DEATHS = 3;
+    static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    private final Deque<Long> deaths = new ArrayDeque<>();
+    private long counted = -1;
+    private boolean isLoop;
+
+    /**
+     * Takes the number of dead workers since the start of the launcher. The first call sets the number from which later
+     * calls count.
+     *
+     * @return number of deaths within the last five minutes if workers die repeatedly; 0 if they do not
+     */
+    int update(long restarts, long nowNanos) {
+        // More deaths than the limit change nothing, so that a large step of the count needs little memory.
+        for (long i = counted < 0 ? restarts : Math.max(counted, restarts - 100); i < restarts; i++) {
+            deaths.add(nowNanos);
+        }
+        counted = restarts;
+        while (!deaths.isEmpty() && nowNanos - deaths.element() >= WINDOW_NANOS) {
+            deaths.remove();
+        }
+        isLoop = deaths.size() >= DEATHS || (isLoop && !deaths.isEmpty());
+        return isLoop ? deaths.size() : 0;
+    }
+}

@@ -1,0 +1,106 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.config.key.AlarmKeys;
+import io.millrace.proxy.observe.alarm.Alarm;
+import io.millrace.proxy.observe.alarm.AlarmKind;
+import io.millrace.proxy.observe.alarm.AlarmSource;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginHealth;
+import io.millrace.proxy.origin.OriginHost;
+import io.millrace.proxy.server.ProxyView;
+import io.millrace.proxy.tls.ServerCertificate;
+import io.millrace.proxy.tls.TlsReport;
+import io.millrace.store.StoreStatistics;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The alarms that one proxy can detect: disks, groups of origins, certificates and logs. It computes them from the
+ * present state at each call, so that no alarm can be missed or remain. Thread-safe.
+ */
+public final class ProxyAlarms implements AlarmSource {
+    private final ProxyView proxy;
+
+    /** Creates the alarms of a proxy. */
+    public ProxyAlarms(ProxyView proxy) {
+        this.proxy = proxy;
+    }
+
+    @Override
+    public List<Alarm> alarms() {
+        List<Alarm> alarms = new ArrayList<>();
+        addDisks(alarms);
+        addGroups(alarms);
+        addCertificates(alarms);
+        proxy.logFailures()
+                .forEach((log, failure) -> alarms.add(new Alarm(AlarmKind.LOG_TARGET_DOWN, log, failure, -1)));
+        return alarms;
+    }
+
+    private void addDisks(List<Alarm> alarms) {
+        for (StoreStatistics.Volume volume : proxy.store().statistics().volumes()) {
+            if (volume.state() == StoreStatistics.State.OFFLINE) {
+                String error = volume.lastError();
+                alarms.add(new Alarm(
+                        AlarmKind.DISK_OFFLINE,
+                        volume.path().toString(),
+                        error == null ? "taken offline by an operator" : error,
+                        -1));
+            }
+        }
+    }
+
+    private void addGroups(List<Alarm> alarms) {
+        long nowMillis = proxy.shared().clock().millis();
+        int found = 0;
+        for (OriginGroup group : proxy.shared().groups().all()) {
+            List<OriginHost> hosts = group.hosts();
+            boolean isDown = !hosts.isEmpty()
+                    && hosts.stream().noneMatch(host -> host.health().isUp(nowMillis));
+            if (isDown && found++ < Alarm.OF_A_KIND_MAX) {
+                alarms.add(new Alarm(AlarmKind.ORIGIN_GROUP_DOWN, group.name(), reason(hosts, nowMillis), -1));
+            }
+        }
+    }
+
+    private static String reason(List<OriginHost> hosts, long nowMillis) {
+        OriginHost first = hosts.get(0);
+        OriginHealth health = first.health();
+        OriginHealth.Put put = health.isPutDown(nowMillis) ? health.put() : null;
+        String why = put == null ? health.reason() : "marked down by an operator, " + put.reason();
+        String count = hosts.size() == 1 ? "its only host is down: " : "all " + hosts.size() + " hosts are down: ";
+        return count + first.origin().authority() + " (" + why + ")" + (hosts.size() == 1 ? "" : " and others");
+    }
+
+    private void addCertificates(List<Alarm> alarms) {
+        long now = TimeUnit.MILLISECONDS.toSeconds(proxy.shared().clock().millis());
+        long notice = TimeUnit.DAYS.toSeconds(proxy.config().values().get(AlarmKeys.CERTIFICATE_DAYS));
+        List<TlsReport.Line> ending = proxy.serverTls().report().lines().stream()
+                .filter(line -> line.facts() != null && !line.names().isEmpty())
+                .filter(line -> facts(line).endsWithin(now, notice))
+                .sorted(Comparator.comparingLong(line -> facts(line).expirySeconds()))
+                .toList();
+        List<Alarm> listed = new ArrayList<>();
+        for (TlsReport.Line line : ending) {
+            long left = facts(line).expirySeconds() - now;
+            Alarm alarm = new Alarm(
+                    AlarmKind.CERTIFICATE_EXPIRING,
+                    line.names().get(0),
+                    (left <= 0 ? "expired on " : "expires on ") + Instant.ofEpochSecond(facts(line).expirySeconds())
+                            + ": " + line.files().certificate(),
+                    -1);
+            if (listed.size() < Alarm.OF_A_KIND_MAX && listed.stream().noneMatch(alarm::isSameAs)) {
+                listed.add(alarm);
+            }
+        }
+        alarms.addAll(listed);
+    }
+
+    private static ServerCertificate.Facts facts(TlsReport.Line line) {
+        return Objects.requireNonNull(line.facts());
+    }
+}

@@ -1,0 +1,47 @@
+package io.millrace.proxy.observe.alarm;
+
+import io.millrace.proxy.observe.event.EventSeverity;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The kinds of alarms, with the severity of each. */
+public enum AlarmKind {
+    /** A storage path is out of use. */
+    DISK_OFFLINE(EventSeverity.ERROR),
+    /** No host of an origin group receives requests. */
+    ORIGIN_GROUP_DOWN(EventSeverity.ERROR),
+    /** A certificate expires soon, or has expired. */
+    CERTIFICATE_EXPIRING(EventSeverity.WARNING),
+    /** Workers die repeatedly. */
+    CRASH_LOOP(EventSeverity.ERROR),
+    /** The last reload was rejected; the previous configuration stays in force. */
+    CONFIG_REJECTED(EventSeverity.ERROR),
+    /** The target of an access log cannot be written. */
+    LOG_TARGET_DOWN(EventSeverity.WARNING);
+
+    private final EventSeverity severity;
+
+    AlarmKind(EventSeverity severity) {
+        this.severity = severity;
+    }
+
+    /** Returns the stable name in the admin API, in metrics and for the command of {@code alarms.exec}. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** Returns the severity of alarms of this kind. */
+    public EventSeverity severity() {
+        return severity;
+    }
+
+    /** Returns the kind with a name; null if there is none. */
+    public static @Nullable AlarmKind of(String word) {
+        for (AlarmKind kind : values()) {
+            if (kind.word().equals(word)) {
+                return kind;
+            }
+        }
+        return null;
+    }
+}
