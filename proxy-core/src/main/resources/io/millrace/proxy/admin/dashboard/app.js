@@ -16,6 +16,7 @@ const SCREENS = [
   {name: 'overview', title: 'Overview', part: Overview},
   {name: 'latency', title: 'Latency', load: () => import('./latency.js').then((file) => file.Latency)},
   {name: 'events', title: 'Events', load: () => import('./events.js').then((file) => file.Events)},
+  {name: 'log', title: 'Live log', load: () => import('./log.js').then((file) => file.LiveLog)},
   {name: 'cache', title: 'Cache', load: () => import('./cache.js').then((file) => file.Cache)},
   {name: 'inspect', title: 'Inspector', load: () => import('./inspect.js').then((file) => file.Inspector)},
   {name: 'purge', title: 'Purge', load: () => import('./purge.js').then((file) => file.Purge)},
