@@ -324,32 +324,8 @@ class LiveLogTest {
 
     /** A record in which every value is set. */
     private static String json(boolean showsClient) {
-        LiveLog other = new LiveLog(new LiveLogSettings(SECOND, 3), () -> 0);
-        LoopLiveLog otherLoop = other.newLoop();
-        AccessLogRing ring = otherLoop.ringFor(500, LogOutcome.OK, 0);
-        ring.claim()
-                .receivedAtMillis(1_700_000_000_123L)
-                .durationNanos(4_900_000)
-                .firstByteNanos(3_000_000)
-                .client(new byte[] {(byte) 192, 0, 2, 7}, 0, 4)
-                .status(500)
-                .originStatus(500)
-                .sentBytes(464, 1256)
-                .receivedBytes(12)
-                .version(1, 1)
-                .originVersion(1, 1)
-                .text(LogField.METHOD, "GET")
-                .text(LogField.URL, "http://a.example/\"<b>")
-                .text(LogField.ORIGIN_HOST, "10.0.0.1")
-                .text(LogField.CONTENT_TYPE, "text/html")
-                .text(LogField.REFERER, "http://r.example/")
-                .text(LogField.USER_AGENT, "curl/8.0")
-                .text(LogField.DETAIL, "connect-refused")
-                .text(LogField.TLS_VERSION, "TLSv1.3")
-                .text(LogField.TLS_CIPHER, "TLS_AES_128_GCM_SHA256")
-                .text(LogField.TLS_SERVER_NAME, "a.example")
-                .text(LogField.TLS_CLIENT_SUBJECT, "CN=client");
-        ring.publish();
+        LiveLog other = LiveLogSample.create();
+        LiveLogSample.finish(other.newLoop());
         NumberedRecord kept = other.kept(KeptKind.FAILED, null, 1).get(0);
         byte[] object = new RecordJson().object(new NumberedRecord(9, kept.bytes()), showsClient);
         return new String(object, StandardCharsets.US_ASCII);
