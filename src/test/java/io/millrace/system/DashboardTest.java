@@ -156,6 +156,9 @@ class DashboardTest {
         }) {
             show("#/" + screen[0], screen[1]);
             browser.await("!document.body.innerText.includes('Loading.')");
+            if (screen[0].equals("log")) {
+                watching();
+            }
         }
         show("#/inspect?url=" + proxy.url("/a.css"), "Inspector");
         browser.await("document.querySelector('[data-name=outcome]')");

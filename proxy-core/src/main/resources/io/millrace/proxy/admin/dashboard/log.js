@@ -286,8 +286,9 @@ export function LiveLog({parameters, rights}) {
   const [opened, setOpened] = useState(null);
   const rows = isLive ? live.rows : kept.data && kept.data.kind === kind ? kept.data.records : [];
   const error = isLive ? live.error : kept.error;
-  const state = problem !== null || error ? 'stopped' : isPaused ? 'paused' : isLive && !live.isWatching ? 'starting' : 'watching';
-  const states = {stopped: 'Stopped', paused: 'Paused', starting: 'Starting', watching: isLive ? 'Watching' : 'Kept up to date'};
+  const isRefused = error !== null && error !== undefined && (error.status === 400 || error.status === 403);
+  const state = problem !== null || isRefused ? 'stopped' : isPaused ? 'paused' : error ? 'interrupted' : isLive && !live.isWatching ? 'starting' : 'watching';
+  const states = {stopped: 'Stopped', paused: 'Paused', interrupted: 'Trying again', starting: 'Starting', watching: isLive ? 'Watching' : 'Kept up to date'};
   return html`<${Screen} title="Live log" about=${about}>
     <div class="tabs" role="navigation" aria-label="Requests">${KINDS.map(([name, title]) => html`<a
       href=${'#/log?' + new URLSearchParams([...Object.entries({...parameters, kind: name})])} aria-current=${kind === name ? 'true' : undefined}>${title}</a>`)}</div>

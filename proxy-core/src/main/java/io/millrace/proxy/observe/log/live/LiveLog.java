@@ -94,6 +94,7 @@ public final class LiveLog implements AutoCloseable {
         try {
             LoopLiveLog loop = new LoopLiveLog(settings);
             loops.add(loop);
+            loop.watch(!viewers.isEmpty());
             return loop;
         } finally {
             lock.unlock();
@@ -319,7 +320,7 @@ public final class LiveLog implements AutoCloseable {
         LockSupport.unpark(thread);
         boolean interrupted = false;
         try {
-            thread.join(CLOSE_MILLIS);
+            TimeUnit.MILLISECONDS.timedJoin(thread, CLOSE_MILLIS);
         } catch (InterruptedException e) {
             interrupted = true;
         }
