@@ -89,7 +89,7 @@ function Login({problem}) {
       setBusy(false);
     }
   };
-  return html`<div class="login"><form onSubmit=${submit}>
+  return html`<main class="login"><form onSubmit=${submit}>
     <div class="brand"><img src=${ICON} alt="" width="36" height="36" /><span>Millrace</span></div>
     <h1>Log in</h1>
     <p>Run <code>millctl dashboard</code> on the machine of the proxy and open the URL that it prints.${' '}
@@ -99,7 +99,7 @@ function Login({problem}) {
       <input type="password" name="token" autocomplete="off" required value=${token}
         onInput=${(event) => setToken(event.target.value)} /></label>
     <button class="primary" disabled=${busy || token === ''}>Log in</button>
-  </form></div>`;
+  </form></main>`;
 }
 
 /** Name and role of the session. */
