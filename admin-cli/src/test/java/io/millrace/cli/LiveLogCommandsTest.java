@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Surroundings;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,6 +38,7 @@ final class LiveLogCommandsTest {
     }
 
     private ScriptedAdmin admin(String... responses) throws IOException {
+        Files.deleteIfExists(socket());
         List<String> all = new ArrayList<>();
         for (String response : responses) {
             all.add(

