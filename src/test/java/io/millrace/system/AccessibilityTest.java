@@ -1,6 +1,7 @@
 package io.millrace.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -135,6 +136,11 @@ class AccessibilityTest {
     /** Returns a line for each element that violates a rule. */
     private static List<String> violations(String place) throws IOException, InterruptedException {
         List<String> lines = new ArrayList<>();
+        // A rule that applies to nothing on the page is no proof.
+        assertTrue(
+                browser.value("axe.run(document).then((result) => result.passes.length > 10)")
+                        .isTrue(),
+                place);
         for (Json line : browser.value("axe.run(document, {resultTypes: ['violations']}).then((result) =>"
                         + " result.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ' at ' +"
                         + " node.target.join(' ') + ': ' + node.failureSummary)))")

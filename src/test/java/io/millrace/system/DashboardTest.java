@@ -249,6 +249,7 @@ class DashboardTest {
     }
 
     private static void press(String key, int code) throws IOException, InterruptedException {
+        browser.call("Emulation.setFocusEmulationEnabled", "{\"enabled\":true}");
         for (String type : List.of("rawKeyDown", "keyUp")) {
             browser.call(
                     "Input.dispatchKeyEvent",

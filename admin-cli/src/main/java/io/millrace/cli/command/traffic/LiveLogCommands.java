@@ -114,6 +114,11 @@ public final class LiveLogCommands {
                 open(client);
                 return JsonObject.empty();
             }
+            if (response.status() >= 502 && response.status() <= 504) {
+                // No object on standard output, which has requests only.
+                console().say("millctl: the worker does not answer now (status " + response.status() + "); retrying");
+                return JsonObject.empty();
+            }
             return answered(response);
         }
 
