@@ -36,6 +36,10 @@ class DashboardPageTest {
                     + "\"offset\":%s}";
     private static final String HOST = "{\"host\":\"a.example\",\"objects\":%d,\"bytes\":10}";
     private static final String EXPLANATION = "{\"outcome\":\"%s\",\"steps\":[]}";
+    private static final String BATCH = "{\"viewer\":\"%s\",\"lost\":%d,\"records\":[%s]}";
+    private static final String RECORD = "{\"time\":\"2026-11-28T10:00:00.123Z\",\"duration_us\":12,\"status\":200,"
+            + "\"cache\":\"hit\",\"result\":\"TCP_MEM_HIT\",\"body_bytes\":1,\"method\":\"GET\","
+            + "\"url\":\"http://a.example/%s\",\"number\":%d}";
     private static final String DRY_RUN = "{\"id\":\"p1\",\"state\":\"%s\",\"objects\":3,\"bytes\":30}";
 
     /** Shortens the pauses between two requests of the page to some milliseconds, but not its limits of requests. */
@@ -68,6 +72,9 @@ class DashboardPageTest {
     private final Scripted dryRun =
             new Scripted("POST", "/v1/cache/purge/dry-run", request -> DRY_RUN.formatted("counting"));
     private final Scripted count = new Scripted("GET", "/v1/cache/purge", request -> DRY_RUN.formatted("counting"));
+    private final Scripted live = new Scripted("GET", "/v1/log/live", request -> BATCH.formatted("one", 0, ""));
+    private final Scripted fields =
+            new Scripted("GET", "/v1/log/fields", request -> "{\"fields\":[],\"members\":[]}");
     private final Scripted cancel =
             new Scripted("POST", "/v1/cache/purge/cancel", request -> DRY_RUN.formatted("cancelled"));
 
@@ -151,7 +158,9 @@ class DashboardPageTest {
                 purges,
                 dryRun,
                 count,
-                cancel)) {
+                cancel,
+                live,
+                fields)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -205,6 +214,33 @@ class DashboardPageTest {
         browser.await("document.querySelector('[data-name=alarms]').innerText.includes('<img src=x')");
         assertTrue(browser.value("document.body.innerText.includes('1 alarm')").isTrue());
         assertTrue(browser.value("document.querySelector('[data-name=alarms] img') === null").isTrue());
+    }
+
+    /** A viewer that has ended, here by a roll, begins again; the requests so far stay on the page. */
+    @Test
+    void liveLogContinuesWithANewViewerAndTellsOfLostRequests() throws Exception {
+        AtomicInteger opened = new AtomicInteger();
+        live.answers(request -> switch (parameter(request, "viewer") + parameter(request, "after")) {
+            case "" -> BATCH.formatted(opened.incrementAndGet() == 1 ? "one" : "two", 0, "");
+            case "one0" -> BATCH.formatted("one", 3, RECORD.formatted("first", 1));
+            case "one1" -> "404 unknown-viewer";
+            case "two0" -> BATCH.formatted("two", 0, RECORD.formatted("<b>second", 1));
+            default -> null;
+        });
+        openOverview(url);
+        show("#/log?host=a.example&status=2xx");
+        browser.await("document.querySelectorAll('[data-name=requests] tbody tr').length === 2");
+        browser.await("document.querySelector('[data-name=requests] tbody a').textContent === 'http://a.example/<b>second'");
+        browser.await("document.body.innerText.includes('3 requests were not shown')");
+        browser.await("document.body.innerText.includes('Requests in between are missing')");
+        String first = live.targets.get(0);
+        assertEquals(
+                "/v1/log/live?where=host+%3D%3D+%22a.example%22+%26%26+status+%3E%3D+200+%26%26+status+%3C%3D+299 ", first);
+        browser.click("Clear");
+        browser.await("document.querySelector('[data-name=requests]') === null");
+        browser.click("Pause");
+        browser.await("document.querySelector('[data-name=log-state]').dataset.value === 'paused'");
+        browser.await("location.hash.includes('paused=1') && location.hash.includes('host=a.example')");
     }
 
     @Test

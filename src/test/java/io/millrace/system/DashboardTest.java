@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DashboardTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
-    private static final int SCREENS = 10;
+    private static final int SCREENS = 11;
 
     /** Markup and code that must stay text. Each sets {@code window.struck} where it is executed. */
     private static final List<String> HOSTILE = List.of(
@@ -145,6 +145,7 @@ class DashboardTest {
         for (String[] screen : new String[][] {
             {"latency", "Latency"},
             {"events", "Events"},
+            {"log", "Live log"},
             {"cache", "Cache"},
             {"purge", "Purge"},
             {"origins", "Origins"},
@@ -155,6 +156,9 @@ class DashboardTest {
         }) {
             show("#/" + screen[0], screen[1]);
             browser.await("!document.body.innerText.includes('Loading.')");
+            if (screen[0].equals("log")) {
+                watching();
+            }
         }
         show("#/inspect?url=" + proxy.url("/a.css"), "Inspector");
         browser.await("document.querySelector('[data-name=outcome]')");
@@ -233,6 +237,116 @@ class DashboardTest {
                         .filter(problem -> !problem.contains("status of 400"))
                         .toList());
         assertTrue(browser.value("window.struck === undefined").isTrue());
+    }
+
+    private static void watching() throws IOException, InterruptedException {
+        browser.await("document.querySelector('[data-name=log-state]').dataset.value === 'watching'");
+    }
+
+    private static void awaitRequest(String text) throws IOException, InterruptedException {
+        browser.await(
+                "document.querySelector('[data-name=requests]').innerText.includes(" + Browser.quoted(text) + ")");
+    }
+
+    private static void press(String key, int code) throws IOException, InterruptedException {
+        browser.call("Emulation.setFocusEmulationEnabled", "{\"enabled\":true}");
+        for (String type : List.of("rawKeyDown", "keyUp")) {
+            browser.call(
+                    "Input.dispatchKeyEvent",
+                    "{\"type\":\"" + type + "\",\"key\":\"" + key + "\",\"code\":\"" + key
+                            + "\",\"windowsVirtualKeyCode\":" + code + "}");
+        }
+    }
+
+    @Test
+    @Tag("nightly")
+    void liveLogShowsRequestsAsTheyFinish() throws Exception {
+        show("#/log", "Live log");
+        watching();
+        RawClient.fetch(proxy.port(), "/a.css?one");
+        RawClient.fetch(proxy.port(), "/a.css?two");
+        awaitRequest("/a.css?one");
+        awaitRequest("/a.css?two");
+        // From row to row by the keyboard, and the details of one.
+        browser.value("document.querySelector('.row-open').focus()");
+        press("ArrowDown", 40);
+        browser.await("document.activeElement === document.querySelectorAll('.row-open')[1]");
+        browser.value("document.activeElement.click()");
+        browser.await("document.querySelector('dialog[open]').innerText.includes('TCP_MISS')");
+        browser.await("document.querySelector('dialog[open]').innerText.includes('the result code of the format')");
+        press("Escape", 27);
+        browser.await("document.querySelector('dialog') === null");
+        browser.await("document.activeElement === document.querySelectorAll('.row-open')[1]");
+        browser.click("Pause");
+        browser.await("location.hash === '#/log?paused=1'");
+        browser.await("document.querySelector('[data-name=log-state]').dataset.value === 'paused'");
+        awaitRequest("/a.css?one");
+        // The filters are in the address.
+        String condition = URLEncoder.encode("path == \"/none\"", StandardCharsets.UTF_8);
+        browser.value("location.hash = '#/log?status=4xx&where=" + condition + "'");
+        watching();
+        RawClient.fetch(proxy.port(), "/a.css");
+        RawClient.fetch(proxy.port(), "/none");
+        awaitRequest("/none");
+        assertEquals(
+                1,
+                browser.value("document.querySelectorAll('[data-name=requests] tbody tr').length")
+                        .number());
+        browser.fill("status", "9xx");
+        browser.click("Apply");
+        browser.await("document.querySelector('[role=alert]').textContent.includes('400-499')");
+        assertClean();
+    }
+
+    @Test
+    @Tag("nightly")
+    void failedAndRefusedRequestsAreKeptAndFitASmallScreen() throws Exception {
+        origin.on("/broken", exchange -> exchange.answer(500, ""));
+        RawClient.fetch(proxy.port(), "/broken");
+        browser.call(
+                "Emulation.setDeviceMetricsOverride",
+                "{\"width\":360,\"height\":740,\"deviceScaleFactor\":1,\"mobile\":false}");
+        show("#/log?kind=failed", "Live log");
+        awaitRequest("/broken");
+        assertTrue(browser.value("document.documentElement.scrollWidth <= 360").isTrue());
+        browser.value("document.querySelector('.row-open').click()");
+        browser.await("document.querySelector('dialog[open]').getBoundingClientRect().width <= 360");
+        browser.confirm("Only this host");
+        browser.await("location.hash.includes('host=127.0.0.1')");
+        awaitRequest("/broken");
+        browser.call("Emulation.clearDeviceMetricsOverride", "{}");
+        assertClean();
+    }
+
+    @Test
+    @Tag("nightly")
+    void hostileRequestsStayTextInTheLiveLog() throws Exception {
+        show("#/log", "Live log");
+        watching();
+        for (int i = 0; i < HOSTILE.size(); i++) {
+            RawClient.fetch(
+                    proxy.port(),
+                    "/hostile" + i + "?" + encoded(HOSTILE.get(i)),
+                    "User-Agent: " + HOSTILE.get(i),
+                    "Referer: " + HOSTILE.get(i));
+        }
+        browser.await("document.querySelectorAll('[data-name=requests] tbody tr').length >= " + HOSTILE.size());
+        for (int i = 0; i < HOSTILE.size(); i++) {
+            String open = "[...document.querySelectorAll('[data-name=requests] tbody tr')].find((row) =>"
+                    + " row.textContent.includes('/hostile" + i + "?')).querySelector('.row-open')";
+            browser.await(open);
+            browser.value(open + ".click()");
+            browser.await("document.querySelector('dialog[open]').textContent.includes("
+                    + Browser.quoted(HOSTILE.get(i)) + ")");
+            browser.confirm("Close");
+            browser.await("document.querySelector('dialog') === null");
+        }
+        for (String text : HOSTILE) {
+            show("#/overview", "Overview");
+            show("#/log?kind=failed&host=" + URLEncoder.encode(text, StandardCharsets.UTF_8), "Live log");
+            browser.await("document.querySelector('[name=host]').value === " + Browser.quoted(text));
+        }
+        assertClean();
     }
 
     /** Code that is put into the page by other means is refused by the policy. */

@@ -90,7 +90,7 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "log",
             customSynopsis = "millctl log COMMAND [FILE...] [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Read access logs: squid, common, combined and JSON.")
+            description = "Read access logs, and requests of the running proxy.")
     static final class Log extends CommandGroup {}
 
     @Command(

@@ -50,6 +50,7 @@ import io.millrace.cli.command.storage.StorageOnlineCommand;
 import io.millrace.cli.command.storage.StorageStatusCommand;
 import io.millrace.cli.command.storage.StoreLocalCommand;
 import io.millrace.cli.command.support.SupportBundleCommand;
+import io.millrace.cli.command.traffic.LiveLogCommands;
 import io.millrace.cli.command.traffic.LogCommands;
 import io.millrace.cli.command.traffic.MetricDescribeCommand;
 import io.millrace.cli.command.traffic.MetricGetCommand;
@@ -156,7 +157,11 @@ public final class Millctl {
                 .addSubcommand(new CommandLine(new CommandGroup.Log())
                         .addSubcommand(new LogCommands.Tail(invocation))
                         .addSubcommand(new LogCommands.Cat(invocation))
-                        .addSubcommand(new LogCommands.Stats(invocation)))
+                        .addSubcommand(new LogCommands.Stats(invocation))
+                        .addSubcommand(new LiveLogCommands.Follow(invocation))
+                        .addSubcommand(new LiveLogCommands.Slow(invocation))
+                        .addSubcommand(new LiveLogCommands.Failed(invocation))
+                        .addSubcommand(new LiveLogCommands.Refused(invocation)))
                 .addSubcommand(new TopCommand(invocation))
                 .addSubcommand(new HistoryCommand(invocation))
                 .addSubcommand(new EventsCommand(invocation))

@@ -31,6 +31,9 @@ import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.log.KeptLogResource;
+import io.millrace.proxy.admin.log.LiveLogResource;
+import io.millrace.proxy.admin.log.LogFieldsResource;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.status.AlarmsResource;
 import io.millrace.proxy.admin.status.MetricsResource;
@@ -140,6 +143,9 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", LiveLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", KeptLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", LogFieldsResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.HEAD_PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.CONTENT_PATH, status::workerSocket, LOOKUP_TIMEOUT)

@@ -25,6 +25,7 @@ import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
@@ -148,7 +149,10 @@ public final class ProxyServer implements AutoCloseable {
                 : config.worker().eventLoops();
         ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
-        accessLogs = ServerLogs.start(config, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        Path adminSocket =
+                builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
+        accessLogs = ServerLogs.start(
+                config, adminSocket != null, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
@@ -189,7 +193,7 @@ public final class ProxyServer implements AutoCloseable {
                     (EventLoop) executor,
                     allocator,
                     metrics.newLoopCounters(),
-                    accessLogs.loopRing(),
+                    accessLogs.loopLogs(),
                     shared,
                     originTls,
                     originFaults,
@@ -237,7 +241,7 @@ public final class ProxyServer implements AutoCloseable {
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
         admin = DataPlaneAdmin.of(
                 new ServerView(this),
-                builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket(),
+                adminSocket,
                 builder.configFile(),
                 builder.drainMark(),
                 originAdmin);
@@ -568,6 +572,11 @@ public final class ProxyServer implements AutoCloseable {
 
     CacheStore<StoredHead> store() {
         return store;
+    }
+
+    @Nullable
+    LiveLog liveLog() {
+        return accessLogs.live();
     }
 
     ServerTls serverTls() {

@@ -6,6 +6,7 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionMemory;
 import io.millrace.proxy.server.ProxyView;
@@ -15,6 +16,7 @@ import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Read access to one {@link ProxyServer}, for its admin API. Thread-safe. */
 record ServerView(ProxyServer proxy) implements ProxyView {
@@ -76,6 +78,11 @@ record ServerView(ProxyServer proxy) implements ProxyView {
     @Override
     public CacheStore<StoredHead> store() {
         return proxy.store();
+    }
+
+    @Override
+    public @Nullable LiveLog liveLog() {
+        return proxy.liveLog();
     }
 
     @Override

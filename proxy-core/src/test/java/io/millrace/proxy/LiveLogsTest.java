@@ -2,6 +2,8 @@ package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.log.live.KeptKind;
 import io.millrace.proxy.observe.log.target.FakeJournald;
 import io.millrace.proxy.observe.log.target.FakeSyslog;
 import io.millrace.proxy.tls.TestAuthority;
@@ -100,6 +102,26 @@ class LiveLogsTest {
         } catch (IOException e) {
             return false; // rotated meanwhile
         }
+    }
+
+    /** Sends a request, and returns the number of kept requests of a kind. */
+    private int kept(KeptKind kind) throws Exception {
+        live.get(live.fresh());
+        live.settle();
+        ProxyExtension.await("end", () -> live.proxy().proxy().metrics().total(Counter.REQUESTS_ACTIVE) == 0);
+        live.settle();
+        return live.proxy().proxy().liveLog().kept(kind, null, 10).size();
+    }
+
+    @LiveKey("log.slow_threshold")
+    void slowThreshold() throws Exception {
+        live.file("admin: {socket: admin.sock}\nlog: {slow_threshold: <0|1us>}").turns(0, 1, () -> kept(KeptKind.SLOW));
+    }
+
+    @LiveKey("log.kept_requests")
+    void keptRequests() throws Exception {
+        live.script(request -> request.send("HTTP/1.1 500 Error\r\nContent-Length: 0\r\n\r\n"));
+        live.file("admin: {socket: admin.sock}\nlog: {kept_requests: <0|5>}").turns(0, 1, () -> kept(KeptKind.FAILED));
     }
 
     @LiveKey("log.access")

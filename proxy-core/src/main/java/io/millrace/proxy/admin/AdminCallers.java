@@ -2,6 +2,7 @@ package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.access.AdminToken;
 import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.config.admin.AdminRole;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.FullHttpRequest;
 import java.io.IOException;
@@ -39,7 +40,8 @@ final class AdminCallers {
                     : null;
             return token == null
                     ? new AdminCaller(-1, null, address)
-                    : new AdminCaller(-1, token.name(), address, token.purgeRights());
+                    : new AdminCaller(
+                            -1, token.name(), address, token.purgeRights(), token.role() == AdminRole.VIEWER);
         }
         long uid = transport.peerUid(channel);
         String forwardedCaller = request.headers().get(AdminCaller.FIELD_NAME);

@@ -327,6 +327,8 @@ public final class ConfigCatalog {
             LOG_ACCESS_ROTATE_SIZE,
             LOG_ACCESS_ROTATE_INTERVAL,
             LOG_ACCESS_ROTATE_KEEP,
+            LogKeys.SLOW_THRESHOLD,
+            LogKeys.KEPT_REQUESTS,
             LogKeys.LOGS,
             LogKeys.NAME,
             LogKeys.FORMAT,

@@ -36,6 +36,8 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.live.LoopLiveLog;
+import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.overload.Overload;
@@ -126,7 +128,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final OriginClient origins;
     private final LoopOrigins groups;
     private final LoopCounters counters;
-    private final @Nullable AccessLogRing log;
+    private final LoopLogs logs;
     private final RequestDecider decider;
     private final Variants variants;
     private final DirectHits directHits;
@@ -143,12 +145,13 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
-        this(loop, shared, origins, counters, log, LoopMemory.unlimited());
+        this(loop, shared, origins, counters, new LoopLogs(log, null), LoopMemory.unlimited());
     }
 
     /**
      * Creates the state of a loop with a budget for bytes in flight.
      *
+     * @param logs logs of this loop
      * @param memory this loop's view of the budget
      */
     public ExchangeLoop(
@@ -156,7 +159,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Shared shared,
             OriginClient origins,
             LoopCounters counters,
-            @Nullable AccessLogRing log,
+            LoopLogs logs,
             LoopMemory memory) {
         this.memory = memory;
         this.loop = loop;
@@ -164,7 +167,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         this.origins = origins;
         this.groups = shared.groups().newLoop();
         this.counters = counters;
-        this.log = log;
+        this.logs = logs;
         this.decider = new RequestDecider(shared, counters);
         this.variants = new Variants(shared, counters);
         this.directHits = new DirectHits(this, shared.clock());
@@ -373,7 +376,13 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
 
     @Nullable
     AccessLogRing log() {
-        return log;
+        return logs.access();
+    }
+
+    /** The live log of this loop; null without an admin API. */
+    @Nullable
+    LoopLiveLog liveLog() {
+        return logs.live();
     }
 
     RequestDecider decider() {

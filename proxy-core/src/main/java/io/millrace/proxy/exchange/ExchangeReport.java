@@ -32,6 +32,7 @@ import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
+import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
@@ -91,6 +92,9 @@ final class ExchangeReport {
     /** Time of the switch to a tunnel, as {@link System#nanoTime}. */
     private long tunnelNanos;
 
+    /** Time of the response head, as {@link System#nanoTime}; 0 if it was not measured. */
+    private long headNanos;
+
     private long endNanos;
     private long receivedBytes;
     private int originStatus;
@@ -147,6 +151,7 @@ final class ExchangeReport {
         fromDisk = false;
         switched = false;
         tunnelNanos = 0;
+        headNanos = 0;
         endNanos = 0;
         receivedBytes = 0;
         originStatus = 0;
@@ -441,6 +446,10 @@ final class ExchangeReport {
 
     void headSent(int finalStatus) {
         status = finalStatus;
+        // A response from RAM is sent at once, so that hits need no clock here.
+        if (wentToOrigin || fromDisk) {
+            headNanos = System.nanoTime();
+        }
     }
 
     /** Notes that the client's connection becomes a tunnel. */
@@ -486,13 +495,30 @@ final class ExchangeReport {
                 .counters()
                 .requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
-        AccessLogRing ring = exchangeLoop.log();
-        if (ring != null) {
-            AccessLogRecord record = ring.claim();
-            if (record != null) {
-                fill(ring, record, durationNanos, contentBytes);
-                ring.publish();
-            }
+        long firstByteNanos = firstByteNanos(durationNanos);
+        log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
+        LoopLiveLog live = exchangeLoop.liveLog();
+        if (live != null) {
+            log(live.ringFor(status, logOutcome, firstByteNanos), durationNanos, firstByteNanos, contentBytes);
+        }
+    }
+
+    /** Returns the time to the first byte of the response, or to the end if the client got none; 0 if not measured. */
+    private long firstByteNanos(long durationNanos) {
+        if (switched) {
+            return tunnelNanos - receivedNanos;
+        }
+        if (headNanos != 0) {
+            return headNanos - receivedNanos;
+        }
+        return status == 0 ? durationNanos : 0;
+    }
+
+    private void log(@Nullable AccessLogRing ring, long durationNanos, long firstByteNanos, long contentBytes) {
+        AccessLogRecord record = ring == null ? null : ring.claim();
+        if (ring != null && record != null) {
+            fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
+            ring.publish();
         }
     }
 

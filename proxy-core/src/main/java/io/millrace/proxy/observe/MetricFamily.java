@@ -368,6 +368,14 @@ public enum MetricFamily implements Metric {
             "records",
             "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
+    LIVE_LOG_VIEWERS("millrace_live_log_viewers", Kind.GAUGE, "viewers", "Viewers of the live log; the limit is 64."),
+    LIVE_LOG_RECORDS(
+            "millrace_live_log_records_total",
+            Kind.COUNTER,
+            "records",
+            "Records of the live log: passed to viewers, kept as slow, failed or refused, and lost because a queue was"
+                    + " full.",
+            "result"),
     LOG_LINES(
             "millrace_log_lines_total",
             Kind.COUNTER,

@@ -6,11 +6,13 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.tls.ServerTls;
 import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Read access to one proxy, for its admin API. Thread-safe. */
 public interface ProxyView {
@@ -60,6 +62,10 @@ public interface ProxyView {
 
     /** The access logs that cannot be written now, each with the reason. */
     Map<String, String> logFailures();
+
+    /** The live log; null without an admin API. */
+    @Nullable
+    LiveLog liveLog();
 
     /** The counters and gauges. */
     MetricsRegistry metrics();

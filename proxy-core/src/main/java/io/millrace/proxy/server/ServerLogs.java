@@ -6,50 +6,68 @@ import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.live.LiveLog;
+import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.log.output.AccessLogs;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access logs of one proxy: none, a single log, or a list of logs. A single log has one thread, which reads
- * the rings and writes the file. A list has a dispatcher thread, and a sender thread for each log. A reload cannot
- * change between these forms.
+ * The logs of one proxy: its access logs and the live log of its admin API. There is no access log, a single one, or a
+ * list of them. A single log has one thread, which reads the rings and writes the file. A list has a dispatcher thread,
+ * and a sender thread for each log. A reload cannot change between these forms.
  *
  * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */
 public final class ServerLogs implements AutoCloseable {
     private final @Nullable AccessLog one;
     private final @Nullable AccessLogs several;
+    private final @Nullable LiveLog live;
 
-    private ServerLogs(@Nullable AccessLog one, @Nullable AccessLogs several) {
+    private ServerLogs(@Nullable AccessLog one, @Nullable AccessLogs several, @Nullable LiveLog live) {
         this.one = one;
         this.several = several;
+        this.live = live;
     }
 
     /**
      * Starts the logs of a configuration.
      *
+     * @param hasViewers whether there is an admin API, which shows the live log
      * @param faults receives failures of targets
      */
-    public static ServerLogs start(ProxyConfig config, FaultLog faults) {
+    public static ServerLogs start(ProxyConfig config, boolean hasViewers, FaultLog faults) {
         LogConfig log = config.log();
+        LiveLog live = hasViewers ? LiveLog.start(log.live()) : null;
         if (!log.accessLogs().isEmpty()) {
-            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults));
+            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults), live);
         }
         boolean isWritten = log.accessEnabled() && log.accessPath() != null;
-        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null);
+        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null, live);
     }
 
-    /** Creates the ring of one event loop; null if there is no log. Call once per loop. */
-    public @Nullable AccessLogRing loopRing() {
+    /** Creates the logs of one event loop. Call once per loop. */
+    public LoopLogs loopLogs() {
+        return new LoopLogs(loopRing(), live == null ? null : live.newLoop());
+    }
+
+    /** Returns the live log; null without an admin API. */
+    public @Nullable LiveLog live() {
+        return live;
+    }
+
+    private @Nullable AccessLogRing loopRing() {
         if (several != null) {
             return several.loopRing();
         }
         return one == null ? null : one.loopRing();
     }
 
-    /** Applies a changed list of logs. Other changes take effect in a new proxy only. */
+    /** Applies a changed list of logs and live log. Other changes take effect in a new proxy only. */
     public void apply(ProxyConfig config) {
+        if (live != null) {
+            live.apply(config.log().live());
+        }
         if (several != null && !config.log().accessLogs().isEmpty()) {
             several.apply(config.log().accessLogs());
         }
@@ -76,6 +94,9 @@ public final class ServerLogs implements AutoCloseable {
 
     /** Adds the counts to the metrics of the proxy. */
     public void bindTo(MetricsRegistry metrics) {
+        if (live != null) {
+            live.bindTo(metrics);
+        }
         if (one != null) {
             one.bindTo(metrics);
         }
@@ -87,6 +108,9 @@ public final class ServerLogs implements AutoCloseable {
     /** Writes the remaining lines and ends the threads. Blocks for at most 10 s. */
     @Override
     public void close() {
+        if (live != null) {
+            live.close();
+        }
         if (one != null) {
             one.close();
         }

@@ -26,7 +26,7 @@ import io.millrace.proxy.net.protocol.PrefaceChoice;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
-import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.tls.ListenerTls;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -86,7 +86,7 @@ public final class ServingLoop {
             EventLoop loop,
             ByteBufAllocator allocator,
             LoopCounters counters,
-            @Nullable AccessLogRing log,
+            LoopLogs logs,
             ExchangeLoop.Shared shared,
             OriginTlsContexts originTls,
             OriginFaults originFaults,
@@ -127,7 +127,7 @@ public final class ServingLoop {
             memory.shared().onClosed(reason);
         }));
         this.memory.relief(() -> loop.execute(connections::closeSlowNow));
-        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
+        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, logs, this.memory);
         this.http1 = http1;
         this.fastLaneOpen = fastLaneOpen;
         FastLaneCounters laneCounters = new FastLaneCounters(counters);

@@ -36,6 +36,9 @@ import io.millrace.proxy.admin.dashboard.SharedSnapshot;
 import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.log.KeptLogResource;
+import io.millrace.proxy.admin.log.LiveLogResource;
+import io.millrace.proxy.admin.log.LogFieldsResource;
 import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
@@ -80,6 +83,8 @@ import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.log.live.LiveLog;
+import io.millrace.proxy.observe.log.live.LiveLogSample;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
@@ -107,6 +112,9 @@ import tools.jackson.core.JsonToken;
 /** Holds {@code docs/reference/admin-api.yaml} to what the resources answer. */
 class AdminApiReferenceTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "admin-api.yaml");
+
+    private static final LiveLog LIVE_LOG = LiveLogSample.create();
+    private static final String VIEWER = LiveLogSample.watchOne(LIVE_LOG);
 
     private static final HealthSource HEALTHY = new HealthSource() {
         @Override
@@ -486,6 +494,9 @@ class AdminApiReferenceTest {
                                 () -> List.of(new Alarm(AlarmKind.DISK_OFFLINE, "/p", "t", 1)), () -> 1000),
                         "",
                         ""),
+                new Documented("LogFields", new LogFieldsResource(), "", ""),
+                new Documented("KeptRequests", new KeptLogResource(LIVE_LOG), "?kind=failed", ""),
+                new Documented("LiveBatch", new LiveLogResource(LIVE_LOG), "?wait=0&viewer=" + VIEWER, ""),
                 new Documented("EventList", new EventsResource(EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
                 new Documented(
                         "History",

@@ -12,6 +12,9 @@ import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.data.copy.ObjectExports;
 import io.millrace.proxy.admin.data.copy.ObjectImports;
+import io.millrace.proxy.admin.log.KeptLogResource;
+import io.millrace.proxy.admin.log.LiveLogResource;
+import io.millrace.proxy.admin.log.LogFieldsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
@@ -37,6 +40,7 @@ import io.millrace.proxy.admin.vendor.VendorPurges;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.server.DrainRequest;
 import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.proxy.server.ProxyView;
@@ -117,6 +121,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         AdminServer.Builder builder = AdminServer.builder();
         FastlyResource.all(vendors).forEach(builder::resource);
         CloudflareResource.all(vendors).forEach(builder::resource);
+        addLiveLog(builder, proxy.liveLog());
         server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
                 .resource(new MetricsResource(proxy::metricsText))
@@ -153,6 +158,14 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new CertificatesResource(certificates))
                 .resource(new CertificateCheckResource(certificates))
                 .start();
+    }
+
+    private static void addLiveLog(AdminServer.Builder builder, @Nullable LiveLog log) {
+        if (log != null) {
+            builder.resource(new LiveLogResource(log))
+                    .resource(new KeptLogResource(log))
+                    .resource(new LogFieldsResource());
+        }
     }
 
     @Override

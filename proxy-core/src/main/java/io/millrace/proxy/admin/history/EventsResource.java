@@ -44,8 +44,8 @@ public final class EventsResource implements AdminResource {
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
         long now = clockMillis.getAsLong();
         long since = TimeParameter.millis(request, "since", now, Long.MIN_VALUE);
-        long after = TimeParameter.number(request, "after", 0, Long.MAX_VALUE, -1);
-        int limit = (int) TimeParameter.number(request, "limit", 1, LIMIT_MAX, LIMIT_DEFAULT);
+        long after = request.number("after", 0, Long.MAX_VALUE, -1);
+        int limit = (int) request.number("limit", 1, LIMIT_MAX, LIMIT_DEFAULT);
         List<EventSource.Numbered> events = source.events(since, after, kinds(request), limit);
         responder.reply(AdminReply.json(json -> {
             json.writeNumberProperty("now", now / 1000);

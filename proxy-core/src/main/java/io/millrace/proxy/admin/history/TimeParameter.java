@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Parses query parameters with times and numbers. */
+/** Parses query parameters with times. */
 final class TimeParameter {
     private static final Pattern SPAN = Pattern.compile("(\\d{1,9})(s|m|min|h|d)");
     private static final Pattern SECONDS = Pattern.compile("\\d{1,11}");
@@ -65,23 +65,5 @@ final class TimeParameter {
 
     private static long spanSeconds(Matcher span) {
         return Long.parseLong(span.group(1)) * Objects.requireNonNull(UNIT_SECONDS.get(span.group(2)));
-    }
-
-    /** Returns a whole number within bounds. */
-    static long number(AdminRequest request, String name, long min, long max, long defaultValue) throws AdminException {
-        String text = request.optionalParameter(name);
-        if (text == null) {
-            return defaultValue;
-        }
-        try {
-            long number = Long.parseLong(text);
-            if (number >= min && number <= max) {
-                return number;
-            }
-        } catch (NumberFormatException e) {
-            // Handled like a number out of range.
-        }
-        throw new AdminException(
-                400, "bad-request", name + ": " + text + " is not a number from " + min + " to " + max);
     }
 }

@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param token name of the token in the request; null without one
  * @param address client address, null on a Unix domain socket
  * @param purgeRights purges that the client may request; null for every right
+ * @param isViewer whether the client has the role viewer, which does not see addresses of the proxy's clients
  */
 public record AdminCaller(
         long uid,
         @Nullable String token,
         @Nullable String address,
-        @Nullable PurgeRights purgeRights) {
+        @Nullable PurgeRights purgeRights,
+        boolean isViewer) {
     /** The field that passes the client from the launcher to its worker. */
     public static final String FIELD_NAME = "Millrace-Admin-Caller";
 
@@ -25,6 +27,7 @@ public record AdminCaller(
     public static final AdminCaller UNKNOWN = new AdminCaller(-1, null, null);
 
     private static final String LIMITED = "role=purger";
+    private static final String VIEWER = "role=viewer";
     private static final String SITES = "sites=";
     private static final String KINDS = "kinds=";
     private static final String UID = "uid=";
@@ -33,7 +36,13 @@ public record AdminCaller(
 
     /** Creates a client with every right. */
     public AdminCaller(long uid, @Nullable String token, @Nullable String address) {
-        this(uid, token, address, null);
+        this(uid, token, address, null, false);
+    }
+
+    /** Creates a client that is no viewer. */
+    public AdminCaller(
+            long uid, @Nullable String token, @Nullable String address, @Nullable PurgeRights purgeRights) {
+        this(uid, token, address, purgeRights, false);
     }
 
     /** Returns true if the client may see and change a purge that a token has requested. */
@@ -53,6 +62,9 @@ public record AdminCaller(
         if (address != null) {
             parts.add(ADDRESS + address);
         }
+        if (isViewer) {
+            parts.add(VIEWER);
+        }
         if (purgeRights != null) {
             parts.add(LIMITED);
             parts.add(SITES + String.join(",", purgeRights.sites()));
@@ -67,6 +79,7 @@ public record AdminCaller(
         String token = null;
         String address = null;
         boolean isLimited = false;
+        boolean isViewer = false;
         Set<String> sites = Set.of();
         Set<String> kinds = Set.of();
         for (String part : text.split(" ", -1)) {
@@ -82,9 +95,11 @@ public record AdminCaller(
                 kinds = words(part.substring(KINDS.length()));
             } else if (part.equals(LIMITED)) {
                 isLimited = true;
+            } else if (part.equals(VIEWER)) {
+                isViewer = true;
             }
         }
-        return new AdminCaller(uid, token, address, isLimited ? new PurgeRights(sites, kinds) : null);
+        return new AdminCaller(uid, token, address, isLimited ? new PurgeRights(sites, kinds) : null, isViewer);
     }
 
     private static Set<String> words(String list) {

@@ -79,6 +79,29 @@ public record AdminRequest(
         }
     }
 
+    /**
+     * Returns the value of an optional query parameter that is a whole number.
+     *
+     * @param defaultValue the result without the parameter
+     * @throws AdminException if the value is not a number from min to max
+     */
+    public long number(String name, long min, long max, long defaultValue) throws AdminException {
+        String text = optionalParameter(name);
+        if (text == null) {
+            return defaultValue;
+        }
+        try {
+            long number = Long.parseLong(text);
+            if (number >= min && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Handled like a number out of range.
+        }
+        throw new AdminException(
+                400, "bad-request", name + ": " + text + " is not a number from " + min + " to " + max);
+    }
+
     /** Returns the value of a query parameter that is required exactly once. */
     public String parameter(String name) throws AdminException {
         List<String> values = parameters(name);

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.key;
 
 import io.millrace.proxy.observe.log.AccessLogFormat;
+import io.millrace.proxy.observe.log.live.LiveLogSettings;
 import io.millrace.proxy.observe.log.output.LogDestination;
 import io.millrace.proxy.observe.log.output.LogOutputConfig;
 import io.millrace.proxy.observe.log.target.JournaldConfig;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param rotateKeep number of rotated files that are kept; 0 for all
  * @param accessLogs the access logs that are configured as a list; they replace the single log; empty if there is no
  *     list
+ * @param live settings of the live log
  */
 public record LogConfig(
         boolean accessEnabled,
@@ -28,7 +30,8 @@ public record LogConfig(
         long rotateBytes,
         long rotateIntervalSeconds,
         int rotateKeep,
-        List<LogOutputConfig> accessLogs) {
+        List<LogOutputConfig> accessLogs,
+        LiveLogSettings live) {
     public static LogConfig from(ConfigValues values) {
         return new LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ENABLED),
@@ -37,7 +40,8 @@ public record LogConfig(
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_SIZE),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_INTERVAL).toSeconds(),
                 values.get(ConfigKeys.LOG_ACCESS_ROTATE_KEEP),
-                values.elements(LogKeys.LOGS).stream().map(LogConfig::outputOf).toList());
+                values.elements(LogKeys.LOGS).stream().map(LogConfig::outputOf).toList(),
+                new LiveLogSettings(values.get(LogKeys.SLOW_THRESHOLD).toNanos(), values.get(LogKeys.KEPT_REQUESTS)));
     }
 
     private static LogOutputConfig outputOf(ConfigValues log) {

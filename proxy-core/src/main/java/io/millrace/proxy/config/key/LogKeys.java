@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The keys of {@code log.access} as a list of logs. */
+/** The keys of {@code log.access} as a list of logs, and of the live log. */
 public final class LogKeys {
     /** Limit of logs: each has a thread, and queues of about 2 MiB. */
     public static final int LOGS_MAX = 16;
@@ -99,6 +99,19 @@ public final class LogKeys {
                     "log.access[].journald.socket", ValueType.PATH)
             .defaultsTo(Path.of("/run/systemd/journal/socket"))
             .description("Path of the datagram socket of the target journald.");
+
+    public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder(
+                    "log.slow_threshold", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofHours(1))
+            .defaultsTo(Duration.ofSeconds(1))
+            .description("Time to the first byte of the response from which a request is kept as slow, for millctl log"
+                    + " slow and the dashboard; 0 keeps no slow requests.");
+    public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder(
+                    "log.kept_requests", ValueType.INTEGER)
+            .within(0, 10_000)
+            .defaultsTo(200)
+            .description("Last slow, failed and refused requests that are kept in memory, of each kind so many and at"
+                    + " most 1 MiB; 0 keeps none.");
 
     private LogKeys() {}
 }

@@ -38,6 +38,12 @@ public interface LoggedFacts {
     /** Returns the time from the first byte of the request to the last byte of the response, in nanoseconds. */
     long durationNanos();
 
+    /**
+     * Returns the time from the first byte of the request to the first byte of the response, in nanoseconds; 0 if it was
+     * not measured.
+     */
+    long firstByteNanos();
+
     /** Returns the protocol of the request, such as {@code HTTP/1.1}. */
     @Nullable
     String protocol();

@@ -18,6 +18,9 @@ public final class LoggedFields {
     private static final Field<LoggedFacts> SERVER_NAME =
             Field.lowerCase("sni", "the server name in the client's TLS hello", facts -> lowerCase(facts.serverName()));
 
+    private static final Field<LoggedFacts> CLIENT =
+            Field.text("client", "the client's address, as the log writes it", LoggedFacts::client);
+
     /** The fields, in the order of the reference page. */
     public static final Schema<LoggedFacts> SCHEMA = Schema.of(List.of(
             Field.text("url", "the URL that the client asked for, before remapping", url(StoredUrl::text)),
@@ -42,7 +45,7 @@ public final class LoggedFields {
                     facts -> known(facts.originStatus())),
             Field.lowerCase("cache", "the cache result: `hit`, `uri-miss`, `stale` and so on", LoggedFacts::cache),
             Field.text("result", "the result code of the format `squid`, such as `TCP_MISS`", LoggedFacts::result),
-            Field.text("client", "the client's address, as the log writes it", LoggedFacts::client),
+            CLIENT,
             Field.number("bytes", FieldType.SIZE, "bytes sent to the client, head and body", LoggedFacts::bytes),
             Field.number("body_bytes", FieldType.SIZE, "bytes of the body sent to the client", LoggedFacts::bodyBytes),
             Field.number(
@@ -50,6 +53,12 @@ public final class LoggedFields {
                     FieldType.DURATION,
                     "time from the first byte of the request to the last byte of the response",
                     LoggedFacts::durationNanos),
+            Field.number(
+                    "first_byte",
+                    FieldType.DURATION,
+                    "time from the first byte of the request to the first byte of the response; no value if the"
+                            + " response came from RAM or from the proxy itself",
+                    facts -> facts.firstByteNanos() == 0 ? Field.ABSENT : facts.firstByteNanos()),
             Field.text("protocol", "`HTTP/1.0`, `HTTP/1.1` or `HTTP/2.0`", LoggedFacts::protocol),
             Field.text("origin_protocol", "the protocol of the origin's response", LoggedFacts::originProtocol),
             Field.lowerCase(
@@ -66,6 +75,11 @@ public final class LoggedFields {
     /** Returns true if the field comes from TLS. The log records TLS values only if a format or filter uses them. */
     public static boolean isOfTls(Field<LoggedFacts> field) {
         return field == TLS || field == SERVER_NAME;
+    }
+
+    /** Returns true if the field identifies the client. */
+    public static boolean isOfClient(Field<LoggedFacts> field) {
+        return field == CLIENT;
     }
 
     private static Function<LoggedFacts, @Nullable String> url(Function<StoredUrl, @Nullable String> part) {

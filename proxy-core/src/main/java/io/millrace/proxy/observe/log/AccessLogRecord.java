@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  *   | client address, 16 bytes          |
  *   +--------+--------+--------+--------+
  *   | texts  | origin | tunnel bytes    |   texts: bytes used by the texts, without the
- *   +--------+--------+-----------------+   padding; origin: its status; tunnel bytes: received from the client;
+ *   +--------+--------+-----------------+   padding; origin: its status; tunnel bytes: received from the client
+ *   | first byte, ns  |                     time to the first byte of the response, 0 if not measured;
+ *   +--------+--------+ - - - - - - - -
  *   | field  | length | bytes of the ...    then any number of texts, each at a multiple of four
  *   +-------- - - -
  * </pre>
@@ -55,7 +57,8 @@ public final class AccessLogRecord {
     static final int ORIGIN_STATUS_MASK = 0xffff;
     static final int GENERATION_SHIFT = 16;
     static final int RECEIVED_BYTES_OFFSET = 72;
-    static final int TEXTS_OFFSET = 80;
+    static final int FIRST_BYTE_OFFSET = 80;
+    static final int TEXTS_OFFSET = 88;
 
     static final int TEXT_HEAD_LENGTH = 8;
     static final int TEXT_TRUNCATED = Integer.MIN_VALUE;
@@ -145,6 +148,12 @@ public final class AccessLogRecord {
     /** Sets the time from the first byte of the request to the last byte of the response. */
     public AccessLogRecord durationNanos(long nanos) {
         LONGS.set(bytes, start + DURATION_OFFSET, nanos);
+        return this;
+    }
+
+    /** Sets the time from the first byte of the request to the first byte of the response; 0 if not measured. */
+    public AccessLogRecord firstByteNanos(long nanos) {
+        LONGS.set(bytes, start + FIRST_BYTE_OFFSET, nanos);
         return this;
     }
 

@@ -6,6 +6,7 @@ import static io.millrace.proxy.observe.log.AccessLogRecord.LONGS;
 import io.millrace.proxy.observe.CacheResult;
 import io.netty.util.NetUtil;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ public final class LoggedRecord {
     private int start;
     private int flags;
     private int sampleRate = 1;
+    private boolean hidesClient;
 
     LoggedRecord(byte[] ringBytes) {
         this.bytes = ringBytes;
@@ -45,6 +47,29 @@ public final class LoggedRecord {
             truncated[field] = (head & AccessLogRecord.TEXT_TRUNCATED) != 0;
             position = AccessLogRecord.align(textStarts[field] + length, Integer.BYTES);
         }
+    }
+
+    /**
+     * Returns a view of a copy, which stays valid.
+     *
+     * @param copy result of {@link #copy}; borrowed
+     */
+    public static LoggedRecord ofCopy(byte[] copy) {
+        LoggedRecord view = new LoggedRecord(copy);
+        view.wrap(0);
+        return view;
+    }
+
+    /** Returns a copy of the record, for {@link #ofCopy}. The caller owns it. */
+    public byte[] copy() {
+        return Arrays.copyOfRange(bytes, start, start + (int) INTS.get(bytes, start + AccessLogRecord.LENGTH_OFFSET));
+    }
+
+    /** Makes the values absent that identify the client: address, user and certificate. */
+    public void hideClient() {
+        hidesClient = true;
+        textLengths[LogField.USER.index()] = -1;
+        textLengths[LogField.TLS_CLIENT_SUBJECT.index()] = -1;
     }
 
     byte[] bytes() {
@@ -133,6 +158,11 @@ public final class LoggedRecord {
         return (long) LONGS.get(bytes, start + AccessLogRecord.DURATION_OFFSET);
     }
 
+    /** The time from the first byte of the request to the first byte of the response; 0 if not measured. */
+    public long firstByteNanos() {
+        return (long) LONGS.get(bytes, start + AccessLogRecord.FIRST_BYTE_OFFSET);
+    }
+
     /** The number of bytes received from the client in a tunnel. */
     public long receivedBytes() {
         return (long) LONGS.get(bytes, start + AccessLogRecord.RECEIVED_BYTES_OFFSET);
@@ -163,7 +193,7 @@ public final class LoggedRecord {
     }
 
     int clientLength() {
-        return (int) INTS.get(bytes, start + AccessLogRecord.CLIENT_LENGTH_OFFSET);
+        return hidesClient ? 0 : (int) INTS.get(bytes, start + AccessLogRecord.CLIENT_LENGTH_OFFSET);
     }
 
     /** Major version of the request; 0 if unknown. */
@@ -210,7 +240,8 @@ public final class LoggedRecord {
         return CACHE_RESULTS[flags >>> AccessLogRecord.RESULT_SHIFT & AccessLogRecord.BYTE_MASK];
     }
 
-    LogOutcome outcome() {
+    /** The outcome of the request. */
+    public LogOutcome outcome() {
         return LogOutcome.ofIndex(flags >>> AccessLogRecord.OUTCOME_SHIFT & AccessLogRecord.BYTE_MASK);
     }
 

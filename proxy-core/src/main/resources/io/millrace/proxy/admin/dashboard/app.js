@@ -16,6 +16,7 @@ const SCREENS = [
   {name: 'overview', title: 'Overview', part: Overview},
   {name: 'latency', title: 'Latency', load: () => import('./latency.js').then((file) => file.Latency)},
   {name: 'events', title: 'Events', load: () => import('./events.js').then((file) => file.Events)},
+  {name: 'log', title: 'Live log', load: () => import('./log.js').then((file) => file.LiveLog)},
   {name: 'cache', title: 'Cache', load: () => import('./cache.js').then((file) => file.Cache)},
   {name: 'inspect', title: 'Inspector', load: () => import('./inspect.js').then((file) => file.Inspector)},
   {name: 'purge', title: 'Purge', load: () => import('./purge.js').then((file) => file.Purge)},
@@ -88,7 +89,7 @@ function Login({problem}) {
       setBusy(false);
     }
   };
-  return html`<div class="login"><form onSubmit=${submit}>
+  return html`<main class="login"><form onSubmit=${submit}>
     <div class="brand"><img src=${ICON} alt="" width="36" height="36" /><span>Millrace</span></div>
     <h1>Log in</h1>
     <p>Run <code>millctl dashboard</code> on the machine of the proxy and open the URL that it prints.${' '}
@@ -98,7 +99,7 @@ function Login({problem}) {
       <input type="password" name="token" autocomplete="off" required value=${token}
         onInput=${(event) => setToken(event.target.value)} /></label>
     <button class="primary" disabled=${busy || token === ''}>Log in</button>
-  </form></div>`;
+  </form></main>`;
 }
 
 /** Name and role of the session. */

@@ -22,7 +22,7 @@ const COLUMNS = [
 ];
 
 /** An error of an expression with its place, as "millctl cache list" shows it. */
-function ExpressionError({error, where}) {
+export function ExpressionError({error, where}) {
   const place = error && /where:(\d+):(\d+)/.exec(error.message);
   if (!place || !where) {
     return html`<${Failure} error=${error} />`;

@@ -7,16 +7,16 @@ import io.millrace.proxy.observe.log.LoggedRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of one record that filter expressions of logs may use. Reused for each record. Confined to the dispatcher
- * thread.
+ * The values of one record that filter expressions of logs may use. Reused for each record. Confined to one thread at a
+ * time.
  */
-final class RecordFacts implements LoggedFacts {
+public final class RecordFacts implements LoggedFacts {
     private @Nullable LoggedRecord current;
     private @Nullable StoredUrl url;
     private boolean isUrlRead;
 
     /** Sets the record whose values this object returns. */
-    void of(LoggedRecord logged) {
+    public void of(LoggedRecord logged) {
         current = logged;
         url = null;
         isUrlRead = false;
@@ -82,6 +82,11 @@ final class RecordFacts implements LoggedFacts {
     @Override
     public long durationNanos() {
         return logged().durationNanos();
+    }
+
+    @Override
+    public long firstByteNanos() {
+        return logged().firstByteNanos();
     }
 
     @Override

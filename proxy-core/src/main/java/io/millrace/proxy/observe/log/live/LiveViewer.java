@@ -1,0 +1,89 @@
+package io.millrace.proxy.observe.log.live;
+
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.logged.LoggedFacts;
+import io.millrace.proxy.observe.log.output.RecordFacts;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One viewer of the live log with its filter and queue. Guarded by the lock of {@link LiveLog}. */
+final class LiveViewer {
+    /** Limits of the queue: what a page of a browser takes in a second. */
+    static final int RECORDS_MAX = 1000;
+
+    static final int BYTES_MAX = 512 << 10;
+
+    private final String id;
+    private final @Nullable Expression<LoggedFacts> filter;
+    private final RecordQueue queue = new RecordQueue(BYTES_MAX);
+    private long lost;
+    /** Number of the last record in an answer. */
+    private long delivered;
+
+    private long seenNanos;
+    private long waitsUntilNanos;
+    private @Nullable CompletableFuture<LiveBatch> waiting;
+
+    LiveViewer(String id, @Nullable Expression<LoggedFacts> filter, long nowNanos) {
+        this.id = id;
+        this.filter = filter;
+        seenNanos = nowNanos;
+    }
+
+    /** Returns true if the record fulfils the filter. A record that cannot be tested is lost. */
+    boolean wants(RecordFacts facts) {
+        try {
+            return filter == null || filter.test(facts);
+        } catch (RuntimeException e) {
+            // Such a record must not stop the live log.
+            lost++;
+            return false;
+        }
+    }
+
+    /** Adds a record. Returns the number of older records that are lost. */
+    int add(byte[] copy) {
+        int replaced = queue.add(copy, RECORDS_MAX, delivered);
+        lost += replaced;
+        return replaced;
+    }
+
+    void lost(long records) {
+        lost += records;
+    }
+
+    /** Begins the wait for records. The caller has answered an earlier request that still waited. */
+    CompletableFuture<LiveBatch> next(long confirmed, long nowNanos, long waitNanos) {
+        queue.confirm(confirmed);
+        seenNanos = nowNanos;
+        waitsUntilNanos = nowNanos + waitNanos;
+        CompletableFuture<LiveBatch> created = new CompletableFuture<>();
+        waiting = created;
+        return created;
+    }
+
+    /** Returns true if a request waits that can be answered now. */
+    boolean isAnswerable(long nowNanos) {
+        return waiting != null && (!queue.isEmpty() || nowNanos - waitsUntilNanos >= 0);
+    }
+
+    /** Adds the answer to the waiting request, if there is one. The caller runs it without the lock. */
+    void answer(List<Runnable> answers) {
+        CompletableFuture<LiveBatch> request = waiting;
+        if (request != null) {
+            waiting = null;
+            delivered = queue.lastNumber();
+            LiveBatch batch = new LiveBatch(id, queue.all(), lost);
+            answers.add(() -> request.complete(batch));
+        }
+    }
+
+    LiveBatch empty() {
+        return new LiveBatch(id, List.of(), lost);
+    }
+
+    boolean isExpired(long nowNanos, long limitNanos) {
+        return waiting == null && nowNanos - seenNanos > limitNanos;
+    }
+}

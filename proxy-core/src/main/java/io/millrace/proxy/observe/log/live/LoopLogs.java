@@ -1,0 +1,12 @@
+package io.millrace.proxy.observe.log.live;
+
+import io.millrace.proxy.observe.log.AccessLogRing;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The logs of one event loop.
+ *
+ * @param access the ring of the access logs; null without an access log
+ * @param live the live log; null without an admin API
+ */
+public record LoopLogs(@Nullable AccessLogRing access, @Nullable LoopLiveLog live) {}
