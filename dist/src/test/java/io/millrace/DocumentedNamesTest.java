@@ -43,6 +43,8 @@ class DocumentedNamesTest {
             "SslHandler",
             "FutureReturnValueIgnored",
             "InlineMeSuggester",
+            "MeterRegistry",
+            "HistogramGauges",
             "MissingSummary",
             "StringConcatToTextBlock");
 

@@ -64,8 +64,9 @@ class ReadmeTest {
         if (example.contains("public class ")) {
             return example;
         }
-        String imports = "import io.millrace.proxy.*;\nimport io.millrace.proxy.config.*;\n"
-                + "import io.millrace.proxy.config.yaml.*;\nimport java.util.*;\nimport java.util.concurrent.*;\n";
+        String imports = "import io.micrometer.core.instrument.*;\nimport io.millrace.proxy.*;\n"
+                + "import io.millrace.proxy.config.*;\nimport io.millrace.proxy.config.yaml.*;\n"
+                + "import java.io.*;\nimport java.util.*;\nimport java.util.concurrent.*;\n";
         String member = example.startsWith("static ")
                 ? example
                 : "    static void run() throws Exception {\n" + example + "    }\n";

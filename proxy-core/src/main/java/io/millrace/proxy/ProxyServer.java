@@ -97,6 +97,9 @@ public final class ProxyServer implements AutoCloseable {
     /** Interval at which the machine's own addresses are read, in seconds. */
     private static final long ADDRESSES_SECONDS = 10;
 
+    /** Interval at which meters with changing label values are added to the application's registry, in seconds. */
+    private static final long METERS_SECONDS = 10;
+
     /**
      * Rounds of empty tasks over all event loops at close. A task of one loop may submit a task to another. The
      * longest chain has three tasks: the store replies to the loop of a waiting request, which calls
@@ -106,7 +109,7 @@ public final class ProxyServer implements AutoCloseable {
 
     private final Transport transport;
     private final Map<String, List<Integer>> adopted;
-    private final MetricsRegistry metrics = new MetricsRegistry();
+    private final MetricsRegistry metrics;
     private final CacheStore<StoredHead> store;
     private final PurgeHistory purges;
     private final ServerLogs accessLogs;
@@ -160,6 +163,7 @@ public final class ProxyServer implements AutoCloseable {
             accessLogs.close();
             throw e;
         }
+        metrics = metricsOf(builder);
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         purges = PurgeHistory.in(
@@ -247,6 +251,17 @@ public final class ProxyServer implements AutoCloseable {
                 originAdmin);
     }
 
+    /** Closes the parts that are open already if the meters cannot be added. */
+    private MetricsRegistry metricsOf(ProxyServerBuilder builder) {
+        try {
+            return new MetricsRegistry(builder.applicationMeters());
+        } catch (IllegalStateException e) {
+            closeStore(CacheStore::close);
+            accessLogs.close();
+            throw e;
+        }
+    }
+
     /** Returns a builder of a proxy. */
     public static ProxyServerBuilder builder() {
         return new ProxyServerBuilder();
@@ -276,6 +291,15 @@ public final class ProxyServer implements AutoCloseable {
                     .loop()
                     .scheduleWithFixedDelay(
                             this::readOwnAddresses, ADDRESSES_SECONDS, ADDRESSES_SECONDS, TimeUnit.SECONDS);
+            if (metrics.isMirrored()) {
+                loops.get(0)
+                        .loop()
+                        .scheduleWithFixedDelay(
+                                () -> CompletableFuture.runAsync(metrics::refresh),
+                                METERS_SECONDS,
+                                METERS_SECONDS,
+                                TimeUnit.SECONDS);
+            }
             for (ListenerConfig listener : live.config().listeners()) {
                 listeners.add(listen(listener));
             }

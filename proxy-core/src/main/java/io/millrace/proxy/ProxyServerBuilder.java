@@ -1,7 +1,10 @@
 package io.millrace.proxy;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.observe.ApplicationMeters;
 import io.millrace.proxy.observe.event.EventSink;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,6 +29,8 @@ public final class ProxyServerBuilder {
     private @Nullable Path purgeRecords;
     private EventSink events = EventSink.NONE;
     private WallClock clock = WallClock.SYSTEM;
+    private @Nullable MeterRegistry meterRegistry;
+    private Tags meterTags = Tags.empty();
 
     ProxyServerBuilder() {}
 
@@ -129,6 +134,21 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Sets a registry of the application, which gets all metrics of the proxy. Their names are those of the Prometheus
+     * text. {@link ProxyServer#close} removes them. The registry's threads query the values. Metrics of the JVM are not
+     * added.
+     *
+     * @param tags keys and values in turn, added to each meter; several proxies of a registry need different values of
+     *     the same keys
+     * @throws IllegalArgumentException if a key has no value
+     */
+    public ProxyServerBuilder meterRegistry(MeterRegistry registry, String... tags) {
+        meterRegistry = registry;
+        meterTags = Tags.of(tags);
+        return this;
+    }
+
     /** Sets the wall clock, for tests. */
     public ProxyServerBuilder clock(WallClock source) {
         clock = source;
@@ -139,6 +159,7 @@ public final class ProxyServerBuilder {
      * Opens the store and creates the event loops. {@link ProxyServer#start} begins to accept clients.
      *
      * @throws IOException if a storage path is in use by another process, or a certificate cannot be used
+     * @throws IllegalStateException if an open proxy has the same meter registry and tags
      */
     public ProxyServer build() throws IOException {
         return new ProxyServer(this);
@@ -196,6 +217,12 @@ public final class ProxyServerBuilder {
 
     EventSink events() {
         return events;
+    }
+
+    /** Creates the meters of the application's registry; null if there is no such registry. */
+    @Nullable
+    ApplicationMeters applicationMeters() {
+        return meterRegistry == null ? null : new ApplicationMeters(meterRegistry, meterTags);
     }
 
     WallClock clock() {

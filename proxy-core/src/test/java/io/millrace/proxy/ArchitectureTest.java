@@ -137,7 +137,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyObserveKnowsTheMetricsLibrary = noClasses()
             .that()
-            .resideOutsideOfPackage(ROOT + ".observe..")
+            .resideOutsideOfPackages(ROOT, ROOT + ".observe..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.micrometer..")

@@ -18,7 +18,29 @@ final class HistogramCollector implements Collector {
 
     /** One series: its label values, and a function that returns the histogram of a loop. */
     record Series(
-            List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
+            List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {
+        /** Returns the number of durations up to the bound of a bucket. */
+        long cumulative(int bucket) {
+            long[] counts = new long[LatencyHistogram.bucketCount()];
+            for (LoopCounters loop : loops) {
+                histogram.apply(loop).addCountsTo(counts);
+            }
+            long sum = 0;
+            for (int i = 0; i <= bucket; i++) {
+                sum += counts[i];
+            }
+            return sum;
+        }
+
+        /** Returns the sum of all durations in nanoseconds. */
+        double sumNanos() {
+            double sum = 0;
+            for (LoopCounters loop : loops) {
+                sum += histogram.apply(loop).sumNanos();
+            }
+            return sum;
+        }
+    }
 
     private final Metric family;
     private final List<Series> series;
@@ -40,11 +62,8 @@ final class HistogramCollector implements Collector {
 
     private HistogramDataPointSnapshot dataPoint(Series one) {
         long[] counts = new long[LatencyHistogram.bucketCount()];
-        double sumNanos = 0;
         for (LoopCounters loop : one.loops()) {
-            LatencyHistogram histogram = one.histogram().apply(loop);
-            histogram.addCountsTo(counts);
-            sumNanos += histogram.sumNanos();
+            one.histogram().apply(loop).addCountsTo(counts);
         }
         ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
         for (int i = 0; i < counts.length; i++) {
@@ -54,7 +73,7 @@ final class HistogramCollector implements Collector {
         return HistogramDataPointSnapshot.builder()
                 .labels(labels(one.labelValues()))
                 .classicHistogramBuckets(buckets.build())
-                .sum(sumNanos / NANOS_PER_SECOND)
+                .sum(one.sumNanos() / NANOS_PER_SECOND)
                 .build();
     }
 

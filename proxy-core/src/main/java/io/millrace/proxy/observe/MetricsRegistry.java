@@ -16,6 +16,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All metrics of one proxy, which it returns as Prometheus text. They are the counters of the event loops, values
@@ -44,23 +46,66 @@ public final class MetricsRegistry implements AutoCloseable {
     private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
+    private final @Nullable ApplicationMeters application;
 
     /** Creates a registry with all loop counters at 0 and the metrics of the JVM. */
     public MetricsRegistry() {
+        this(null);
+    }
+
+    /**
+     * Creates a registry whose metrics, except those of JVM and allocator, are also meters of an application.
+     *
+     * @param application closed with this registry; null for none
+     */
+    public MetricsRegistry(@Nullable ApplicationMeters application) {
+        this.application = application;
         registry.config().commonTags("application", APPLICATION);
         for (Counter counter : Counter.values()) {
             register(counter);
         }
-        registry.getPrometheusRegistry()
-                .register(new HistogramCollector(MetricFamily.REQUEST_DURATION, requestDurationSeries()));
-        registry.getPrometheusRegistry()
-                .register(new HistogramCollector(
-                        MetricFamily.ORIGIN_REQUEST_DURATION,
-                        List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration))));
+        supplyHistogram(MetricFamily.REQUEST_DURATION, requestDurationSeries());
+        supplyHistogram(
+                MetricFamily.ORIGIN_REQUEST_DURATION,
+                List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration)));
         registry.getPrometheusRegistry()
                 .register(new NamedCountsCollector(
                         MetricFamily.FILTER_DENIED_REQUESTS, loops, LoopCounters::filterDenials));
+        if (application != null) {
+            application.named(MetricFamily.FILTER_DENIED_REQUESTS, this::filterDenials);
+        }
         bindProcess();
+    }
+
+    private void supplyHistogram(Metric family, List<HistogramCollector.Series> series) {
+        registry.getPrometheusRegistry().register(new HistogramCollector(family, series));
+        if (application != null) {
+            for (HistogramCollector.Series one : series) {
+                application.histogram(family, one, tags(family, one.labelValues().toArray(String[]::new)));
+            }
+        }
+    }
+
+    private Map<String, Double> filterDenials() {
+        Map<String, Long> sums = new HashMap<>();
+        for (LoopCounters loop : loops) {
+            loop.filterDenials().addTo(sums);
+        }
+        Map<String, Double> values = new HashMap<>();
+        sums.forEach((name, sum) -> values.put(name, sum.doubleValue()));
+        return values;
+    }
+
+    /** Returns true if the metrics are also meters of an application; then {@link #refresh} must run regularly. */
+    public boolean isMirrored() {
+        return application != null;
+    }
+
+    /** Adds and removes the application's meters whose label values change. Do not call it on an event loop. */
+    public void refresh() {
+        if (application != null) {
+            application.refresh();
+        }
     }
 
     private void register(Counter counter) {
@@ -137,6 +182,9 @@ public final class MetricsRegistry implements AutoCloseable {
                 .register(registry);
         // If the series exists already, it keeps its first supplier.
         sources.putIfAbsent(series.getId(), value);
+        if (application != null) {
+            application.counter(family, value, tags(family, labelValues));
+        }
     }
 
     /**
@@ -152,6 +200,9 @@ public final class MetricsRegistry implements AutoCloseable {
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
+        if (application != null) {
+            application.gauge(family, value, tags(family, labelValues));
+        }
     }
 
     /**
@@ -160,6 +211,9 @@ public final class MetricsRegistry implements AutoCloseable {
     public void supplyNamedGauges(Metric family, Supplier<Map<String, Double>> values) {
         requireKind(family, Metric.Kind.GAUGE);
         registry.getPrometheusRegistry().register(new NamedGaugesCollector(family, values));
+        if (application != null) {
+            application.named(family, values);
+        }
     }
 
     /** Removes a series, because the measured object no longer exists. */
@@ -170,6 +224,9 @@ public final class MetricsRegistry implements AutoCloseable {
         if (meter != null) {
             registry.remove(meter);
             sources.remove(meter.getId());
+        }
+        if (application != null) {
+            application.withdraw(family, tags(family, labelValues));
         }
     }
 
@@ -205,6 +262,9 @@ public final class MetricsRegistry implements AutoCloseable {
     /** Stops listening for garbage collections. The counters remain readable. */
     @Override
     public void close() {
+        if (application != null) {
+            application.close();
+        }
         gcMetrics.close();
         registry.close();
     }

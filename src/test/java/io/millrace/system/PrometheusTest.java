@@ -1,0 +1,233 @@
+package io.millrace.system;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The metrics of the packed product in promtool, and its shipped rules in a real Prometheus that scrapes it. */
+class PrometheusTest {
+    private static final Duration WITHIN = Duration.ofSeconds(90);
+    private static final String TOKEN = "prometheus-token-of-a-test";
+
+    /** A metric of the product in an expression. */
+    private static final Pattern METRIC = Pattern.compile("(?<![:\\w])millrace_\\w+");
+
+    @RegisterExtension
+    static final ScriptedOrigin origin = new ScriptedOrigin();
+
+    @RegisterExtension
+    static final PackedProduct product = PackedProduct.asShipped();
+
+    /** The API of a running Prometheus. */
+    private record Prometheus(Process process, int port, Path log) implements AutoCloseable {
+        private static final HttpClient CLIENT =
+                HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+
+        Json get(String path) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/" + path))
+                    .timeout(Duration.ofSeconds(10))
+                    .build();
+            try {
+                HttpResponse<String> answer = CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+                return Json.parse(answer.body()).at("data");
+            } catch (IOException e) {
+                throw new AssertionError("Prometheus does not answer", e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Returns the values of an instant query. */
+        List<Double> query(String expression) {
+            List<Double> values = new ArrayList<>();
+            String encoded = URLEncoder.encode(expression, StandardCharsets.UTF_8);
+            for (Json each : get("query?query=" + encoded).at("result").elements()) {
+                values.add(Double.parseDouble(each.at("value.1").text()));
+            }
+            return values;
+        }
+
+        void awaitAlert(String name) {
+            await().atMost(WITHIN)
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertEquals(1, query("ALERTS{alertname=\"" + name + "\"}").size(), name));
+        }
+
+        @Override
+        public void close() {
+            process.destroy();
+            try {
+                if (!process.waitFor(20, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static Path configure(Path directory, int port, int admin) throws IOException {
+        Path token = Files.writeString(directory.resolve("token"), TOKEN + "\n");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-r-----"));
+        return Files.writeString(directory.resolve("millrace.yaml"), """
+                listen: ["127.0.0.1:%d"]
+                admin:
+                  listen: "127.0.0.1:%d"
+                  tokens: [{name: prometheus, file: %s, role: viewer}]
+                storage: [{path: %s, size: 64MiB}]
+                log:
+                  access: [{name: errors, filter: 'status >= 500'}]
+                origins: [{name: gone, hosts: ["http://127.0.0.1:1"]}]
+                remap:
+                  - {map: /gone/, to: "http://gone.example/", origins: gone}
+                  - {map: /, to: "%s/"}
+                """.formatted(port, admin, token, directory.resolve("cache"), origin.url()));
+    }
+
+    private static MillraceProcess start(Path directory, int admin) throws IOException {
+        origin.serves("/a", "a response", "Cache-Control: max-age=600");
+        int port = PackedProduct.freePort();
+        MillraceProcess proxy = product.launch()
+                .config(configure(directory, port, admin))
+                .listeningByFile(port)
+                .start();
+        for (int i = 0; i < 10; i++) {
+            RawClient.fetch(port, "/a");
+        }
+        return proxy;
+    }
+
+    private static Prometheus prometheus(Path directory, int admin) throws IOException {
+        int port = PackedProduct.freePort();
+        Path log = directory.resolve("prometheus.log");
+        Path config = Files.writeString(directory.resolve("prometheus.yaml"), """
+                global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+                rule_files: ["%s"]
+                scrape_configs:
+                  - job_name: millrace
+                    authorization: {credentials_file: "%s"}
+                    static_configs: [{targets: ["127.0.0.1:%d"]}]
+                """.formatted(rules(), directory.resolve("token"), admin));
+        Process process = new ProcessBuilder(
+                        "prometheus",
+                        "--config.file=" + config,
+                        "--storage.tsdb.path=" + directory.resolve("tsdb"),
+                        "--web.listen-address=127.0.0.1:" + port)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        return new Prometheus(process, port, log);
+    }
+
+    private static Path rules() {
+        return product.home().resolve("share/monitoring/prometheus-rules.yaml");
+    }
+
+    @Test
+    void promtoolFindsNoFaultInTheMetrics() throws IOException {
+        Assumptions.assumeTrue(Command.isInstalled("promtool"), "SKIPPED: promtool is not installed");
+        Path directory = product.newDirectory();
+        MillraceProcess proxy = start(directory, PackedProduct.freePort());
+        Path metrics = Files.writeString(
+                directory.resolve("metrics"), proxy.admin().get("/metrics").text());
+        Command check = Command.run(directory, List.of("sh", "-c", "promtool check metrics <" + metrics));
+        assertEquals(0, check.exitCode(), check::toString);
+        assertEquals("", check.out() + check.err(), check::toString);
+    }
+
+    @Test
+    @Tag("nightly")
+    void prometheusScrapesTheProductAndEvaluatesTheShippedRules() throws IOException {
+        Assumptions.assumeTrue(Command.isInstalled("prometheus"), "SKIPPED: prometheus is not installed");
+        Path directory = product.newDirectory();
+        int admin = PackedProduct.freePort();
+        MillraceProcess proxy = start(directory, admin);
+        try (Prometheus prometheus = prometheus(directory, admin)) {
+            await().atMost(WITHIN)
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertEquals(List.of(1.0), prometheus.query("up{job=\"millrace\"}")));
+            await().atMost(WITHIN).ignoreExceptions().untilAsserted(() -> {
+                RawClient.fetch(proxy.port(), "/a");
+                assertTrue(
+                        prometheus.query("instance:millrace_hit_ratio_requests:rate5m").get(0) > 0.5,
+                        () -> read(prometheus.log()));
+            });
+            assertRulesAreHealthy(prometheus);
+            assertMetricsOfRulesExist(prometheus);
+            assertEquals(List.of(), prometheus.query("ALERTS{severity=\"critical\", alertstate=\"firing\"}"));
+            for (int i = 0; i < 5; i++) {
+                RawClient.fetch(proxy.port(), "/gone/x");
+            }
+            prometheus.awaitAlert("MillraceOriginGroupDown");
+            Files.writeString(directory.resolve("millrace.yaml"), "listen: [nonsense]\n");
+            proxy.millctl("config", "reload");
+            prometheus.awaitAlert("MillraceConfigRejected");
+            proxy.killWorker();
+            prometheus.awaitAlert("MillraceWorkerDied");
+            proxy.terminate();
+            prometheus.awaitAlert("MillraceDown");
+        }
+    }
+
+    private static void assertRulesAreHealthy(Prometheus prometheus) {
+        await().atMost(WITHIN).ignoreExceptions().untilAsserted(() -> {
+            int number = 0;
+            for (Json group : prometheus.get("rules").at("groups").elements()) {
+                for (Json rule : group.at("rules").elements()) {
+                    assertEquals("ok", rule.at("health").text(), rule::toString);
+                    number++;
+                }
+            }
+            assertTrue(number > 30, "rules " + number);
+        });
+    }
+
+    private static void assertMetricsOfRulesExist(Prometheus prometheus) throws IOException {
+        Set<String> scraped = new TreeSet<>();
+        prometheus.get("label/__name__/values").elements().forEach(each -> scraped.add(each.text()));
+        Set<String> missing = new TreeSet<>();
+        for (String line : Files.readAllLines(rules())) {
+            Matcher metric = METRIC.matcher(line.contains("description:") || line.contains("summary:") ? "" : line);
+            while (metric.find()) {
+                if (!scraped.contains(metric.group())) {
+                    missing.add(metric.group());
+                }
+            }
+        }
+        assertEquals(Set.of(), missing);
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+}
