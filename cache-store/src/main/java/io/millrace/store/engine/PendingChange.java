@@ -21,6 +21,7 @@ class PendingChange<H> {
 
     private final @Nullable StoreObject<H> object;
     /** Number of writes that must end before the change is settled. */
+    @SuppressWarnings("UnusedVariable") // OUTSTANDING accesses it
     private volatile int outstanding;
 
     /** Creates a change that stores the object, of which it takes over a reference; null to remove the key. */

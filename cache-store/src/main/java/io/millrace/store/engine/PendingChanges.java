@@ -189,8 +189,7 @@ final class PendingChanges<H> {
     }
 
     /** Ends a write on the volume's thread. The log and the index were updated, or the update failed. */
-    void settle(
-            Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
+    void settle(Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {
             if (failure != null) {
                 counters.writesFailed.increment();

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests writers of short bodies, and the change to blocks when a caller needs them. */
 class ShortBodyWriterTest {
-    private final TestStore test = new TestStore(
-            StoreContractTest.volumes(8).segmentBytes(1 << 20).blockBytes(1 << 16), new FaultyFileIo());
+    private final TestStore test =
+            new TestStore(StoreContractTest.volumes(8).segmentBytes(1 << 20).blockBytes(1 << 16), new FaultyFileIo());
 
     /** Checks at the close that all buffers are released. */
     @AfterEach

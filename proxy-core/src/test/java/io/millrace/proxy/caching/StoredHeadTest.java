@@ -104,8 +104,7 @@ final class StoredHeadTest {
     void aStampedHeadEqualsTheStampedCopyAndTheDecodedHead(String fields) throws CorruptHeadException {
         ResponseHead response = Heads.response(200, fields);
         TargetUri url = Heads.target("https://b.example/y");
-        StoredHead stamped =
-                StoredHead.of(Heads.get(), response, NOW, NOW, CacheSettings.DEFAULTS, 77, url, "site");
+        StoredHead stamped = StoredHead.of(Heads.get(), response, NOW, NOW, CacheSettings.DEFAULTS, 77, url, "site");
         StoredHead copy = Heads.stored(response).withStamp(77, url, "site");
         assertEquals(copy, stamped);
         assertEquals(77, stamped.stamp());

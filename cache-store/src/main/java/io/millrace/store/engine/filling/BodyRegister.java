@@ -32,8 +32,7 @@ public final class BodyRegister<H> {
     /**
      * Creates the body of a new object, without content; the caller releases it. The body ends the ticket.
      */
-    public FillingBody<H> create(
-            StoreKey key, FillRegister.Ticket ticket, @Nullable BlockMap onDisk, int blockBytes) {
+    public FillingBody<H> create(StoreKey key, FillRegister.Ticket ticket, @Nullable BlockMap onDisk, int blockBytes) {
         FillingBody<H> body = new FillingBody<>(this, key, ticket, onDisk, blockBytes);
         bodies.put(ticket.objectId(), body);
         return body;
