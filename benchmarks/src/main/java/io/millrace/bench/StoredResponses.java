@@ -53,8 +53,8 @@ public final class StoredResponses {
         return RequestHead.of(Method.GET, (TargetUri) target, 1, fields.build());
     }
 
-    /** Returns a stored response of 500 bytes, fresh for an hour. */
-    public static StoredHead storedHead() {
+    /** Returns the head of an origin's response of 500 bytes, fresh for an hour. */
+    public static ResponseHead responseHead() {
         FieldSection fields = FieldSection.builder()
                 .add("Date", "Mon, 21 Sep 2026 14:13:20 GMT")
                 .add("Server", "origin")
@@ -66,11 +66,11 @@ public final class StoredResponses {
                 .add("Accept-Ranges", "bytes")
                 .add("X-Content-Type-Options", "nosniff")
                 .build();
-        return StoredHead.of(
-                browserRequest(),
-                ResponseHead.of(200, "OK", fields),
-                STORED_MILLIS,
-                STORED_MILLIS,
-                CacheSettings.DEFAULTS);
+        return ResponseHead.of(200, "OK", fields);
+    }
+
+    /** Returns a stored response of 500 bytes, fresh for an hour. */
+    public static StoredHead storedHead() {
+        return StoredHead.of(browserRequest(), responseHead(), STORED_MILLIS, STORED_MILLIS, CacheSettings.DEFAULTS);
     }
 }

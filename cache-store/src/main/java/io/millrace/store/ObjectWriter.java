@@ -25,6 +25,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ObjectWriter<H> {
     /**
+     * Limit of a short body in bytes. A new object with a short body of known length, which is written in order, costs
+     * little if {@link #object} and {@link #claim} are not called.
+     */
+    int SHORT_BODY_BYTES_MAX = 32 * 1024;
+
+    /**
      * Sets the head and the length of the body (-1 if unknown). Call once, before {@link #complete}; preferably before
      * the first {@link #write}, because a known length determines the buffer size.
      *

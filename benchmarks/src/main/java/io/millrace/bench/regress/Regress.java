@@ -1,10 +1,12 @@
 package io.millrace.bench.regress;
 
 import io.millrace.bench.caching.ReuseBenchmark;
+import io.millrace.bench.caching.StorableHeadBenchmark;
 import io.millrace.bench.http1.StoredHeadWriteBenchmark;
 import io.millrace.bench.remap.RemapBenchmark;
 import io.millrace.bench.store.IndexLookupBenchmark;
 import io.millrace.bench.store.RamHitBenchmark;
+import io.millrace.bench.store.StoreMissBenchmark;
 import io.millrace.proxy.http1.RequestReadBenchmark;
 import io.millrace.proxy.http2.FieldBlockBenchmark;
 import java.io.BufferedReader;
@@ -29,7 +31,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs the benchmarks of the stages of a cache hit and compares the results with budgets:
+ * Runs the benchmarks of the stages of a hit and of a stored miss, and compares the results with budgets:
  * {@code Regress [--quick] [FILE]}. FILE contains the budgets; the default is a resource of this package. With
  * {@code --write FILE}, the command writes the results to FILE as new budgets. A quick run uses one process per
  * benchmark and checks allocation only, because times of memory-bound code differ by half between processes. The exit
@@ -46,7 +48,9 @@ public final class Regress {
             IndexLookupBenchmark.class,
             ReuseBenchmark.class,
             StoredHeadWriteBenchmark.class,
-            FieldBlockBenchmark.class);
+            FieldBlockBenchmark.class,
+            StorableHeadBenchmark.class,
+            StoreMissBenchmark.class);
 
     private Regress() {}
 

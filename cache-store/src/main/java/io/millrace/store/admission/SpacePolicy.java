@@ -88,6 +88,11 @@ public final class SpacePolicy implements KeepPolicy {
         history.requested(keyHash);
     }
 
+    /** Returns true if every new object is admitted, because the volume was never full. Any thread. */
+    public boolean isAdmittingAll() {
+        return !full;
+    }
+
     /** Returns true if a new object with this key is admitted. Call {@link #requested} first. Any thread. */
     public boolean admits(long keyHash) {
         if (!full) {

@@ -344,7 +344,7 @@ public final class SegmentLog {
         int at = start + RecordHeader.BYTES;
         for (int from = 0; from < header.contentLength(); from += RecordHeader.CHUNK_BYTES) {
             int length = Math.min(RecordHeader.CHUNK_BYTES, header.contentLength() - from);
-            out.putInt(at, Checksums.crc32c(body, from, length));
+            out.putInt(at, Checksums.crc32cUnshared(body, from, length));
             at += Integer.BYTES;
         }
         assert at == start + header.metaOffset();
@@ -358,8 +358,8 @@ public final class SegmentLog {
             out.put(at, head.nioBuffer(), 0, header.headLength());
         }
         header.checksums(
-                Checksums.crc32c(out, start + RecordHeader.BYTES, header.tableLength()),
-                Checksums.crc32c(out, start + header.metaOffset(), header.metaLength()));
+                Checksums.crc32cUnshared(out, start + RecordHeader.BYTES, header.tableLength()),
+                Checksums.crc32cUnshared(out, start + header.metaOffset(), header.metaLength()));
         header.encode(out, start);
     }
 

@@ -75,6 +75,9 @@ public final class Volume {
 
     private record Hash(long high, long low) {}
 
+    /** A task that appends only whole objects, which may be written in one batch with those of other tasks. */
+    public interface GatheringTask extends VolumeThread.Gathering {}
+
     /**
      * Creates the volume; {@link #start} starts it.
      *
@@ -321,9 +324,8 @@ public final class Volume {
      * Like {@link #execute}, for a task that appends only with {@link #appendComplete}. It may run before the batch of
      * the previous tasks is written.
      */
-    public boolean executeGathering(Runnable task) {
-        VolumeThread.Gathering gathering = task::run;
-        return isWorking() && thread.execute(gathering);
+    public boolean executeGathering(GatheringTask task) {
+        return isWorking() && thread.execute(task);
     }
 
     /**

@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link Gathering} tasks add objects to a batch. The thread writes the batch when the next task is of another kind
  * or the queue is empty. So a single object is written without delay, and objects that are queued during a write share
- * the next write. After a gathering task the idle thread rests for up to a millisecond. During the rest gathering tasks
- * do not wake the thread, but any other task does. To wake a thread for each of many small objects would cost more than
- * to write them.
+ * the next write. After a gathering task the idle thread rests for up to 4 ms. During the rest gathering tasks do not
+ * wake the thread, but any other task does. To wake a thread for each of many small objects would cost more than to
+ * write them.
  *
  * <p>Tasks that must not be refused by a full queue may use a second, bounded queue. While the second queue is not
  * empty, the first queue accepts no tasks. So tasks run in the order in which they were accepted.
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 final class VolumeThread {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeThread.class);
     /** Gathering tasks that arrive within this time are processed together. */
-    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
     private final ConcurrentLinkedQueue<Runnable> overflow = new ConcurrentLinkedQueue<>();

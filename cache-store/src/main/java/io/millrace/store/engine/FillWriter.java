@@ -485,7 +485,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
         object.release();
     }
 
-    private void fail() {
+    /** Fails the writer: it discards all further content. */
+    void fail() {
         failed = true;
         if (!extension) {
             body.die();

@@ -217,9 +217,8 @@ final class ObjectChanges<H> {
      * @return whether the object was stored
      */
     boolean publishResident(FillTarget target, ResidentObject<H> object, H head) {
-        int heapBytes = codec.heapBytes(head);
-        PendingWrite write = new PendingWrite.Gathering<>(appender, object, head, heapBytes);
-        return publish(target, object, head, write);
+        object.retain();
+        return publish(new ObjectStoring.Whole<>(this, target, object, head));
     }
 
     /**
@@ -230,44 +229,54 @@ final class ObjectChanges<H> {
      * @return whether the object was stored
      */
     boolean publishInBlocks(FillTarget target, FillingObject<H> object, PendingWrite.VolumeWrite write) {
-        return publish(target, object, null, new PendingWrite.AtOnce(object.key(), write));
+        object.retain();
+        return publish(new ObjectStoring.InBlocks<>(this, target, object, write));
+    }
+
+    private boolean publish(ObjectStoring<H> change) {
+        StoreKey key = change.target().key();
+        change.begin();
+        pending.change(key, change);
+        pending.end(key, change);
+        return change.isDone();
     }
 
     /**
-     * Implements {@link #publishResident} and {@link #publishInBlocks}.
+     * Stores the change's object, as a step of the key's changes.
      *
-     * @param toAdmit head of an object that the volume must still admit; null if it is admitted already
+     * @param before the pending change of the key; null for none
+     * @return the change that is pending afterwards; {@code before} if the object was not stored
      */
-    private boolean publish(FillTarget target, StoreObject<H> object, @Nullable H toAdmit, PendingWrite write) {
+    @Nullable
+    PendingChange<H> store(ObjectStoring<H> change, StoreObject<H> object, @Nullable PendingChange<H> before) {
+        FillTarget target = change.target();
         StoreKey key = target.key();
-        object.tryRetain();
-        PendingChange<H> change = PendingChange.stored(object);
-        change.begin();
-        boolean[] done = {false};
-        pending.change(key, before -> {
-            if (target.ticket().isInvalidated() || closed || (suspended && volumes.isConfigured())) {
-                return before;
-            }
-            Volume volume = target.volume();
-            if (volume != null && toAdmit != null && before == null && !admits(object, toAdmit, volume, key)) {
-                volume = null;
-            }
-            if (volume != null && !pending.enqueue(volume, key, change, write)) {
-                return before;
-            }
-            boolean hides = pending.hideElsewhere(key, volume, before != null, change);
-            if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
-                ram.put(resident);
-            } else {
-                ram.remove(key.hashLow(), key.bytes());
-            }
-            fills.replace(key, object.objectId());
-            target.ticket().settle();
-            done[0] = true;
-            return volume != null || hides ? change : null;
-        });
-        pending.end(key, change);
-        return done[0];
+        if (target.ticket().isInvalidated() || closed || (suspended && volumes.isConfigured())) {
+            return before;
+        }
+        Volume volume = target.volume();
+        H toAdmit = change.head();
+        if (volume != null && toAdmit != null && before == null && !admits(object, toAdmit, volume, key)) {
+            volume = null;
+        }
+        if (volume != null && !change.enqueue(pending, volume)) {
+            return before;
+        }
+        boolean hides = pending.hideElsewhere(key, volume, before != null, change);
+        if (object instanceof ResidentObject<H> resident && resident.length() <= config.ramObjectBytesMax()) {
+            ram.put(resident);
+        } else {
+            ram.remove(key.hashLow(), key.bytes());
+        }
+        fills.replace(key, object.objectId());
+        target.ticket().settle();
+        change.done();
+        return volume != null || hides ? change : null;
+    }
+
+    /** Ends the write of a whole object. Runs on the volume's thread. */
+    void settle(Volume volume, ObjectStoring<H> change, long bytes, @Nullable IOException failure) {
+        pending.settle(volume, change.target().key(), change, bytes, failure);
     }
 
     private boolean admits(StoreObject<H> object, H head, Volume volume, StoreKey key) {

@@ -1,7 +1,7 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.engine.object.StoreObject;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +14,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <H> the decoded head
  */
-final class PendingChange<H> {
+class PendingChange<H> {
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<PendingChange> OUTSTANDING =
+            AtomicIntegerFieldUpdater.newUpdater(PendingChange.class, "outstanding");
+
     private final @Nullable StoreObject<H> object;
     /** Number of writes that must end before the change is settled. */
-    private final AtomicInteger outstanding = new AtomicInteger();
+    @SuppressWarnings("UnusedVariable") // OUTSTANDING accesses it
+    private volatile int outstanding;
 
-    private PendingChange(@Nullable StoreObject<H> object) {
+    /** Creates a change that stores the object, of which it takes over a reference; null to remove the key. */
+    PendingChange(@Nullable StoreObject<H> object) {
         this.object = object;
     }
 
@@ -34,23 +40,22 @@ final class PendingChange<H> {
     }
 
     /** Returns the object, borrowed; null if the key was removed. */
-    @Nullable
-    StoreObject<H> object() {
+    final @Nullable StoreObject<H> object() {
         return object;
     }
 
     /** Adds an outstanding write. */
-    void begin() {
-        outstanding.incrementAndGet();
+    final void begin() {
+        OUTSTANDING.incrementAndGet(this);
     }
 
     /** Ends an outstanding write. Returns true if it was the last one, so that the change is settled. */
-    boolean end() {
-        return outstanding.decrementAndGet() == 0;
+    final boolean end() {
+        return OUTSTANDING.decrementAndGet(this) == 0;
     }
 
     /** Releases the reference to the object, if there is one. */
-    void release() {
+    final void release() {
         if (object != null) {
             object.release();
         }

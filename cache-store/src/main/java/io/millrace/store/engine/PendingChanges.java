@@ -9,6 +9,7 @@ import io.millrace.store.engine.volume.VolumeGroup;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +53,14 @@ final class PendingChanges<H> {
      * One step in the sequence of a key's changes. It receives the pending change, or null for none, and returns the
      * new one.
      */
-    interface Step<H> {
+    interface Step<H> extends BiFunction<StoreKey, @Nullable PendingChange<H>, @Nullable PendingChange<H>> {
         @Nullable
         PendingChange<H> apply(@Nullable PendingChange<H> before);
+
+        @Override
+        default @Nullable PendingChange<H> apply(StoreKey key, @Nullable PendingChange<H> before) {
+            return apply(before);
+        }
     }
 
     /**
@@ -62,7 +68,7 @@ final class PendingChanges<H> {
      * change another key, because steps of other keys may wait for it.
      */
     void change(StoreKey key, Step<H> step) {
-        changes.compute(key, (k, before) -> step.apply(before));
+        changes.compute(key, step);
     }
 
     void forEach(BiConsumer<StoreKey, PendingChange<H>> each) {
@@ -86,7 +92,7 @@ final class PendingChanges<H> {
      * @return whether any volume has to remove an object
      */
     boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
-        boolean[] any = {false};
+        boolean queued = false;
         VolumeGroup.Slot[] looked = volumes.slots();
         for (VolumeGroup.Slot slot : looked) {
             Volume other = slot.volume();
@@ -94,9 +100,13 @@ final class PendingChanges<H> {
                 continue;
             }
             if (isPending || other.mayBringBack(key.hashHigh(), key.hashLow())) {
-                any[0] |= hide(other, key, change);
+                queued |= hide(other, key, change);
             }
         }
+        if (volumes.isUnchanged(looked)) {
+            return queued;
+        }
+        boolean[] any = {queued};
         volumes.missed(key, looked, back -> {
             boolean taken = back == volume || hide(back, key, change);
             any[0] |= taken;
@@ -158,9 +168,9 @@ final class PendingChanges<H> {
      */
     boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite write) {
         StoreObject<H> object = change.object();
-        long bytes = write.heapBytes() + (object == null ? 0 : Math.max(0, object.length()));
+        long bytes = object == null ? 0 : Math.max(0, object.length());
         // A removal adds no bytes to the queue, and is needed especially when the queue is full.
-        if (object != null && volume.queuedBytes() > 2 * writeQueueBytesMax) {
+        if (object != null && isFull(volume)) {
             return false;
         }
         volume.queued(bytes);
@@ -173,9 +183,13 @@ final class PendingChanges<H> {
         return taken;
     }
 
+    /** Returns true if so many bytes wait for the volume's thread that no further object is accepted. */
+    boolean isFull(Volume volume) {
+        return volume.queuedBytes() > 2 * writeQueueBytesMax;
+    }
+
     /** Ends a write on the volume's thread. The log and the index were updated, or the update failed. */
-    private void settle(
-            Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
+    void settle(Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {
             if (failure != null) {
                 counters.writesFailed.increment();

@@ -218,7 +218,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         @SuppressWarnings("unchecked") // only this store's objects are appended here
         public void stored(
                 Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver) {
-            H head = receiver instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
+            H head = receiver instanceof ObjectStoring<?> change ? (H) change.head() : null;
             inventories.stored(volume, header, key, location, head);
         }
 

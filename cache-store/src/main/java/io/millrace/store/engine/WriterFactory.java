@@ -7,6 +7,7 @@ import io.millrace.store.StoredObject;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.engine.filling.BodyRegister;
+import io.millrace.store.engine.filling.FillRegister;
 import io.millrace.store.engine.filling.FillTarget;
 import io.millrace.store.engine.filling.FillingBody;
 import io.millrace.store.engine.filling.FillingObject;
@@ -68,7 +69,6 @@ final class WriterFactory<H> {
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         int blockBytes;
         long bytesMax;
-        BlockMap blocks = null;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
             blockBytes = config.blockBytes();
             bytesMax = -1;
@@ -78,10 +78,17 @@ final class WriterFactory<H> {
         } else {
             blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
             bytesMax = Math.max(bodyBytesMin, bodyBytesMax(volume, blockBytes));
-            blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
-        FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
-        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, bytesMax);
+        FillRegister.Ticket ticket = changes.fills().begin(key, place.objectId());
+        FillTarget target = new FillTarget(key, ticket, volume, blockBytes, bytesMax);
+        return new ShortBodyWriter<>(this, changes, bodies.allocator(), target, place);
+    }
+
+    /** Creates the writer of a new object for bodies of any length. The object's body ends the target's ticket. */
+    FillWriter<H> fill(FillTarget target, ObjectPlace place) {
+        Volume volume = target.volume();
+        BlockMap blocks = volume == null ? null : BlockMap.ofBlocks(volume, place.objectId(), target.blockBytes());
+        FillingBody<H> body = bodies.create(target.key(), target.ticket(), blocks, target.blockBytes());
         return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
     }
 

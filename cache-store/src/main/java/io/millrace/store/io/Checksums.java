@@ -13,4 +13,17 @@ public final class Checksums {
         crc.update(buffer.slice(index, length));
         return (int) crc.getValue();
     }
+
+    /**
+     * Like {@link #crc32c}, for a buffer that no other thread uses. Allocates no view of the buffer: its indices change
+     * during the call.
+     */
+    public static int crc32cUnshared(ByteBuffer buffer, int index, int length) {
+        int position = buffer.position();
+        int limit = buffer.limit();
+        CRC32C crc = new CRC32C();
+        crc.update(buffer.limit(index + length).position(index));
+        buffer.limit(limit).position(position);
+        return (int) crc.getValue();
+    }
 }

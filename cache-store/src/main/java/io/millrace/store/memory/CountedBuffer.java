@@ -4,6 +4,7 @@ import io.millrace.store.memory.MemoryBudget.Part;
 import io.netty.buffer.AbstractByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledUnsafeDirectByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.ResourceLeakDetectorFactory;
@@ -392,7 +393,13 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
-        source.getBytes(sourceIndex, nioBuffer(index, length));
+        if (memory instanceof UnpooledUnsafeDirectByteBuf && source.hasMemoryAddress()) {
+            // With Unsafe, the copy between two addresses uses no NIO view.
+            checkIndex(index, length);
+            memory.setBytes(offset + index, source, sourceIndex, length);
+        } else {
+            source.getBytes(sourceIndex, nioBuffer(index, length));
+        }
         return this;
     }
 

@@ -46,16 +46,20 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
             CacheControl control,
             long responseTimeMillis,
             CacheSettings settings) {
-        Freshness own = own(request, response, control, responseTimeMillis, settings);
+        return own(request, response, control, responseTimeMillis, settings)
+                .forced(response, responseTimeMillis, settings);
+    }
+
+    /** Returns the lifetime after {@link LifetimeRules.Forced}; this lifetime is that of {@link #own}. */
+    Freshness forced(ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         LifetimeRules.Forced forced = settings.lifetimes().forced();
         if (forced.equals(LifetimeRules.Forced.NONE)) {
-            return own;
+            return this;
         }
         long age = CurrentAge.initialMillis(response.fields(), responseTimeMillis, responseTimeMillis);
         boolean heuristicAllowed = StatusCodes.isHeuristicallyCacheable(response.status());
-        long seconds =
-                forced.lifetimeSeconds(own.lifetimeSeconds, own.source, heuristicAllowed, response.status(), age);
-        return new Freshness(seconds, own.source);
+        long seconds = forced.lifetimeSeconds(lifetimeSeconds, source, heuristicAllowed, response.status(), age);
+        return new Freshness(seconds, source);
     }
 
     /** Computes the lifetime without {@link LifetimeRules.Forced}, as stored in a head. */

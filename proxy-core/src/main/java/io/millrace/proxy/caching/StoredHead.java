@@ -45,7 +45,7 @@ public final class StoredHead {
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
     /** Value of a cached result that is not computed yet. */
-    private static final int NOT_COMPUTED = -2;
+    static final int NOT_COMPUTED = -2;
 
     static final int MUST_REVALIDATE = 1;
     static final int PROXY_REVALIDATE = 1 << 1;
@@ -87,7 +87,7 @@ public final class StoredHead {
      * Cached result of {@link #contentTypeStart}, computed on first use. Racing threads may compute it twice, with the
      * same result.
      */
-    private int contentTypeStart = NOT_COMPUTED;
+    private int contentTypeStart;
     /** Cached result of {@link #contentTypeEnd}; 0 until it is computed. */
     private int contentTypeEnd;
     /** Cached result of {@link #hasUrlFields}: 1 or 0; negative until it is computed. */
@@ -120,6 +120,8 @@ public final class StoredHead {
         fieldsStart = parts.fieldsStart;
         etagStart = parts.etagStart;
         etagEnd = parts.etagEnd;
+        contentTypeStart = parts.contentTypeStart;
+        contentTypeEnd = parts.contentTypeEnd;
     }
 
     /**
@@ -137,6 +139,27 @@ public final class StoredHead {
             CacheSettings settings) {
         return new StoredHeadBuilder()
                 .response(request, response, requestTimeMillis, responseTimeMillis, settings)
+                .build();
+    }
+
+    /**
+     * Like the other method, with the stamp of {@link #withStamp}. Makes no copy.
+     *
+     * @param url the URL of the cache key; the cache groups belong to the origin of this URL
+     * @param site the site that the tags belong to; null for the host of the URL
+     */
+    public static StoredHead of(
+            RequestHead request,
+            ResponseHead response,
+            long requestTimeMillis,
+            long responseTimeMillis,
+            CacheSettings settings,
+            long number,
+            TargetUri url,
+            @Nullable String site) {
+        return new StoredHeadBuilder()
+                .response(request, response, requestTimeMillis, responseTimeMillis, settings)
+                .stamp(number, url, site)
                 .build();
     }
 

@@ -67,6 +67,10 @@ final class StoredHeadBuilder {
     int fieldsStart;
     int etagStart = -1;
     int etagEnd = -1;
+    /** Position of the Content-Type value in the wire head; -1 for none, {@link StoredHead#NOT_COMPUTED} if unknown. */
+    int contentTypeStart = StoredHead.NOT_COMPUTED;
+
+    int contentTypeEnd;
 
     StoredHead build() {
         return new StoredHead(this);
@@ -113,8 +117,8 @@ final class StoredHeadBuilder {
         varyValues = variance.valuesOf(request.fields());
         groups = CacheGroups.hashes(request.target(), fields);
         tags = tags(fields, settings.tags());
-        long forcedSeconds = Freshness.of(request, response, control, responseMillis, settings)
-                .lifetimeSeconds();
+        long forcedSeconds =
+                freshness.forced(response, responseMillis, settings).lifetimeSeconds();
         keepUntilSeconds = keepUntil(fields, Math.max(lifetimeSeconds, forcedSeconds), settings);
         long pinSeconds = settings.storing().pinSeconds();
         pinnedUntil(pinSeconds == 0 ? 0 : receivedSeconds + pinSeconds);
@@ -162,6 +166,7 @@ final class StoredHeadBuilder {
         fieldsStart = head.fieldsStart;
         etagStart = head.etagStart;
         etagEnd = head.etagEnd;
+        contentTypeStart = StoredHead.NOT_COMPUTED;
         return this;
     }
 
@@ -248,6 +253,9 @@ final class StoredHeadBuilder {
         wire = WireHeads.joined(statusLine, fields);
         fieldsStart = statusLine.length;
         locateEntityTag(fields, fieldsStart);
+        int type = fields.find(FieldName.CONTENT_TYPE);
+        contentTypeStart = type < 0 ? -1 : fieldsStart + fields.valueStart(type);
+        contentTypeEnd = type < 0 ? 0 : fieldsStart + fields.valueEnd(type);
     }
 
     /** Sets the position of ETag in the wire head; {@code shift} is added to the positions in {@code fields}. */
@@ -303,7 +311,7 @@ final class StoredHeadBuilder {
         if (contentLength != StoredHead.UNKNOWN && mayHaveContent()) {
             stored.add(FieldName.CONTENT_LENGTH, contentLength);
         }
-        return stored.build();
+        return stored.buildLast();
     }
 
     /** Returns true if the head may have Content-Length. A 204 must not have it (RFC 9110 s8.6). */

@@ -1,7 +1,7 @@
 package io.millrace.proxy.caching;
 
-import io.millrace.proxy.http.FieldName;
 import io.millrace.store.HeadSummary;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,8 +56,12 @@ public record StoredSummary(
 
     /** Returns the Content-Type of a head, cut to the length in listings; null if it has none. */
     public static @Nullable String typeOf(StoredHead head) {
-        String type = head.fields().get(FieldName.CONTENT_TYPE);
-        return type == null || type.length() <= TYPE_LENGTH_MAX ? type : type.substring(0, TYPE_LENGTH_MAX);
+        int start = head.contentTypeStart();
+        if (start < 0) {
+            return null;
+        }
+        int end = Math.min(head.contentTypeEnd(start), start + TYPE_LENGTH_MAX);
+        return new String(head.wire, start, end - start, StandardCharsets.ISO_8859_1);
     }
 
     private static String line(@Nullable String text, int lengthMax) {

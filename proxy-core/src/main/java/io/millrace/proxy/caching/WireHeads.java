@@ -47,11 +47,11 @@ public final class WireHeads {
 
     /** Returns status line and fields in one array. */
     static byte[] joined(byte[] statusLine, FieldSection fields) {
-        // The bytes of a built section are its wire format.
-        byte[] lines = fields.bytes();
-        byte[] wire = new byte[statusLine.length + lines.length];
+        // The first bytes of a built section are its wire format.
+        int length = fields.wireLength();
+        byte[] wire = new byte[statusLine.length + length];
         System.arraycopy(statusLine, 0, wire, 0, statusLine.length);
-        System.arraycopy(lines, 0, wire, statusLine.length, lines.length);
+        System.arraycopy(fields.bytes(), 0, wire, statusLine.length, length);
         return wire;
     }
 

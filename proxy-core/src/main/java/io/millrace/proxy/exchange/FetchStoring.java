@@ -114,8 +114,7 @@ final class FetchStoring {
     }
 
     private StoredHead stored(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        StoredHead stored =
-                plan.stamped(StoredHead.of(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings()), null);
+        StoredHead stored = plan.stored(head, requestMillis, nowMillis);
         return length < 0 ? stored : stored.withContentLength(length);
     }
 

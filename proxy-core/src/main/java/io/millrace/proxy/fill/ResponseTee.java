@@ -157,7 +157,9 @@ public final class ResponseTee {
         storedLengthMax = lengthMax == 0 ? Long.MAX_VALUE : lengthMax;
         writer = objectWriter;
         announcedLength = length;
-        written = objectWriter.object();
+        if (length < 0 || length > ObjectWriter.SHORT_BODY_BYTES_MAX) {
+            requestWritten();
+        }
     }
 
     /**
@@ -256,6 +258,9 @@ public final class ResponseTee {
                 partKept = false;
                 return;
             }
+            if (window.length() > bytesMax(true)) {
+                requestWritten();
+            }
             completed = true;
             writer.complete(received());
         }
@@ -303,7 +308,18 @@ public final class ResponseTee {
     }
 
     private boolean hasStored(long position, long length) {
+        requestWritten();
         return written != null && written.hasRange(position, length);
+    }
+
+    /**
+     * Requests the object that is being written, for readers that lag behind the window. For a short body this is done
+     * only when it is needed, because the store writes such a body at less cost without readers.
+     */
+    private void requestWritten() {
+        if (written == null && writer != null && !completed) {
+            written = writer.object();
+        }
     }
 
     /**

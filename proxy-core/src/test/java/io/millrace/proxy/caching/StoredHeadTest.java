@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.store.CorruptHeadException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class StoredHeadTest {
 
@@ -88,6 +91,35 @@ final class StoredHeadTest {
             assertEquals(start, stored.contentTypeStart());
         }
         assertEquals(-1, Heads.stored(Heads.bare(200, "ETag: \"a\"")).contentTypeStart());
+    }
+
+    /** A decoded head has only the wire head, and searches it for Content-Type. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Cache-Control: max-age=60",
+                "Content-Type: text/css^Surrogate-Key: a b^Cache-Groups: \"g\", \"h\"",
+                "Content-Length: 5^Content-Type: text/plain ^Set-Cookie: a=b"
+            })
+    void aStampedHeadEqualsTheStampedCopyAndTheDecodedHead(String fields) throws CorruptHeadException {
+        ResponseHead response = Heads.response(200, fields);
+        TargetUri url = Heads.target("https://b.example/y");
+        StoredHead stamped = StoredHead.of(Heads.get(), response, NOW, NOW, CacheSettings.DEFAULTS, 77, url, "site");
+        StoredHead copy = Heads.stored(response).withStamp(77, url, "site");
+        assertEquals(copy, stamped);
+        assertEquals(77, stamped.stamp());
+        ByteBuf bytes = Unpooled.buffer();
+        new StoredHeadCodec().encode(stamped, bytes);
+        StoredHead decoded = new StoredHeadCodec().decode(bytes);
+        assertEquals(StoredSummary.of(copy), StoredSummary.of(stamped));
+        assertEquals(StoredSummary.of(decoded), StoredSummary.of(stamped));
+    }
+
+    @Test
+    void aSummaryCutsALongContentType() {
+        String type = "text/" + "x".repeat(200);
+        assertEquals(type.substring(0, 128), StoredSummary.typeOf(Heads.stored("Content-Type: " + type)));
+        assertNull(StoredSummary.typeOf(Heads.stored("ETag: x")));
     }
 
     @Test

@@ -174,7 +174,7 @@ public final class RecordHeader {
         out.putInt(index + 76, tableCrc);
         out.putLong(index + 80, type == RecordType.BLOCK ? keyHash : pinnedUntil);
         out.putInt(index + 88, metaCrc);
-        out.putInt(index + 92, Checksums.crc32c(out, index, 92));
+        out.putInt(index + 92, Checksums.crc32cUnshared(out, index, 92));
     }
 
     /**

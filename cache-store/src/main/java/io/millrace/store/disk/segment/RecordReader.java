@@ -27,6 +27,8 @@ public final class RecordReader {
      * needs a second read.
      */
     private static final int TABLE_READ_BYTES = RecordHeader.BYTES + 16 * Integer.BYTES;
+    /** Bytes of a first read for a record without its content. They include the key and the head of most records. */
+    private static final int HEAD_READ_BYTES = 1024;
 
     private final SegmentFile segments;
     private final ByteBufAllocator allocator;
@@ -47,12 +49,13 @@ public final class RecordReader {
     public DiskRecord read(long location, long tag) throws IOException {
         int hint = Location.lengthHint(location);
         boolean exact = hint < Location.LENGTH_UNITS_MAX * Location.UNIT_BYTES;
-        return read(Location.segment(location), Location.offset(location), tag, exact ? hint : FIRST_READ_BYTES);
+        int firstRead = exact ? hint : FIRST_READ_BYTES;
+        return read(Location.segment(location), Location.offset(location), tag, firstRead, firstRead);
     }
 
     /** Like {@link #read(long, long)}, for a record of known length: always includes the content. */
     public DiskRecord readWhole(int segment, long offset, long tag, int length) throws IOException {
-        return read(segment, offset, tag, length);
+        return read(segment, offset, tag, length, length);
     }
 
     /**
@@ -60,10 +63,11 @@ public final class RecordReader {
      * header, checksum table, key and head; the content is included only if it is short.
      */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
-        return read(segment, offset, tag, TABLE_READ_BYTES);
+        return read(segment, offset, tag, HEAD_READ_BYTES, TABLE_READ_BYTES);
     }
 
-    private DiskRecord read(int segment, long offset, long tag, int firstRead) throws IOException {
+    /** Reads a record, with its content if that is empty or the record has at most {@code wholeMax} bytes. */
+    private DiskRecord read(int segment, long offset, long tag, int firstRead, int wholeMax) throws IOException {
         ByteBuf buffer = allocator.directBuffer(Math.max(firstRead, RecordHeader.BYTES));
         boolean kept = false;
         try {
@@ -73,7 +77,8 @@ public final class RecordReader {
                 fill(segment, offset, buffer, header.contentOffset());
             }
             checkMeta(segment, offset, header, buffer);
-            boolean whole = buffer.readableBytes() >= header.contentOffset() + header.contentLength();
+            int length = header.contentOffset() + header.contentLength();
+            boolean whole = buffer.readableBytes() >= length && length <= Math.max(wholeMax, header.contentOffset());
             if (whole) {
                 checkContent(segment, offset, header, buffer, 0, header.contentOffset(), header.contentLength());
             }

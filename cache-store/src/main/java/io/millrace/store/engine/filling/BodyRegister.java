@@ -29,10 +29,12 @@ public final class BodyRegister<H> {
         this.pool = pool;
     }
 
-    /** Creates the body of a new object, without content; the caller releases it. */
-    public FillingBody<H> create(StoreKey key, long objectId, @Nullable BlockMap onDisk, int blockBytes) {
-        FillingBody<H> body = new FillingBody<>(this, key, fills.begin(key, objectId), onDisk, blockBytes);
-        bodies.put(objectId, body);
+    /**
+     * Creates the body of a new object, without content; the caller releases it. The body ends the ticket.
+     */
+    public FillingBody<H> create(StoreKey key, FillRegister.Ticket ticket, @Nullable BlockMap onDisk, int blockBytes) {
+        FillingBody<H> body = new FillingBody<>(this, key, ticket, onDisk, blockBytes);
+        bodies.put(ticket.objectId(), body);
         return body;
     }
 
@@ -61,7 +63,8 @@ public final class BodyRegister<H> {
         fills.end(body.key(), body.ticket());
     }
 
-    CountingAllocator allocator() {
+    /** Returns the allocator of bodies being filled. */
+    public CountingAllocator allocator() {
         return allocator;
     }
 

@@ -62,8 +62,8 @@ public final class FillRegister {
         }
     }
 
-    /** Adds a ticket for a new representation of the key. */
-    Ticket begin(StoreKey key, long objectId) {
+    /** Adds a ticket for a new representation of the key; {@link #end} removes it. */
+    public Ticket begin(StoreKey key, long objectId) {
         Ticket ticket = new Ticket(objectId);
         fills.compute(key, (k, others) -> {
             ticket.next = others;
@@ -72,8 +72,8 @@ public final class FillRegister {
         return ticket;
     }
 
-    /** Removes the ticket after the last reference to the body was released. */
-    void end(StoreKey key, Ticket ticket) {
+    /** Removes the ticket, because the body is not in use any more. */
+    public void end(StoreKey key, Ticket ticket) {
         fills.computeIfPresent(key, (k, first) -> {
             if (first.equals(ticket)) {
                 return ticket.next;

@@ -52,6 +52,10 @@ public final class Inventories<H> {
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int RECORDS_A_TURN = 50;
+    /** Changes since the last work from which on the store counts as busy: 2000 per second. */
+    private static final int CHANGES_A_TURN_BUSY = 20;
+    /** Records per interval while the store is busy. A fill then takes little of the CPU time of requests. */
+    private static final int RECORDS_A_TURN_BUSY = 10;
     /**
      * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
      */
@@ -88,6 +92,8 @@ public final class Inventories<H> {
     private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
 
     private long nextTurn;
+    /** Changes taken from the queue since the last work. */
+    private int changesTaken;
 
     private record Change<H>(
             @Nullable VolumeInventory<H> volume,
@@ -310,8 +316,10 @@ public final class Inventories<H> {
         boolean more = nextTurn - now > 0;
         if (!more) {
             nextTurn = now + TURN_NANOS;
+            int records = changesTaken < CHANGES_A_TURN_BUSY ? RECORDS_A_TURN : RECORDS_A_TURN_BUSY;
+            changesTaken = 0;
             for (VolumeInventory<H> volume : volumes) {
-                more |= volume.work(RECORDS_A_TURN);
+                more |= volume.work(records);
             }
         }
         return more;
@@ -339,6 +347,7 @@ public final class Inventories<H> {
             apply(change);
             change = ++taken < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
         }
+        changesTaken += taken;
         if (taken > 0 && taken < CHANGES_IN_A_ROW_MAX && waitNanos > 0) {
             rest(Math.min(waitNanos, REST_NANOS));
         }

@@ -460,6 +460,22 @@ public final class VolumeGroup {
         missed(key, looked, volume -> hide(volume, key));
     }
 
+    /**
+     * Returns true if all volumes are the same as in {@code looked} and none is offline. Then {@link #missed(StoreKey,
+     * Slot[], Predicate)} has no effect.
+     */
+    public boolean isUnchanged(Slot[] looked) {
+        if (slots != looked) {
+            return false;
+        }
+        for (Slot slot : looked) {
+            if (slot.absence() != null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private static boolean hide(Volume volume, StoreKey key) {
         return volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
     }

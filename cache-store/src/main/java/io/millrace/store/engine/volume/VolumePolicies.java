@@ -94,6 +94,7 @@ public final class VolumePolicies {
     public boolean admits(int number, Volume volume, StoreKey key, long pinnedUntilSeconds) {
         SpacePolicy policy = policy(number);
         return policy == null
+                || policy.isAdmittingAll()
                 || isPinned(pinnedUntilSeconds)
                 || volume.mayHold(key.hashHigh(), key.hashLow())
                 || policy.admits(key.hashLow());

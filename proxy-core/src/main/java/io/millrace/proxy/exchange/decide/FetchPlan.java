@@ -158,6 +158,24 @@ public final class FetchPlan implements StoringTarget {
         return restamped(head, before == null ? stamp : Math.max(stamp, before.stamp()));
     }
 
+    /**
+     * Returns the stored head of a response to the request, with the stamp at which the fetch began.
+     *
+     * @param requestMillis time when the request was sent, in epoch milliseconds
+     * @param responseMillis time when the response's head arrived, in epoch milliseconds
+     */
+    public StoredHead stored(ResponseHead response, long requestMillis, long responseMillis) {
+        return StoredHead.of(
+                request,
+                response,
+                requestMillis,
+                responseMillis,
+                cacheSettings,
+                stamp,
+                keyUrl,
+                mapped.rule().config().site());
+    }
+
     /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
     public StoredHead restamped(StoredHead head, long number) {
         return head.withStamp(number, keyUrl, mapped.rule().config().site());
