@@ -43,7 +43,8 @@ class AlarmsTest {
                 alarms: {exec: {command: "%s", runs_per_minute: 60}}
                 """.formatted(origin.url(), program));
         MillraceProcess proxy = product.launch().config(config).start();
-        assertEquals("no alarms", proxy.millctl("alarm", "list").succeeds().out().strip());
+        assertEquals(
+                "no alarms", proxy.millctl("alarm", "list").succeeds().out().strip());
         proxy.millctl("origin", "down", "shop", "--reason", "deploy").succeeds();
         Awaitility.await().until(() -> linesOf(got).contains("origin-group-down raised shop"));
         String listed = proxy.millctl("alarm", "list").succeeds().out();

@@ -73,8 +73,7 @@ class DashboardPageTest {
             new Scripted("POST", "/v1/cache/purge/dry-run", request -> DRY_RUN.formatted("counting"));
     private final Scripted count = new Scripted("GET", "/v1/cache/purge", request -> DRY_RUN.formatted("counting"));
     private final Scripted live = new Scripted("GET", "/v1/log/live", request -> BATCH.formatted("one", 0, ""));
-    private final Scripted fields =
-            new Scripted("GET", "/v1/log/fields", request -> "{\"fields\":[],\"members\":[]}");
+    private final Scripted fields = new Scripted("GET", "/v1/log/fields", request -> "{\"fields\":[],\"members\":[]}");
     private final Scripted cancel =
             new Scripted("POST", "/v1/cache/purge/cancel", request -> DRY_RUN.formatted("cancelled"));
 
@@ -146,21 +145,8 @@ class DashboardPageTest {
     void start() throws IOException {
         AdminServer.Builder builder = AdminServer.builder().dashboard();
         for (Scripted each : List.of(
-                status,
-                origins,
-                metrics,
-                history,
-                events,
-                alarms,
-                list,
-                explain,
-                lookup,
-                purges,
-                dryRun,
-                count,
-                cancel,
-                live,
-                fields)) {
+                status, origins, metrics, history, events, alarms, list, explain, lookup, purges, dryRun, count, cancel,
+                live, fields)) {
             builder.resource(each);
         }
         server = builder.start();
@@ -213,7 +199,8 @@ class DashboardPageTest {
         openOverview(url);
         browser.await("document.querySelector('[data-name=alarms]').innerText.includes('<img src=x')");
         assertTrue(browser.value("document.body.innerText.includes('1 alarm')").isTrue());
-        assertTrue(browser.value("document.querySelector('[data-name=alarms] img') === null").isTrue());
+        assertTrue(browser.value("document.querySelector('[data-name=alarms] img') === null")
+                .isTrue());
     }
 
     /** A viewer that has ended, here by a roll, begins again; the requests so far stay on the page. */
@@ -230,12 +217,14 @@ class DashboardPageTest {
         openOverview(url);
         show("#/log?host=a.example&status=2xx");
         browser.await("document.querySelectorAll('[data-name=requests] tbody tr').length === 2");
-        browser.await("document.querySelector('[data-name=requests] tbody a').textContent === 'http://a.example/<b>second'");
+        browser.await(
+                "document.querySelector('[data-name=requests] tbody a').textContent === 'http://a.example/<b>second'");
         browser.await("document.body.innerText.includes('3 requests were not shown')");
         browser.await("document.body.innerText.includes('Requests in between are missing')");
         String first = live.targets.get(0);
         assertEquals(
-                "/v1/log/live?where=host+%3D%3D+%22a.example%22+%26%26+status+%3E%3D+200+%26%26+status+%3C%3D+299 ", first);
+                "/v1/log/live?where=host+%3D%3D+%22a.example%22+%26%26+status+%3E%3D+200+%26%26+status+%3C%3D+299 ",
+                first);
         browser.click("Clear");
         browser.await("document.querySelector('[data-name=requests]') === null");
         browser.click("Pause");

@@ -21,12 +21,10 @@ class LiveLogTest {
     static final PackedProduct product = PackedProduct.withLeakDetection();
 
     private static void awaitViewer(MillraceProcess proxy) {
-        await("a viewer")
-                .atMost(WATCHED_WITHIN)
-                .until(() -> proxy.admin()
-                        .get("/metrics")
-                        .text()
-                        .contains("millrace_live_log_viewers{application=\"millrace\"} 1"));
+        await("a viewer").atMost(WATCHED_WITHIN).until(() -> proxy.admin()
+                .get("/metrics")
+                .text()
+                .contains("millrace_live_log_viewers{application=\"millrace\"} 1"));
     }
 
     @Test
@@ -38,8 +36,8 @@ class LiveLogTest {
                 .set("log.access.enabled", "false")
                 .shortWarmUp()
                 .start();
-        CompletableFuture<Command> follow = CompletableFuture.supplyAsync(() -> proxy.millctl(
-                "log", "follow", "--where", "path in (\"/a\", \"/b\")", "--count", "2", "-o", "json"));
+        CompletableFuture<Command> follow = CompletableFuture.supplyAsync(() ->
+                proxy.millctl("log", "follow", "--where", "path in (\"/a\", \"/b\")", "--count", "2", "-o", "json"));
         awaitViewer(proxy);
         RawClient.fetch(proxy.port(), "/other");
         RawClient.fetch(proxy.port(), "/a");
@@ -55,6 +53,7 @@ class LiveLogTest {
         RawClient.fetch(proxy.port(), "/failing");
         String failed = proxy.millctl("log", "failed").succeeds().out();
         assertTrue(failed.contains(" 503 ") && failed.contains("/failing"), failed);
-        assertEquals("no slow requests\n", proxy.millctl("log", "slow").succeeds().out());
+        assertEquals(
+                "no slow requests\n", proxy.millctl("log", "slow").succeeds().out());
     }
 }

@@ -74,7 +74,8 @@ class PrometheusTest {
         void awaitAlert(String name) {
             await().atMost(WITHIN)
                     .ignoreExceptions()
-                    .untilAsserted(() -> assertEquals(1, query("ALERTS{alertname=\"" + name + "\"}").size(), name));
+                    .untilAsserted(() -> assertEquals(
+                            1, query("ALERTS{alertname=\"" + name + "\"}").size(), name));
         }
 
         @Override
@@ -106,7 +107,8 @@ class PrometheusTest {
                 remap:
                   - {map: /gone/, to: "http://gone.example/", origins: gone}
                   - {map: /, to: "%s/"}
-                """.formatted(port, admin, token, directory.resolve("cache"), origin.url()));
+                """.formatted(
+                        port, admin, token, directory.resolve("cache"), origin.url()));
     }
 
     private static MillraceProcess start(Path directory, int admin) throws IOException {
@@ -125,7 +127,8 @@ class PrometheusTest {
     private static Prometheus prometheus(Path directory, int admin) throws IOException {
         int port = PackedProduct.freePort();
         Path log = directory.resolve("prometheus.log");
-        Path config = Files.writeString(directory.resolve("prometheus.yaml"), """
+        Path config = Files.writeString(
+                directory.resolve("prometheus.yaml"), """
                 global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
                 rule_files: ["%s"]
                 scrape_configs:
@@ -175,7 +178,10 @@ class PrometheusTest {
             await().atMost(WITHIN).ignoreExceptions().untilAsserted(() -> {
                 RawClient.fetch(proxy.port(), "/a");
                 assertTrue(
-                        prometheus.query("instance:millrace_hit_ratio_requests:rate5m").get(0) > 0.5,
+                        prometheus
+                                        .query("instance:millrace_hit_ratio_requests:rate5m")
+                                        .get(0)
+                                > 0.5,
                         () -> read(prometheus.log()));
             });
             assertRulesAreHealthy(prometheus);

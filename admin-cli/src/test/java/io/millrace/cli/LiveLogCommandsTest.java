@@ -119,7 +119,8 @@ final class LiveLogCommandsTest {
                 + record(2, "/b") + "," + record(1, "/a") + "]}";
         try (ScriptedAdmin admin = admin(kept)) {
             assertEquals(
-                    line("2.50 s", "/a") + line("2.50 s", "/b"), run(0, "log", "slow").out());
+                    line("2.50 s", "/a") + line("2.50 s", "/b"),
+                    run(0, "log", "slow").out());
             assertTrue(admin.requests().get(0).startsWith("GET /v1/log/kept?kind=slow&limit=200 "));
             assertEquals(kept + "\n", run(0, "log", "slow", "-o", "json").out());
         }

@@ -189,10 +189,7 @@ final class LauncherAdmin implements AutoCloseable {
     /** Creates the sampler of the workers' counters. The caller starts it, and closes it before this object. */
     Sampler sampler(History history) {
         return new Sampler(
-                history,
-                socket -> read(socket, MetricsResource.PATH),
-                status::workerSocket,
-                System::currentTimeMillis);
+                history, socket -> read(socket, MetricsResource.PATH), status::workerSocket, System::currentTimeMillis);
     }
 
     /** Begins the checks of alarms. The caller closes {@code alarms} before this object. */

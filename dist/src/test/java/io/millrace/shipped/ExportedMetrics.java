@@ -24,8 +24,7 @@ final class ExportedMetrics {
     private static final Map<String, Set<String>> LATER =
             Map.of("jvm_gc_pause_seconds_sum", Set.of("action", "cause", "gc"));
 
-    private static final Pattern SAMPLE =
-            Pattern.compile("^([a-zA-Z_:][\\w:]*)(?:\\{([^}]*)})? ", Pattern.MULTILINE);
+    private static final Pattern SAMPLE = Pattern.compile("^([a-zA-Z_:][\\w:]*)(?:\\{([^}]*)})? ", Pattern.MULTILINE);
     private static final Pattern LABEL = Pattern.compile("(\\w+)=\"");
 
     private final Map<String, Set<String>> labels = new TreeMap<>();
@@ -34,7 +33,9 @@ final class ExportedMetrics {
     ExportedMetrics(Set<String> recordings) {
         for (Metric metric : Metric.all()) {
             List<String> names = metric.kind() == Metric.Kind.HISTOGRAM
-                    ? List.of(metric.metricName() + "_bucket", metric.metricName() + "_sum",
+                    ? List.of(
+                            metric.metricName() + "_bucket",
+                            metric.metricName() + "_sum",
                             metric.metricName() + "_count")
                     : List.of(metric.metricName());
             for (String name : names) {

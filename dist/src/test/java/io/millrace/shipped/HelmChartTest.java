@@ -92,7 +92,8 @@ class HelmChartTest {
 
     private static void assertValid(ConfigResult result) {
         // The files of secrets exist in pods only.
-        List<String> problems = result.text().lines()
+        List<String> problems = result.text()
+                .lines()
                 .filter(line -> line.contains("unknown") || line.contains("must"))
                 .toList();
         assertTrue(result.isOk() || problems.isEmpty(), result::text);
@@ -188,7 +189,8 @@ class HelmChartTest {
                 }
                 Path file = directory.resolve("object-" + number++ + ".json");
                 Files.writeString(file, JsonText.of(object.getValue()));
-                Program.run(Path.of("."), List.of(validate, "--strict", file.toString())).succeeds();
+                Program.run(Path.of("."), List.of(validate, "--strict", file.toString()))
+                        .succeeds();
             }
         }
     }

@@ -12,20 +12,20 @@ record MetricSelector(String metric, List<LabelMatcher> matchers) {
     /** A condition on a label; the operator is =, !=, =~ or !~. */
     record LabelMatcher(String label, String operator, String value) {}
 
-    private static final Pattern GROUPING = Pattern.compile(
-            "\\b(?:by|without|on|ignoring|group_left|group_right)\\s*\\(([^)]*)\\)");
+    private static final Pattern GROUPING =
+            Pattern.compile("\\b(?:by|without|on|ignoring|group_left|group_right)\\s*\\(([^)]*)\\)");
     private static final Pattern STRING = Pattern.compile("\"[^\"]*\"");
-    private static final Pattern NAME =
-            Pattern.compile("(?<![\\w$.])([a-zA-Z_:][\\w:]*)(\\s*\\()?(?:\\{([^}]*)})?");
+    private static final Pattern NAME = Pattern.compile("(?<![\\w$.])([a-zA-Z_:][\\w:]*)(\\s*\\()?(?:\\{([^}]*)})?");
     private static final Pattern MATCHER = Pattern.compile("\\s*(\\w+)\\s*(=~|!~|!=|=)\\s*\"([^\"]*)\"\\s*,?");
-    private static final Set<String> KEYWORDS =
-            Set.of("by", "without", "on", "ignoring", "and", "or", "unless", "offset", "bool", "group_left",
-                    "group_right");
+    private static final Set<String> KEYWORDS = Set.of(
+            "by", "without", "on", "ignoring", "and", "or", "unless", "offset", "bool", "group_left", "group_right");
 
     /** Returns the metrics of an expression in the order of their appearance. */
     static List<MetricSelector> in(String expression) {
         List<MetricSelector> found = new ArrayList<>();
-        String text = GROUPING.matcher(expression).replaceAll(" ").replaceAll("\\[[^\\]]*]", " ")
+        String text = GROUPING.matcher(expression)
+                .replaceAll(" ")
+                .replaceAll("\\[[^\\]]*]", " ")
                 .replaceAll("\\boffset\\s+\\w+", " ");
         Matcher name = NAME.matcher(text);
         while (name.find()) {

@@ -71,8 +71,10 @@ class MonitoringFilesTest {
     @Test
     void promtoolAcceptsTheRulesAndTheirCases() throws IOException, InterruptedException {
         String promtool = Program.require("promtool", "install the package prometheus");
-        Program.run(FILES, List.of(promtool, "check", "rules", "prometheus-rules.yaml")).succeeds();
-        Program.run(FILES, List.of(promtool, "test", "rules", "prometheus-rules.test.yaml")).succeeds();
+        Program.run(FILES, List.of(promtool, "check", "rules", "prometheus-rules.yaml"))
+                .succeeds();
+        Program.run(FILES, List.of(promtool, "test", "rules", "prometheus-rules.test.yaml"))
+                .succeeds();
     }
 
     @Test
@@ -167,9 +169,15 @@ class MonitoringFilesTest {
         ExportedMetrics exported = new ExportedMetrics(Set.of());
         assertEquals(List.of(), exported.problems("sum by (cache) (rate(millrace_requests_total[5m] offset 1h)) > 0"));
         assertEquals(1, exported.problems("rate(millrace_request_total[5m])").size());
-        assertEquals(1, exported.problems("millrace_requests_total{result=\"hit\"}").size());
-        assertEquals(1, exported.problems("millrace_requests_total{cache=~\"hit|hits\"}").size());
-        assertEquals(1, exported.problems("sum by (result) (millrace_requests_total)").size());
+        assertEquals(
+                1, exported.problems("millrace_requests_total{result=\"hit\"}").size());
+        assertEquals(
+                1,
+                exported.problems("millrace_requests_total{cache=~\"hit|hits\"}")
+                        .size());
+        assertEquals(
+                1,
+                exported.problems("sum by (result) (millrace_requests_total)").size());
         assertEquals(1, exported.problems("time() > 5").size());
     }
 }

@@ -25,10 +25,10 @@ import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
-import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.event.EventLimit;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
@@ -152,10 +152,9 @@ public final class ProxyServer implements AutoCloseable {
                 : config.worker().eventLoops();
         ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
-        Path adminSocket =
-                builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
-        accessLogs = ServerLogs.start(
-                config, adminSocket != null, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        Path adminSocket = builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
+        accessLogs =
+                ServerLogs.start(config, adminSocket != null, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
@@ -244,11 +243,7 @@ public final class ProxyServer implements AutoCloseable {
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
         admin = DataPlaneAdmin.of(
-                new ServerView(this),
-                adminSocket,
-                builder.configFile(),
-                builder.drainMark(),
-                originAdmin);
+                new ServerView(this), adminSocket, builder.configFile(), builder.drainMark(), originAdmin);
     }
 
     /** Closes the parts that are open already if the meters cannot be added. */

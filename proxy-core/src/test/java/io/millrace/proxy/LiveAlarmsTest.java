@@ -30,11 +30,8 @@ class LiveAlarmsTest {
                 .file("listen: ['127.0.0.1:0', {address: '127.0.0.1:0', tls: {}}]\n"
                         + "tls: {certificates: [{certificate: c.crt, key: c.key}]}\n"
                         + "alarms: {certificate_days: <14|30>}")
-                .turns(
-                        List.of(),
-                        List.of("soon.example"),
-                        () -> new ProxyAlarms(new ServerView(live.proxy().proxy())).alarms().stream()
-                                .map(Alarm::subject)
-                                .toList());
+                .turns(List.of(), List.of("soon.example"), () -> new ProxyAlarms(
+                                new ServerView(live.proxy().proxy()))
+                        .alarms().stream().map(Alarm::subject).toList());
     }
 }

@@ -111,7 +111,8 @@ class LiveLogOnTheWireTest {
     /** Waits until the event loop has written the records of all requests. */
     private void awaitEnd() {
         proxy.settle();
-        ProxyExtension.await("the end of requests", () -> proxy.proxy().metrics().total(Counter.REQUESTS_ACTIVE) == 0);
+        ProxyExtension.await(
+                "the end of requests", () -> proxy.proxy().metrics().total(Counter.REQUESTS_ACTIVE) == 0);
         proxy.settle();
     }
 
@@ -166,8 +167,7 @@ class LiveLogOnTheWireTest {
         proxy.getAndSettle("/error");
         String record = take(viewer, 1, AS_VIEWER).get(0);
         assertFalse(record.contains("\"client\""), record);
-        assertFalse(
-                admin("/v1/log/kept?kind=failed", AS_VIEWER).contains("\"client\""));
+        assertFalse(admin("/v1/log/kept?kind=failed", AS_VIEWER).contains("\"client\""));
         String guess = admin("/v1/log/live?where=client+%3D%3D+%22127.0.0.1%22", AS_VIEWER);
         assertTrue(guess.startsWith("HTTP/1.1 403"), guess);
         assertTrue(guess.contains("\"code\":\"role-refused\""), guess);

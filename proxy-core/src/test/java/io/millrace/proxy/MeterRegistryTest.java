@@ -80,17 +80,26 @@ class MeterRegistryTest {
                 found++;
             }
             assertTrue(found > 60, "metrics " + found);
-            assertEquals(1, registry.get("millrace_responses_total").tag("status_class", "5xx")
-                    .tag("proxy", "one").functionCounter().count());
-            assertTrue(registry.get("millrace_cache_max_bytes").tag("tier", "ram").gauge().value() > 0);
+            assertEquals(
+                    1,
+                    registry.get("millrace_responses_total")
+                            .tag("status_class", "5xx")
+                            .tag("proxy", "one")
+                            .functionCounter()
+                            .count());
+            assertTrue(registry.get("millrace_cache_max_bytes")
+                            .tag("tier", "ram")
+                            .gauge()
+                            .value()
+                    > 0);
             double requests = registry.get("millrace_request_duration").functionTimers().stream()
                     .mapToDouble(timer -> timer.count())
                     .sum();
             assertEquals(1, requests);
-            double buckets = registry.get("millrace_request_duration_seconds_histogram").tag("le", "+Inf").gauges()
-                    .stream()
-                    .mapToDouble(gauge -> gauge.value())
-                    .sum();
+            double buckets =
+                    registry.get("millrace_request_duration_seconds_histogram").tag("le", "+Inf").gauges().stream()
+                            .mapToDouble(gauge -> gauge.value())
+                            .sum();
             assertEquals(1, buckets);
         }
         assertEquals(List.of(), registry.getMeters());

@@ -40,8 +40,8 @@ class ProxyAlarmsTest {
         ProxyServer grouped = proxy.start(request -> request.ok("", new byte[0]));
         assertEquals(List.of(), alarms(grouped));
         grouped.reload(ConfigLoader.parse(
-                        "listen: ['127.0.0.1:0']\norigins: [{name: shop, hosts: ['" + proxy.origin().url()
-                                + "']}]\nremap: [{map: /, to: 'http://shop/', origins: shop}]\n",
+                        "listen: ['127.0.0.1:0']\norigins: [{name: shop, hosts: ['"
+                                + proxy.origin().url() + "']}]\nremap: [{map: /, to: 'http://shop/', origins: shop}]\n",
                         "m.yaml",
                         Map.of())
                 .config());
@@ -61,9 +61,8 @@ class ProxyAlarmsTest {
     @Test
     void offlineStoragePathIsAnAlarmUntilItIsBack() throws Exception {
         Path storage = Files.createDirectory(directory.resolve("s"));
-        ProxyServer server = proxy.start(
-                request -> request.ok("", new byte[0]),
-                config -> config.storage(storage, 256 << 20));
+        ProxyServer server =
+                proxy.start(request -> request.ok("", new byte[0]), config -> config.storage(storage, 256 << 20));
         assertEquals(List.of(), alarms(server));
         server.store().offline(storage, "repair").toCompletableFuture().join();
         assertEquals(List.of(AlarmKind.DISK_OFFLINE), kinds(server));
@@ -76,9 +75,9 @@ class ProxyAlarmsTest {
     @Test
     void logThatCannotBeWrittenIsAnAlarmUntilItCan() throws Exception {
         Path place = Files.createFile(directory.resolve("logs"));
-        ProxyServer server = proxy.start(
-                request -> request.ok("", new byte[0]),
-                config -> config.set("log.access.enabled", "true").set("log.access.path", place + "/access.log"));
+        ProxyServer server =
+                proxy.start(request -> request.ok("", new byte[0]), config -> config.set("log.access.enabled", "true")
+                        .set("log.access.path", place + "/access.log"));
         ProxyExtension.await("the alarm", () -> kinds(server).equals(List.of(AlarmKind.LOG_TARGET_DOWN)));
         Alarm alarm = alarms(server).get(0);
         assertEquals("access", alarm.subject());

@@ -52,7 +52,10 @@ final class LogStatsTest {
         assertEquals(101, stats.urls().get(0).count());
         assertEquals(101, stats.urls().get(0).hits());
         assertEquals(1, stats.sampledLines());
-        assertEquals(1, LogParser.parse(LogParserTest.JSON.replace("}", ",\"sample\":-3}")).sample());
+        assertEquals(
+                1,
+                LogParser.parse(LogParserTest.JSON.replace("}", ",\"sample\":-3}"))
+                        .sample());
         assertEquals(
                 1_000_000,
                 LogParser.parse(LogParserTest.JSON.replace("}", ",\"sample\":999999999999}"))

@@ -100,8 +100,8 @@ final class AlarmCommand implements ActionQueue.Action {
                     + " s (alarms.exec.timeout) and was killed");
         }
         if (process.exitValue() != 0) {
-            throw new IOException(program + " ended with " + process.exitValue()
-                    + (keepsOutput ? ": " + shown(output) : ""));
+            throw new IOException(
+                    program + " ended with " + process.exitValue() + (keepsOutput ? ": " + shown(output) : ""));
         }
     }
 
@@ -134,7 +134,9 @@ final class AlarmCommand implements ActionQueue.Action {
         environment.put("MILLRACE_ALARM_SUBJECT", alarm.subject());
         environment.put("MILLRACE_ALARM_TEXT", alarm.text());
         environment.put(
-                "MILLRACE_ALARM_SINCE", Instant.ofEpochMilli(alarm.sinceMillis()).toString());
-        environment.put("MILLRACE_ALARM_AT", Instant.ofEpochMilli(change.atMillis()).toString());
+                "MILLRACE_ALARM_SINCE",
+                Instant.ofEpochMilli(alarm.sinceMillis()).toString());
+        environment.put(
+                "MILLRACE_ALARM_AT", Instant.ofEpochMilli(change.atMillis()).toString());
     }
 }

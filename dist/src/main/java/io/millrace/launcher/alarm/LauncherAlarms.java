@@ -44,7 +44,8 @@ public final class LauncherAlarms {
         }
         ProxyStatus.LastReload last = lastReload.get();
         if (last != null && !last.ok()) {
-            String problem = last.problems().isEmpty() ? "" : ": " + last.problems().get(0);
+            String problem =
+                    last.problems().isEmpty() ? "" : ": " + last.problems().get(0);
             alarms.add(new Alarm(
                     AlarmKind.CONFIG_REJECTED,
                     configName.get(),

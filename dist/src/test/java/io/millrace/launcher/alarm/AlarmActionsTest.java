@@ -57,8 +57,7 @@ class AlarmActionsTest {
     private AlarmMessages messages(@Nullable SyslogAddress address) {
         SyslogConfig receiver = address == null
                 ? null
-                : new SyslogConfig(
-                        address, SyslogFacility.DAEMON, SyslogSeverity.ERR, "millrace", null, null, null);
+                : new SyslogConfig(address, SyslogFacility.DAEMON, SyslogSeverity.ERR, "millrace", null, null, null);
         settings = new AlarmConfig(null, Duration.ofSeconds(60), 6, receiver);
         return new AlarmMessages(() -> settings, this::pass);
     }
@@ -80,9 +79,8 @@ class AlarmActionsTest {
         // The shell adds the last four.
         Pattern known = Pattern.compile("MILLRACE_ALARM.*|PATH|HOME|USER|LANG|LC_ALL|TZ|TMPDIR|PWD|OLDPWD|SHLVL|_");
         assertTrue(
-                got.lines()
-                        .map(line -> line.substring(0, line.indexOf('=')))
-                        .allMatch(name -> known.matcher(name).matches()),
+                got.lines().map(line -> line.substring(0, line.indexOf('='))).allMatch(name -> known.matcher(name)
+                        .matches()),
                 got);
         assertFalse(Files.exists(directory.resolve("x")));
         Path output = directory.resolve(AlarmCommand.OUTPUT);
@@ -92,8 +90,8 @@ class AlarmActionsTest {
 
     @Test
     void failedProgramIsReportedWithItsOutput() throws Exception {
-        IOException failure =
-                assertThrows(IOException.class, () -> command("echo no gateway >&2; exit 3").perform(RAISED));
+        IOException failure = assertThrows(
+                IOException.class, () -> command("echo no gateway >&2; exit 3").perform(RAISED));
         assertTrue(failure.getMessage().endsWith("page ended with 3: no gateway"), failure.getMessage());
         settings = new AlarmConfig(directory.resolve("none"), settings.timeout(), 6, null);
         AlarmCommand missing = new AlarmCommand(() -> settings, directory, () -> nowNanos, this::pass);
@@ -107,7 +105,9 @@ class AlarmActionsTest {
         IOException failure = assertThrows(IOException.class, () -> command.perform(RAISED));
         assertTrue(failure.getMessage().contains("did not end within 1 s (alarms.exec.timeout)"), failure.getMessage());
         long child = Long.parseLong(Files.readString(directory.resolve("child")).strip());
-        ProcessHandle.of(child).ifPresent(handle -> handle.onExit().orTimeout(60, TimeUnit.SECONDS).join());
+        ProcessHandle.of(child)
+                .ifPresent(handle ->
+                        handle.onExit().orTimeout(60, TimeUnit.SECONDS).join());
     }
 
     @Test
@@ -184,8 +184,7 @@ class AlarmActionsTest {
         queue.appendMetric(text);
         String name = "millrace_alarm_actions_total{application=\"millrace\",action=\"exec\",result=";
         assertEquals(
-                name + "\"done\"} 64.0\n" + name + "\"failed\"} 1.0\n" + name + "\"dropped\"} 3.0\n",
-                text.toString());
+                name + "\"done\"} 64.0\n" + name + "\"failed\"} 1.0\n" + name + "\"dropped\"} 3.0\n", text.toString());
         assertEquals(ActionQueue.WAITING_MAX + 1, performed.size());
         assertEquals(RAISED, performed.get(0));
     }

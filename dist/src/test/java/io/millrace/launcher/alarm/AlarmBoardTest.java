@@ -28,8 +28,7 @@ class AlarmBoardTest {
         assertEquals(List.of(), board.update(List.of(), List.of(), 30));
         assertEquals(List.of(), board.update(List.of(), List.of(other), 40));
         assertEquals(List.of(), board.update(List.of(), List.of(), 50));
-        assertEquals(
-                List.of(new AlarmChange(other.since(10), false, 60)), board.update(List.of(), List.of(), 60));
+        assertEquals(List.of(new AlarmChange(other.since(10), false, 60)), board.update(List.of(), List.of(), 60));
         assertEquals(List.of(), board.alarms());
     }
 
@@ -91,8 +90,8 @@ class AlarmBoardTest {
         RunLimit limit = new RunLimit();
         long second = TimeUnit.SECONDS.toNanos(1);
         for (int i = 0; i < 3; i++) {
-            assertEquals(0, limit.waitNanos(3, i * 10 * second));
-            limit.started(i * 10 * second);
+            assertEquals(0, limit.waitNanos(3, i * 10L * second));
+            limit.started(i * 10L * second);
         }
         assertEquals(30 * second, limit.waitNanos(3, 30 * second));
         assertEquals(50 * second, limit.waitNanos(1, 30 * second));

@@ -33,8 +33,8 @@ class AlarmSettingsTest {
     @ParameterizedTest
     @MethodSource("changes")
     void changeIsInTheSettings(Map<String, String> change) {
-        Map<String, String> before = Map.of(
-                "alarms.exec.command", "/bin/true", "alarms.syslog.address", "tls://127.0.0.1:6514");
+        Map<String, String> before =
+                Map.of("alarms.exec.command", "/bin/true", "alarms.syslog.address", "tls://127.0.0.1:6514");
         Map<String, String> after = new HashMap<>(before);
         after.putAll(change);
         assertNotEquals(settings(before), settings(after));

@@ -40,8 +40,7 @@ final class AdminCallers {
                     : null;
             return token == null
                     ? new AdminCaller(-1, null, address)
-                    : new AdminCaller(
-                            -1, token.name(), address, token.purgeRights(), token.role() == AdminRole.VIEWER);
+                    : new AdminCaller(-1, token.name(), address, token.purgeRights(), token.role() == AdminRole.VIEWER);
         }
         long uid = transport.peerUid(channel);
         String forwardedCaller = request.headers().get(AdminCaller.FIELD_NAME);

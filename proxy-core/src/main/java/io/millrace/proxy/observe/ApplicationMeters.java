@@ -69,10 +69,12 @@ public final class ApplicationMeters implements AutoCloseable {
     private record Named(Metric family, Supplier<Map<String, Double>> values, Map<String, Meter.Id> series) {}
 
     void counter(Metric family, LongSupplier value, Tags labels) {
-        add(FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
-                .description(family.description())
-                .tags(tags.and(labels))
-                .register(registry), value);
+        add(
+                FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
+                        .description(family.description())
+                        .tags(tags.and(labels))
+                        .register(registry),
+                value);
     }
 
     void gauge(Metric family, DoubleSupplier value, Tags labels) {
@@ -80,25 +82,29 @@ public final class ApplicationMeters implements AutoCloseable {
     }
 
     private Meter.Id gauge(String name, String description, DoubleSupplier value, Tags labels) {
-        return add(Gauge.builder(name, value, DoubleSupplier::getAsDouble)
-                .description(description)
-                .tags(tags.and(labels))
-                .register(registry), value);
+        return add(
+                Gauge.builder(name, value, DoubleSupplier::getAsDouble)
+                        .description(description)
+                        .tags(tags.and(labels))
+                        .register(registry),
+                value);
     }
 
     /** Adds one series of a histogram. */
     void histogram(Metric family, HistogramCollector.Series series, Tags labels) {
         String name = family.metricName();
         String base = name.endsWith(TIMER_SUFFIX) ? name.substring(0, name.length() - TIMER_SUFFIX.length()) : name;
-        add(FunctionTimer.builder(
-                        base,
-                        series,
-                        each -> each.cumulative(LatencyHistogram.bucketCount() - 1),
-                        HistogramCollector.Series::sumNanos,
-                        TimeUnit.NANOSECONDS)
-                .description(family.description())
-                .tags(tags.and(labels))
-                .register(registry), series);
+        add(
+                FunctionTimer.builder(
+                                base,
+                                series,
+                                each -> each.cumulative(LatencyHistogram.bucketCount() - 1),
+                                HistogramCollector.Series::sumNanos,
+                                TimeUnit.NANOSECONDS)
+                        .description(family.description())
+                        .tags(tags.and(labels))
+                        .register(registry),
+                series);
         for (int i = 0; i < LatencyHistogram.bucketCount(); i++) {
             int bucket = i;
             long bound = LatencyHistogram.boundNanos(i);
@@ -152,10 +158,12 @@ public final class ApplicationMeters implements AutoCloseable {
         if (family.kind() == Metric.Kind.GAUGE) {
             return gauge(family.metricName(), family.description(), current, labels);
         }
-        return add(FunctionCounter.builder(family.metricName(), current, DoubleSupplier::getAsDouble)
-                .description(family.description())
-                .tags(tags.and(labels))
-                .register(registry), current);
+        return add(
+                FunctionCounter.builder(family.metricName(), current, DoubleSupplier::getAsDouble)
+                        .description(family.description())
+                        .tags(tags.and(labels))
+                        .register(registry),
+                current);
     }
 
     void withdraw(Metric family, Tags labels) {
@@ -165,7 +173,8 @@ public final class ApplicationMeters implements AutoCloseable {
             List<Meter.Id> gone = new ArrayList<>();
             for (Meter.Id id : meters.keySet()) {
                 // The registry may have added tags that are common to all of its meters.
-                if (id.getName().equals(family.metricName()) && id.getTags().containsAll(wanted.stream().toList())) {
+                if (id.getName().equals(family.metricName())
+                        && id.getTags().containsAll(wanted.stream().toList())) {
                     gone.add(id);
                 }
             }

@@ -81,7 +81,8 @@ public final class MetricsRegistry implements AutoCloseable {
         registry.getPrometheusRegistry().register(new HistogramCollector(family, series));
         if (application != null) {
             for (HistogramCollector.Series one : series) {
-                application.histogram(family, one, tags(family, one.labelValues().toArray(String[]::new)));
+                application.histogram(
+                        family, one, tags(family, one.labelValues().toArray(String[]::new)));
             }
         }
     }

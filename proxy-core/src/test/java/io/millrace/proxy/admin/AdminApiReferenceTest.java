@@ -36,10 +36,10 @@ import io.millrace.proxy.admin.dashboard.SharedSnapshot;
 import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
+import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
-import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
@@ -490,8 +490,7 @@ class AdminApiReferenceTest {
                 new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
                 new Documented(
                         "AlarmList",
-                        new AlarmsResource(
-                                () -> List.of(new Alarm(AlarmKind.DISK_OFFLINE, "/p", "t", 1)), () -> 1000),
+                        new AlarmsResource(() -> List.of(new Alarm(AlarmKind.DISK_OFFLINE, "/p", "t", 1)), () -> 1000),
                         "",
                         ""),
                 new Documented("LogFields", new LogFieldsResource(), "", ""),

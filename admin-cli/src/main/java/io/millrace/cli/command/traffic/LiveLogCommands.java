@@ -109,8 +109,9 @@ public final class LiveLogCommands {
                     client.get("/v1/log/live?wait=" + wait + "&viewer=" + TargetUrl.encoded(viewer) + "&after=" + last);
             if (response.status() == 404
                     && response.json().object("error").text("code", "").equals("unknown-viewer")) {
-                console().say("millctl: another worker serves, or this command was stopped for a while; some requests"
-                        + " may be missing");
+                console()
+                        .say("millctl: another worker serves, or this command was stopped for a while; some requests"
+                                + " may be missing");
                 open(client);
                 return JsonObject.empty();
             }
@@ -125,8 +126,9 @@ public final class LiveLogCommands {
         private long show(JsonObject batch, long limit) {
             long lostNow = batch.number("lost", lost);
             if (lostNow > lost) {
-                console().say("millctl: " + (lostNow - lost) + " requests were lost, because the proxy is busy; use"
-                        + " --where for fewer requests");
+                console()
+                        .say("millctl: " + (lostNow - lost) + " requests were lost, because the proxy is busy; use"
+                                + " --where for fewer requests");
                 lost = lostNow;
             }
             long shown = 0;
@@ -168,8 +170,7 @@ public final class LiveLogCommands {
 
         @Override
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-            AdminResponse response =
-                    client.get(withCondition("/v1/log/kept?kind=" + kind() + "&limit=" + limit));
+            AdminResponse response = client.get(withCondition("/v1/log/kept?kind=" + kind() + "&limit=" + limit));
             show(response, LiveLogView.kept(answered(response)));
             return ExitCode.OK;
         }

@@ -21,7 +21,8 @@ public final class AlarmView {
             String kind = Printable.of(alarm.text("kind", "?"));
             String padded = kind + " ".repeat(Math.max(1, KIND_WIDTH - kind.length()));
             boolean isError = alarm.text("severity", "").equals("error");
-            lines.add(Printable.of(since.substring(0, Math.min(TIME_LENGTH, since.length())).replace('T', ' ')) + "  "
+            lines.add(Printable.of(since.substring(0, Math.min(TIME_LENGTH, since.length()))
+                            .replace('T', ' ')) + "  "
                     + (isError ? paint.bad(padded) : paint.doubtful(padded)) + "  "
                     + Printable.of(alarm.text("subject", "") + ": " + alarm.text("text", "")));
         }

@@ -67,7 +67,9 @@ public final class LiveLogView {
         String result = record.text("result", "-");
         line.append(result).append(" ".repeat(Math.max(1, RESULT_WIDTH - result.length())));
         String time = time(micros);
-        line.append(" ".repeat(Math.max(0, TIME_WIDTH - time.length()))).append(time).append(' ');
+        line.append(" ".repeat(Math.max(0, TIME_WIDTH - time.length())))
+                .append(time)
+                .append(' ');
         line.append(record.text("client", "-")).append(' ');
         line.append(record.text("method", "-")).append(' ');
         line.append(record.text("url", "-"));

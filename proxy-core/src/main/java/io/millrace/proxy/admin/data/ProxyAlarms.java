@@ -90,8 +90,9 @@ public final class ProxyAlarms implements AlarmSource {
             Alarm alarm = new Alarm(
                     AlarmKind.CERTIFICATE_EXPIRING,
                     line.names().get(0),
-                    (left <= 0 ? "expired on " : "expires on ") + Instant.ofEpochSecond(facts(line).expirySeconds())
-                            + ": " + line.files().certificate(),
+                    (left <= 0 ? "expired on " : "expires on ")
+                            + Instant.ofEpochSecond(facts(line).expirySeconds()) + ": "
+                            + line.files().certificate(),
                     -1);
             if (listed.size() < Alarm.OF_A_KIND_MAX && listed.stream().noneMatch(alarm::isSameAs)) {
                 listed.add(alarm);

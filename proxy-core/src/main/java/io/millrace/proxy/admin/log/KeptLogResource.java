@@ -47,9 +47,7 @@ public final class KeptLogResource implements AdminResource {
         KeptKind kind = KeptKind.of(word);
         if (kind == null) {
             throw new AdminException(
-                    400,
-                    "bad-request",
-                    "kind: '" + word + "' is not one of " + String.join(", ", KeptKind.words()));
+                    400, "bad-request", "kind: '" + word + "' is not one of " + String.join(", ", KeptKind.words()));
         }
         int limit = (int) request.number("limit", 1, LIMIT_MAX, LIMIT_DEFAULT);
         List<NumberedRecord> records = log.kept(kind, LogCondition.of(request), limit);

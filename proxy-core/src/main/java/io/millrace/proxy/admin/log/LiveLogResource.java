@@ -51,7 +51,9 @@ public final class LiveLogResource implements AdminResource {
         }
         if (request.optionalParameter("where") != null) {
             throw new AdminException(
-                    400, "bad-request", "where: belongs to the first request of a viewer, without the parameter viewer");
+                    400,
+                    "bad-request",
+                    "where: belongs to the first request of a viewer, without the parameter viewer");
         }
         long confirmed = request.number("after", 0, Long.MAX_VALUE, 0);
         long wait = request.number("wait", 0, WAIT_SECONDS_MAX, WAIT_SECONDS);

@@ -40,8 +40,7 @@ public record AdminCaller(
     }
 
     /** Creates a client that is no viewer. */
-    public AdminCaller(
-            long uid, @Nullable String token, @Nullable String address, @Nullable PurgeRights purgeRights) {
+    public AdminCaller(long uid, @Nullable String token, @Nullable String address, @Nullable PurgeRights purgeRights) {
         this(uid, token, address, purgeRights, false);
     }
 

@@ -67,11 +67,7 @@ final class AlarmChecks {
             return;
         }
         for (ConfigKey<?> key : List.of(
-                AlarmKeys.FACILITY,
-                AlarmKeys.APP_NAME,
-                AlarmKeys.CA_FILE,
-                AlarmKeys.CERTIFICATE,
-                AlarmKeys.KEY)) {
+                AlarmKeys.FACILITY, AlarmKeys.APP_NAME, AlarmKeys.CA_FILE, AlarmKeys.CERTIFICATE, AlarmKeys.KEY)) {
             if (values.isSet(key)) {
                 error(key, "needs alarms.syslog.address, such as udp://192.0.2.1:514");
             }

@@ -32,8 +32,7 @@ public final class AlarmKeys {
                     "alarms.syslog.facility", ValueType.word(SyslogFacility.class, false))
             .defaultsTo(SyslogFacility.DAEMON)
             .description("Facility of the messages. Their severity is err, warning, or notice for a cleared alarm.");
-    public static final ConfigKey<String> APP_NAME = ConfigKey.builder(
-                    "alarms.syslog.app_name", ValueType.SYSLOG_NAME)
+    public static final ConfigKey<String> APP_NAME = ConfigKey.builder("alarms.syslog.app_name", ValueType.SYSLOG_NAME)
             .defaultsTo("millrace")
             .description("APP-NAME of the messages.");
     public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("alarms.syslog.ca_file", ValueType.PATH)

@@ -100,14 +100,12 @@ public final class LogKeys {
             .defaultsTo(Path.of("/run/systemd/journal/socket"))
             .description("Path of the datagram socket of the target journald.");
 
-    public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder(
-                    "log.slow_threshold", ValueType.DURATION)
+    public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
             .description("Time to the first byte of the response from which a request is kept as slow, for millctl log"
                     + " slow and the dashboard; 0 keeps no slow requests.");
-    public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder(
-                    "log.kept_requests", ValueType.INTEGER)
+    public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder("log.kept_requests", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(200)
             .description("Last slow, failed and refused requests that are kept in memory, of each kind so many and at"

@@ -9,4 +9,5 @@ import org.jspecify.annotations.Nullable;
  * @param access the ring of the access logs; null without an access log
  * @param live the live log; null without an admin API
  */
-public record LoopLogs(@Nullable AccessLogRing access, @Nullable LoopLiveLog live) {}
+public record LoopLogs(
+        @Nullable AccessLogRing access, @Nullable LoopLiveLog live) {}
