@@ -134,6 +134,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/cache/curve", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.HEAD_PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.CONTENT_PATH, status::workerSocket, LOOKUP_TIMEOUT)
