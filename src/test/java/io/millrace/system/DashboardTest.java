@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DashboardTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
-    private static final int SCREENS = 10;
+    private static final int SCREENS = 11;
 
     /** Markup and code that must stay text. Each sets {@code window.struck} where it is executed. */
     private static final List<String> HOSTILE = List.of(
@@ -57,6 +57,7 @@ class DashboardTest {
         proxy = product.launch()
                 .origin(origin.url())
                 .set("cache.tags.fields", "[Surrogate-Key]")
+                .set("cache.curve", "true")
                 .start();
         for (String path : List.of("/a.css", "/b.css", "/c.html")) {
             origin.serves(path, "content of " + path, FRESH, "Surrogate-Key: shop post-17");
@@ -146,6 +147,7 @@ class DashboardTest {
             {"latency", "Latency"},
             {"events", "Events"},
             {"cache", "Cache"},
+            {"curve", "What RAM would bring"},
             {"purge", "Purge"},
             {"origins", "Origins"},
             {"config", "Configuration"},
