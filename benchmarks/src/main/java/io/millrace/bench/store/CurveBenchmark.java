@@ -32,6 +32,7 @@ public class CurveBenchmark {
     private static final int BODY_BYTES = 500;
     /** Number of simulated keys, fewer than {@link MissRatioCurve#KEYS_MAX}. */
     private static final int KEYS = 8192;
+
     private static final byte[] NO_KEY = {};
 
     /** Whether the hit ratios of other sizes of the RAM tier are estimated. */
@@ -41,8 +42,7 @@ public class CurveBenchmark {
     @SuppressWarnings("NullAway.Init") // by the setup
     private BenchStore bench;
 
-    private final MissRatioCurve simulation =
-            new MissRatioCurve(KEYS / 4L * BODY_BYTES, key -> "bench.example.com");
+    private final MissRatioCurve simulation = new MissRatioCurve(KEYS / 4L * BODY_BYTES, key -> "bench.example.com");
     private final StoreKey[] requests = new StoreKey[REQUESTS];
     private int next;
 

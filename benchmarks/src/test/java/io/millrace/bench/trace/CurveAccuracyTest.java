@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 /** Compares the curve with full simulations, for generated traces and for the traces in a directory. */
 class CurveAccuracyTest {
     private static final double ERROR_MAX = 1;
-    private static final Path TRACES =
-            Path.of(System.getProperty("millrace.traces", "../../shared/traces")).toAbsolutePath();
+    private static final Path TRACES = Path.of(System.getProperty("millrace.traces", "../../shared/traces"))
+            .toAbsolutePath();
 
     @Test
     void recordedTraces() throws IOException {
@@ -24,7 +24,9 @@ class CurveAccuracyTest {
                 "SKIPPED: no directory " + TRACES + "; -Dmillrace.traces names one with *.csv.gz files");
         List<Trace> traces = new ArrayList<>();
         try (Stream<Path> files = Files.list(TRACES)) {
-            for (Path file : files.filter(one -> one.toString().endsWith(".csv.gz")).sorted().toList()) {
+            for (Path file : files.filter(one -> one.toString().endsWith(".csv.gz"))
+                    .sorted()
+                    .toList()) {
                 traces.add(Trace.read(file));
             }
         }

@@ -81,7 +81,8 @@ class MissRatioCurveTest {
         replay(curve, ids);
         assertEquals(1, curve.sampleRate());
         for (CurveReport.Point point : curve.report(0).points()) {
-            assertEquals(lruHitRatio(ids, (int) (500 * point.scale())), point.lru().requests(), 1e-9);
+            assertEquals(
+                    lruHitRatio(ids, (int) (500 * point.scale())), point.lru().requests(), 1e-9);
             assertEquals(point.lru().requests(), point.lru().bytes(), 1e-9);
         }
     }
@@ -95,7 +96,8 @@ class MissRatioCurveTest {
         double error = 0;
         List<CurveReport.Point> points = curve.report(0).points();
         for (CurveReport.Point point : points) {
-            error += Math.abs(lruHitRatio(ids, (int) (5000 * point.scale())) - point.lru().requests());
+            error += Math.abs(
+                    lruHitRatio(ids, (int) (5000 * point.scale())) - point.lru().requests());
         }
         assertTrue(error / points.size() < 0.015, "mean error " + error / points.size());
     }
@@ -252,8 +254,7 @@ class MissRatioCurveTest {
 
     @Test
     void groupsAreBoundedAndOrdered() {
-        MissRatioCurve curve =
-                new MissRatioCurve(1 << 30, key -> new String(key, StandardCharsets.ISO_8859_1));
+        MissRatioCurve curve = new MissRatioCurve(1 << 30, key -> new String(key, StandardCharsets.ISO_8859_1));
         for (int i = 0; i < 20_000; i++) {
             int host = Math.min(random.nextInt(1, 200), random.nextInt(1, 200));
             curve.request(hash(host), 100, ("host" + host).getBytes(StandardCharsets.ISO_8859_1));

@@ -36,8 +36,9 @@ public final class CurveTable {
                     + " left out: too many per second");
         }
         lines.add("");
-        lines.add(text("%-6s %10s  %8s %8s %8s  %8s %8s %8s", "RAM", "size", "requests", "LRU", "S3-FIFO", "bytes",
-                "LRU", "S3-FIFO"));
+        lines.add(text(
+                "%-6s %10s  %8s %8s %8s  %8s %8s %8s",
+                "RAM", "size", "requests", "LRU", "S3-FIFO", "bytes", "LRU", "S3-FIFO"));
         for (JsonObject size : sizes) {
             lines.add(text(
                     "%-6s %10s  %7.1f%% %7.1f%% %7.1f%%  %7.1f%% %7.1f%% %7.1f%%",
