@@ -57,6 +57,7 @@ class DashboardTest {
         proxy = product.launch()
                 .origin(origin.url())
                 .set("cache.tags.fields", "[Surrogate-Key]")
+                .set("cache.curve", "true")
                 .start();
         for (String path : List.of("/a.css", "/b.css", "/c.html")) {
             origin.serves(path, "content of " + path, FRESH, "Surrogate-Key: shop post-17");
@@ -147,6 +148,7 @@ class DashboardTest {
             {"events", "Events"},
             {"log", "Live log"},
             {"cache", "Cache"},
+            {"curve", "What RAM would bring"},
             {"purge", "Purge"},
             {"origins", "Origins"},
             {"config", "Configuration"},

@@ -8,6 +8,7 @@ import io.millrace.cli.command.GlobalOptions;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
+import io.millrace.cli.command.cache.CacheCurveCommand;
 import io.millrace.cli.command.cache.CacheExportCommand;
 import io.millrace.cli.command.cache.CacheImportCommand;
 import io.millrace.cli.command.cache.CacheListCommand;
@@ -213,6 +214,7 @@ public final class Millctl {
         return new CommandLine(new CommandGroup.Cache())
                 .addSubcommand(new CacheLookupCommand(invocation))
                 .addSubcommand(new CacheListCommand(invocation))
+                .addSubcommand(new CacheCurveCommand(invocation))
                 .addSubcommand(new CacheWarmCommand(invocation))
                 .addSubcommand(new CacheExportCommand(invocation))
                 .addSubcommand(new CacheImportCommand(invocation))

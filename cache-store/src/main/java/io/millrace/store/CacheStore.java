@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -203,6 +204,18 @@ public interface CacheStore<H> extends Closeable {
 
     /** Sets the rate of background verification in bytes of records per second, over all volumes; 0 to disable. */
     void scrubRate(long bytesPerSecond);
+
+    /**
+     * Starts the simulation of other sizes of the RAM tier, or ends it. A running simulation continues unchanged.
+     * Uses at most 8 MiB of heap and one thread; while it is off it costs nothing.
+     *
+     * @param groupOf returns the group of a key, such as its host, by the key's bytes, which it must not change; null
+     *     to end the simulation
+     */
+    void simulateSizes(@Nullable Function<byte[], String> groupOf);
+
+    /** Returns the result of the simulation, at most two seconds old; null while it is off. */
+    StoreStatistics.@Nullable Curve curve();
 
     /**
      * Takes a storage path out of use until {@link #online} or the next start. The shares of named volumes in

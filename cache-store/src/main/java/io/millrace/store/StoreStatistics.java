@@ -162,4 +162,54 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long removalsRefused,
             long claimsRefused,
             long rangesRefused) {}
+
+    /**
+     * The estimated hit ratios of other sizes of the RAM tier.
+     *
+     * @param ramBytes present size of the RAM tier, in bytes
+     * @param sampleRate share of the keys that is simulated, above 0 and at most 1
+     * @param sampledKeys number of keys in the simulation
+     * @param requests estimated number of recent requests that the ratios describe; old requests count less
+     * @param lost sampled requests that were not simulated since the start, because their queue was full
+     * @param points one for each simulated size, in ascending order
+     * @param groups the groups of keys with the most requests, in descending order
+     */
+    public record Curve(
+            long ramBytes,
+            double sampleRate,
+            int sampledKeys,
+            long requests,
+            long lost,
+            List<CurvePoint> points,
+            List<CurveGroup> groups) {}
+
+    /**
+     * Hit ratios of one simulated size, from 0 to 1.
+     *
+     * @param scale multiple of the present size
+     * @param ramBytes the simulated size in bytes
+     * @param hits share of the requests that are hits with the policy of the RAM tier
+     * @param hitBytes share of the requested bytes that are hits with this policy
+     * @param lruHits share of the requests that are hits with LRU
+     * @param lruHitBytes share of the requested bytes that are hits with LRU
+     * @param s3FifoHits share of the requests that are hits with S3-FIFO
+     * @param s3FifoHitBytes share of the requested bytes that are hits with S3-FIFO
+     */
+    public record CurvePoint(
+            double scale,
+            long ramBytes,
+            double hits,
+            double hitBytes,
+            double lruHits,
+            double lruHitBytes,
+            double s3FifoHits,
+            double s3FifoHitBytes) {}
+
+    /**
+     * Requests of one group of keys, when all groups share the RAM tier.
+     *
+     * @param requests estimated number of recent requests
+     * @param hits share of these requests that are hits, for each simulated size
+     */
+    public record CurveGroup(String name, long requests, List<Double> hits) {}
 }

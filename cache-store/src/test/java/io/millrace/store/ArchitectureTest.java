@@ -69,9 +69,9 @@ class ArchitectureTest {
             .resideInAPackage("net.openhft..");
 
     @ArchTest
-    static final ArchRule ONLY_MEMORY_KNOWS_CAFFEINE = noClasses()
+    static final ArchRule ONLY_MEMORY_AND_ITS_SIMULATION_KNOW_CAFFEINE = noClasses()
             .that()
-            .resideOutsideOfPackage("io.millrace.store.memory")
+            .resideOutsideOfPackages("io.millrace.store.memory", "io.millrace.store.curve")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("com.github.benmanes..");

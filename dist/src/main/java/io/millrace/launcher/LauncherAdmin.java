@@ -146,6 +146,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", LiveLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", KeptLogResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", LogFieldsResource.PATH, status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/cache/curve", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/cache/list", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.HEAD_PATH, status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", ObjectResource.CONTENT_PATH, status::workerSocket, LOOKUP_TIMEOUT)

@@ -9,6 +9,7 @@ import io.millrace.proxy.admin.data.OriginMetrics;
 import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
@@ -208,6 +209,7 @@ public final class ProxyServer implements AutoCloseable {
                     transport.hasPlainSockets(),
                     loopMemory));
         }
+        simulateSizes(config);
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
@@ -369,7 +371,12 @@ public final class ProxyServer implements AutoCloseable {
         originMetrics.follow(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
+        simulateSizes(config);
         return new ReloadReport(settings);
+    }
+
+    private void simulateSizes(ProxyConfig config) {
+        store.simulateSizes(config.store().simulatesSizes() ? CacheKey::hostOf : null);
     }
 
     /**

@@ -52,6 +52,15 @@ class LiveStoreTest {
         });
     }
 
+    @LiveKey("cache.curve")
+    void curve() throws Exception {
+        live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(100)));
+        onDisk("cache: {curve: <false|true>}").turns(false, true, () -> {
+            live.get(live.fresh());
+            return live.proxy().proxy().store().curve() != null;
+        });
+    }
+
     @LiveKey("cache.object_share_max")
     void objectShareMax() throws Exception {
         live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(2 << 20)));

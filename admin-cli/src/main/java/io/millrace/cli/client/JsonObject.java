@@ -149,6 +149,19 @@ public final class JsonObject {
         return objects;
     }
 
+    /** Returns the numbers of an array; empty if it is missing. */
+    public List<Double> fractions(String name) {
+        List<Double> fractions = new ArrayList<>();
+        if (members.get(name) instanceof List<?> elements) {
+            for (Object element : elements) {
+                if (element instanceof Number number) {
+                    fractions.add(number.doubleValue());
+                }
+            }
+        }
+        return fractions;
+    }
+
     /** Returns the strings of an array; empty if it is missing. */
     public List<String> texts(String name) {
         List<String> texts = new ArrayList<>();

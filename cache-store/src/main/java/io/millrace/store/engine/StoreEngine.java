@@ -56,6 +56,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,6 +99,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final VolumeCommands commands;
     private final HotSet<H> hot;
     private final Scrubber scrubber;
+    private final CurveRecorder curve;
     private final Hasher128 hasher;
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
@@ -124,6 +126,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         forcing = new VolumeForcing(volumes, reads, counters);
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
+        curve = new CurveRecorder(ram, counters.ramHits::sum);
         FillRegister fills = new FillRegister();
         BodyRegister<H> bodies = new BodyRegister<>(fills, memory.filling(), reads);
         ObjectLoader<H> loader =
@@ -496,6 +499,16 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     @Override
+    public void simulateSizes(@Nullable Function<byte[], String> groupOf) {
+        curve.simulate(groupOf);
+    }
+
+    @Override
+    public StoreStatistics.@Nullable Curve curve() {
+        return curve.report();
+    }
+
+    @Override
     public CompletionStage<List<Path>> offline(Path path, String reason) {
         return commands.run(() -> volumeSwitch.takeOut(path, reason));
     }
@@ -535,6 +548,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 return;
             }
             changes.close();
+            curve.simulate(null);
             waiting.close();
             try {
                 reads.close();

@@ -111,6 +111,7 @@ public final class RamTier<E extends RamEntry> {
 
     private volatile HitListener<? super E> onHit = (entry, hits) -> {};
     private final FastThreadLocal<HitBatch> hits;
+    private final AccessFeed accesses = new AccessFeed();
 
     /**
      * Creates an empty tier with a budget of its own.
@@ -254,7 +255,13 @@ public final class RamTier<E extends RamEntry> {
         return (E) table.find(hashLow, keyBytes);
     }
 
+    /** Returns the feed of sampled requests. */
+    public AccessFeed accesses() {
+        return accesses;
+    }
+
     private void noteHit(RamEntry entry) {
+        accesses.hit(entry);
         HitBatch batch = hits.get();
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
@@ -360,6 +367,8 @@ public final class RamTier<E extends RamEntry> {
         if (before != null) {
             entry.hits = before.hits;
             drop(before);
+        } else {
+            accesses.absent(entry);
         }
         policy.put(entry, entry);
         if (entry.heapBytes() != heap) {

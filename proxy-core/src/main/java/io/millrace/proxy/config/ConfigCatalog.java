@@ -241,6 +241,7 @@ public final class ConfigCatalog {
             CACHE_ENABLED,
             CACHE_RAM_SIZE,
             CACHE_REFILL_RATE,
+            CACHE_CURVE,
             CACHE_PERMIT_PINNING,
             CACHE_MAX_OBJECT_SIZE,
             CacheRuleKeys.OBJECT_SHARE_MAX,

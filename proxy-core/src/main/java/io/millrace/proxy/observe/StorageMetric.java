@@ -39,6 +39,19 @@ public enum StorageMetric implements Metric {
             "errors",
             "Failed reads and writes of a cache volume; any growth means that the disk needs replacing.",
             "volume"),
+    CACHE_CURVE_HIT_RATIO(
+            "millrace_cache_curve_hit_ratio",
+            Kind.GAUGE,
+            "ratio",
+            "Estimated hit ratio of a RAM tier of another size, such as x2 for twice the present size; without series"
+                    + " unless cache.curve is true.",
+            "size"),
+    CACHE_CURVE_LOST(
+            "millrace_cache_curve_lost_total",
+            Kind.COUNTER,
+            "requests",
+            "Sampled requests that the estimate of cache.curve left out, because more than 4,000 per second were"
+                    + " sampled."),
     STORE_SCRUBBED_BYTES(
             "millrace_store_scrubbed_bytes_total",
             Kind.COUNTER,

@@ -12,7 +12,9 @@ import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -35,6 +37,7 @@ public final class ProxyMetrics {
                 StorageMetric.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
         metrics.supplyCounter(
                 StorageMetric.CACHE_EVICTIONS, () -> store.statistics().ram().evictions(), "ram", "");
+        curve(metrics, store);
         metrics.supplyCounter(
                 StorageMetric.STORE_SCRUBBED_BYTES,
                 () -> store.statistics().counters().bytesScrubbed());
@@ -108,6 +111,30 @@ public final class ProxyMetrics {
         metrics.supplyCounter(MetricFamily.PATTERN_SWEPT, sweeper::removed, "removed");
         metrics.supplyCounter(MetricFamily.PATTERN_SWEPT, sweeper::marked, "marked");
         metrics.supplyCounter(MetricFamily.PATTERN_SWEEPS_INCOMPLETE, sweeper::incomplete);
+    }
+
+    private static void curve(MetricsRegistry metrics, CacheStore<StoredHead> store) {
+        metrics.supplyNamedGauges(StorageMetric.CACHE_CURVE_HIT_RATIO, () -> hitRatios(store));
+        metrics.supplyCounter(StorageMetric.CACHE_CURVE_LOST, () -> {
+            StoreStatistics.Curve curve = store.curve();
+            return curve == null ? 0 : curve.lost();
+        });
+    }
+
+    /** Returns the estimated hit ratios by size of the RAM tier; empty while the estimate is off. */
+    private static Map<String, Double> hitRatios(CacheStore<StoredHead> store) {
+        Map<String, Double> ratios = new LinkedHashMap<>();
+        StoreStatistics.Curve curve = store.curve();
+        if (curve != null) {
+            for (StoreStatistics.CurvePoint point : curve.points()) {
+                ratios.put("x" + text(point.scale()), point.hits());
+            }
+        }
+        return ratios;
+    }
+
+    private static String text(double scale) {
+        return scale >= 1 ? Long.toString((long) scale) : Double.toString(scale);
     }
 
     private static void refused(

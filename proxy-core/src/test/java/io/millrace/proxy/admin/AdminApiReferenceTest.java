@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.millrace.proxy.admin.access.AdminAccess;
+import io.millrace.proxy.admin.cache.CurveResource;
+import io.millrace.proxy.admin.cache.CurveSource;
 import io.millrace.proxy.admin.cache.ExplainResource;
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.InvalidationService;
@@ -579,6 +581,23 @@ class AdminApiReferenceTest {
                                 () -> CompletableFuture.completedFuture(new RestartResource.RestartReport(1, 2, 3))),
                         "",
                         "{}"),
+                new Documented(
+                        "CurveReport",
+                        new CurveResource(() -> new CurveSource.CurveView(
+                                1,
+                                0.5,
+                                2,
+                                3,
+                                4,
+                                List.of(new CurveSource.Size(
+                                        2,
+                                        5,
+                                        new CurveSource.Ratio(0.1, 0.2),
+                                        new CurveSource.Ratio(0.3, 0.4),
+                                        new CurveSource.Ratio(0.5, 0.6))),
+                                List.of(new CurveSource.Host("h", 6, List.of(0.7))))),
+                        "",
+                        ""),
                 new Documented("StorageReport", new StorageResource(STORAGE), "", ""),
                 new Documented(
                         "MemoryReport",

@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.AdminServer;
+import io.millrace.proxy.admin.cache.CurveResource;
 import io.millrace.proxy.admin.cache.ExplainResource;
 import io.millrace.proxy.admin.cache.ListResource;
 import io.millrace.proxy.admin.cache.LookupResource;
@@ -149,6 +150,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(ImportResource.content(imports))
                 .resource(ImportResource.end(imports))
                 .resource(ImportResource.abort(imports))
+                .resource(new CurveResource(storage))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))

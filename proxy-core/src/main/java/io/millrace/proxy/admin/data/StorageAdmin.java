@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.data;
 
+import io.millrace.proxy.admin.cache.CurveSource;
 import io.millrace.proxy.admin.cache.StorageControl;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
@@ -15,8 +16,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The volumes of a proxy's store for the admin API. Thread-safe. */
-public final class StorageAdmin implements StorageControl {
+/** The volumes and the RAM tier of a proxy's store for the admin API. Thread-safe. */
+public final class StorageAdmin implements StorageControl, CurveSource {
     private final CacheStore<StoredHead> store;
 
     public StorageAdmin(CacheStore<StoredHead> store) {
@@ -26,6 +27,32 @@ public final class StorageAdmin implements StorageControl {
     @Override
     public List<Volume> volumes() {
         return store.statistics().volumes().stream().map(StorageAdmin::volume).toList();
+    }
+
+    @Override
+    public @Nullable CurveView curve() {
+        StoreStatistics.Curve curve = store.curve();
+        return curve == null
+                ? null
+                : new CurveView(
+                        curve.ramBytes(),
+                        curve.sampleRate(),
+                        curve.sampledKeys(),
+                        curve.requests(),
+                        curve.lost(),
+                        curve.points().stream().map(StorageAdmin::size).toList(),
+                        curve.groups().stream()
+                                .map(group -> new Host(group.name(), group.requests(), group.hits()))
+                                .toList());
+    }
+
+    private static Size size(StoreStatistics.CurvePoint point) {
+        return new Size(
+                point.scale(),
+                point.ramBytes(),
+                new Ratio(point.hits(), point.hitBytes()),
+                new Ratio(point.lruHits(), point.lruHitBytes()),
+                new Ratio(point.s3FifoHits(), point.s3FifoHitBytes()));
     }
 
     private static Volume volume(StoreStatistics.Volume volume) {

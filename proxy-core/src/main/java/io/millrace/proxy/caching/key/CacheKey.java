@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class CacheKey {
 
     private static final byte[] NOTHING = {};
+    /** Maximum length of a host name with a port (RFC 1035 s2.3.4). */
+    private static final int HOST_SHOWN_MAX = 253 + ":65535".length();
 
     private final byte[] bytes;
 
@@ -97,6 +99,24 @@ public final class CacheKey {
         int queryLength = target.queryEnd() - target.pathEnd();
         System.arraycopy(source, target.pathEnd(), to, position, queryLength);
         return position + queryLength;
+    }
+
+    /**
+     * Returns the host in the bytes of a key. The port follows unless it is the scheme's default. Also accepts keys of
+     * variants, which begin like the key of their URL. Returns an empty text if the bytes contain no host.
+     */
+    public static String hostOf(byte[] key) {
+        int start = 0;
+        while (start < key.length && key[start] != '/') {
+            start++;
+        }
+        start += "//".length();
+        int end = start;
+        while (end < key.length && key[end] != '/' && key[end] != '?' && key[end] != ' ') {
+            end++;
+        }
+        int length = Math.min(end - start, HOST_SHOWN_MAX);
+        return length <= 0 ? "" : new String(key, start, length, StandardCharsets.ISO_8859_1);
     }
 
     /** The key's bytes. Borrowed: do not modify. */

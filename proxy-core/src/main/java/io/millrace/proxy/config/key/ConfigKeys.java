@@ -231,6 +231,10 @@ public final class ConfigKeys {
             .description(
                     "Bytes per second that are read after a start to load the most requested responses into RAM again;"
                             + " requests have priority; 0 turns this off.");
+    public static final ConfigKey<Boolean> CACHE_CURVE = ConfigKey.builder("cache.curve", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .description("Whether the hit ratios of other sizes of the RAM tier are estimated, for millctl cache curve."
+                    + " Uses at most 8 MiB of heap and 1 % of a core.");
     public static final ConfigKey<Boolean> CACHE_PERMIT_PINNING = ConfigKey.builder(
                     "cache.permit_pinning", ValueType.BOOLEAN)
             .defaultsTo(true)

@@ -9,6 +9,7 @@ package io.millrace.proxy.config.key;
  * @param scrubBytesPerSecond rate of the background verification; 0 for none
  * @param diskAdmission which new responses a full volume admits
  * @param permitPinning whether pinned responses are kept on disk
+ * @param simulatesSizes whether the hit ratios of other sizes of the RAM tier are estimated
  */
 public record StoreSettings(
         long syncIntervalMillis,
@@ -16,7 +17,8 @@ public record StoreSettings(
         long openWaitMillis,
         long scrubBytesPerSecond,
         DiskAdmission diskAdmission,
-        boolean permitPinning) {
+        boolean permitPinning,
+        boolean simulatesSizes) {
     /** Which new responses a full volume admits. */
     public enum DiskAdmission {
         /** All responses. */
@@ -34,6 +36,7 @@ public record StoreSettings(
                 values.get(ConfigKeys.STORE_OPEN_WAIT).toMillis(),
                 values.get(ConfigKeys.STORE_SCRUB_RATE),
                 values.get(ConfigKeys.STORE_DISK_ADMISSION),
-                values.get(ConfigKeys.CACHE_PERMIT_PINNING));
+                values.get(ConfigKeys.CACHE_PERMIT_PINNING),
+                values.get(ConfigKeys.CACHE_CURVE));
     }
 }

@@ -18,6 +18,7 @@ const SCREENS = [
   {name: 'events', title: 'Events', load: () => import('./events.js').then((file) => file.Events)},
   {name: 'log', title: 'Live log', load: () => import('./log.js').then((file) => file.LiveLog)},
   {name: 'cache', title: 'Cache', load: () => import('./cache.js').then((file) => file.Cache)},
+  {name: 'curve', title: 'RAM', load: () => import('./curve.js').then((file) => file.Curve)},
   {name: 'inspect', title: 'Inspector', load: () => import('./inspect.js').then((file) => file.Inspector)},
   {name: 'purge', title: 'Purge', load: () => import('./purge.js').then((file) => file.Purge)},
   {name: 'origins', title: 'Origins', load: () => import('./origins.js').then((file) => file.Origins)},

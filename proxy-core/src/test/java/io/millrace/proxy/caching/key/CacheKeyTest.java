@@ -47,6 +47,23 @@ final class CacheKeyTest {
         assertEquals(key, CacheKey.of(Heads.target(uri)).asString());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "http://A.Example/x?y, a.example",
+        "https://a.example:8080/, a.example:8080",
+        "http://[::AB]:81/x, [::ab]:81"
+    })
+    void hostOfAKey(String uri, String host) {
+        assertEquals(host, CacheKey.hostOf(key(uri).getBytes(ISO_8859_1)));
+    }
+
+    @Test
+    void hostOfOtherBytes() {
+        for (String bytes : new String[] {"", "/", "//", "http:", "http:/", "http:///x"}) {
+            assertEquals("", CacheKey.hostOf(bytes.getBytes(ISO_8859_1)));
+        }
+    }
+
     @Test
     void originFormAndAbsoluteFormShareTheKey() {
         FieldSection fields = FieldSection.builder().add("Host", "A.example").build();

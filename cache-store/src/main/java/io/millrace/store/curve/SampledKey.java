@@ -1,0 +1,32 @@
+package io.millrace.store.curve;
+
+/** A key in the simulation. Confined to the thread of its curve. */
+final class SampledKey {
+    final long hash;
+    /** Index in the arrays of the simulated caches. */
+    final int id;
+
+    final int group;
+    /** Bytes that the object occupies; at least 1. */
+    int size;
+    /** Number of simulated caches that hold or remember the key. */
+    int holders;
+
+    SampledKey(long hash, int id, int group, int size) {
+        this.hash = hash;
+        this.id = id;
+        this.group = group;
+        this.size = size;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
+    /** Equal to the hash code of the entry in the RAM tier, so that both use their frequency sketch alike. */
+    @Override
+    public int hashCode() {
+        return Long.hashCode(hash);
+    }
+}

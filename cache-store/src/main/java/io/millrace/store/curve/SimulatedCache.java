@@ -1,0 +1,16 @@
+package io.millrace.store.curve;
+
+/** A cache of sampled keys without content. Confined to the thread of its curve. */
+interface SimulatedCache {
+    /** Requests the key, and adds it if it is absent; returns true for a hit. */
+    boolean access(SampledKey key);
+
+    /** Continues after the size of the key has changed by so many bytes. */
+    void sizeChanged(SampledKey key, int moreBytes);
+
+    /** Removes the key, also from the list of evicted keys that some policies keep. */
+    void remove(SampledKey key);
+
+    /** Sets the capacity in bytes. */
+    void resize(long bytes);
+}

@@ -1,0 +1,92 @@
+package io.millrace.store.memory;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.jctools.queues.MpscArrayQueue;
+
+/**
+ * A bounded queue of sampled requests to a RAM tier. A request is sampled by the hash of its key: a hit costs one
+ * comparison, and nothing is allocated.
+ *
+ * <p>A hit is one request. A new entry without a predecessor is one request too, because its key was absent. Requests
+ * whose responses never enter the tier are not seen; no size of the tier would make them hits.
+ *
+ * <p>Thread-safe; one thread drains. If the queue is full, a request is counted as lost.
+ */
+public final class AccessFeed {
+    /** Requests between two drains. The reader drains often enough for its own limit of requests per second. */
+    private static final int CAPACITY = 1024;
+    /** No hash is below it. */
+    private static final long OFF = Long.MIN_VALUE;
+
+    private final MpscArrayQueue<RamEntry> queue = new MpscArrayQueue<>(CAPACITY);
+    private final LongAdder absent = new LongAdder();
+    private final LongAdder lost = new LongAdder();
+    private volatile long threshold = OFF;
+
+    AccessFeed() {}
+
+    /** Receives sampled requests. */
+    @FunctionalInterface
+    public interface Receiver {
+        /**
+         * Called for one request.
+         *
+         * @param hash lower half of the key's hash
+         * @param bytes bytes that the entry uses
+         * @param keyBytes the key's bytes; borrowed
+         */
+        void request(long hash, int bytes, byte[] keyBytes);
+    }
+
+    void hit(RamEntry entry) {
+        if (entry.hashLow() < threshold) {
+            offer(entry);
+        }
+    }
+
+    void absent(RamEntry entry) {
+        long limit = threshold;
+        if (limit != OFF) {
+            absent.increment();
+            if (entry.hashLow() < limit) {
+                offer(entry);
+            }
+        }
+    }
+
+    private void offer(RamEntry entry) {
+        if (!queue.offer(entry)) {
+            lost.increment();
+        }
+    }
+
+    /** Samples keys whose hashes are below the threshold. */
+    public void sampleBelow(long limit) {
+        threshold = limit;
+    }
+
+    /** Stops sampling, and forgets the requests in the queue. Only the thread that drains may call it. */
+    public void stop() {
+        threshold = OFF;
+        queue.clear();
+    }
+
+    /**
+     * Passes requests from the queue to the receiver.
+     *
+     * @return the number of requests
+     */
+    public int drain(int max, Receiver receiver) {
+        return queue.drain(entry -> receiver.request(entry.hashLow(), entry.weight(), entry.keyBytes()), max);
+    }
+
+    /** Returns the number of requests for absent keys while sampling was on. */
+    public long absent() {
+        return absent.sum();
+    }
+
+    /** Returns the number of sampled requests that were lost because the queue was full. */
+    public long lost() {
+        return lost.sum();
+    }
+}

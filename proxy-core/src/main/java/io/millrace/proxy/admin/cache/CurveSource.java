@@ -1,0 +1,55 @@
+package io.millrace.proxy.admin.cache;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Source of the estimated hit ratios of other sizes of the RAM tier. Thread-safe. */
+@FunctionalInterface
+public interface CurveSource {
+    /** Returns the estimate, at most two seconds old; null if {@code cache.curve} is false. */
+    @Nullable
+    CurveView curve();
+
+    /**
+     * The estimate. Immutable.
+     *
+     * @param ramBytes present size of the RAM tier
+     * @param sampleRate share of the keys that is simulated
+     * @param sampledKeys number of keys in the simulation
+     * @param requests estimated number of recent requests that the ratios describe
+     * @param lost sampled requests that were left out since the start of the simulation
+     * @param sizes the simulated sizes, in ascending order
+     * @param hosts the hosts with the most requests
+     */
+    record CurveView(
+            long ramBytes,
+            double sampleRate,
+            int sampledKeys,
+            long requests,
+            long lost,
+            List<Size> sizes,
+            List<Host> hosts) {}
+
+    /** Hit ratios of one policy, by requests and by bytes, from 0 to 1. */
+    record Ratio(double requests, double bytes) {}
+
+    /**
+     * One simulated size.
+     *
+     * @param scale multiple of the present size
+     * @param current the policy of the RAM tier
+     */
+    record Size(double scale, long ramBytes, Ratio current, Ratio lru, Ratio s3Fifo) {}
+
+    /**
+     * One host, which shares the RAM tier with all others.
+     *
+     * @param hitRatios share of its requests that are hits, for each of the sizes
+     */
+    record Host(String name, long requests, List<Double> hitRatios) {
+        /** Copies the list. */
+        public Host {
+            hitRatios = List.copyOf(hitRatios);
+        }
+    }
+}
