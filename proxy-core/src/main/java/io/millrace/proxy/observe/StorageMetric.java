@@ -50,7 +50,7 @@ public enum StorageMetric implements Metric {
             "millrace_cache_curve_lost_total",
             Kind.COUNTER,
             "requests",
-            "Sampled requests that the estimate of cache.curve left out, because more than 4,000 per second were"
+            "Sampled requests that the estimate of cache.curve left out, because more than 1,000 per second were"
                     + " sampled."),
     STORE_SCRUBBED_BYTES(
             "millrace_store_scrubbed_bytes_total",
