@@ -58,9 +58,8 @@ abstract class ConfigChangeCommand extends ApiCommand {
         if (report.objects("settings").isEmpty()) {
             console().say("nothing has changed");
         } else if (relaunch > 0) {
-            console()
-                    .say(
-                            "settings marked relaunch take effect after a restart of the launcher: systemctl restart millrace");
+            console().say("settings marked relaunch take effect when the launcher is started again, which");
+            console().say("refuses no connection: systemctl kill --kill-who=main --signal=SIGKILL millrace");
         }
         return ExitCode.OK;
     }

@@ -23,9 +23,9 @@ import picocli.CommandLine.Parameters;
         description = {"Show the changes that a reload of a file would make.", "Changes nothing."},
         footer = {
             "",
-            "applied   in use now, in the running worker",
-            "rolled    in use in a new worker; the old one finishes its requests",
-            "relaunch  the launcher itself must be started again",
+            "applied   would be in use at once, in the running worker",
+            "rolled    would need a new worker; the old one finishes its requests",
+            "relaunch  the launcher itself would have to be started again",
             "",
             "Example: millctl config plan /etc/millrace/millrace.yaml.new"
         })

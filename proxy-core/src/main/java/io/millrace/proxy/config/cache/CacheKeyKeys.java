@@ -47,7 +47,7 @@ public final class CacheKeyKeys {
     public static final ConfigKey<String> HOST = ConfigKey.builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
-            .description("Host that replaces the client's host in cache keys, so that several hosts share stored"
+            .description("Host that replaces the requested host in cache keys, so that several hosts share stored"
                     + " responses: the hosts of one rule, or of rules with the same to and path, whose rules must"
                     + " be the same. Origins get only this host.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)

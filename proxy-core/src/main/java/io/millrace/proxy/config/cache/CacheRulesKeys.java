@@ -24,13 +24,13 @@ public final class CacheRulesKeys {
                     + " earlier ones, and all override section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
-            .description("Matches if the client's host is this domain or below it; a dot alone matches every host.");
+            .description("Matches if the requested host is this domain or below it; a dot alone matches every host.");
     public static final ConfigKey<String> DEST_HOST = ConfigKey.builder("cache_rules[].dest_host", ValueType.HOST)
             .atsName("dest_host")
-            .description("Matches if the client's host is this host.");
+            .description("Matches if the requested host is this host.");
     public static final ConfigKey<String> HOST_REGEX = ConfigKey.builder("cache_rules[].host_regex", ValueType.REGEX)
             .atsName("host_regex")
-            .description("Matches if the expression is found in the client's host, which is in lower case.");
+            .description("Matches if the expression is found in the requested host, which is in lower case.");
     public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
             .description(

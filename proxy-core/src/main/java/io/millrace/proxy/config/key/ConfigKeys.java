@@ -366,7 +366,7 @@ public final class ConfigKeys {
             .perRule()
             .atsName("@volume")
             .description("Name of the volume in which responses are stored, from volumes, or default for the"
-                    + " remaining space. Without this key, volumes[].hosts decides by the client's host.");
+                    + " remaining space. Without this key, volumes[].hosts decides by the requested host.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = ConfigKey.builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)

@@ -43,8 +43,8 @@ public final class LogKeys {
     public static final ConfigKey<SampleBy> SAMPLE_BY = ConfigKey.builder(
                     "log.access[].sample_by", ValueType.word(SampleBy.class, false))
             .defaultsTo(SampleBy.REQUEST)
-            .description("Choice of a sampled log: each Nth request, or all requests for one of N URLs or from one of"
-                    + " N clients, by a hash.");
+            .description("Choice of a sampled log: each Nth request, or all requests for about one Nth of all URLs or"
+                    + " from about one Nth of all clients, selected by a hash.");
     public static final ConfigKey<LogDestination.Kind> TARGET = ConfigKey.builder(
                     "log.access[].target", ValueType.word(LogDestination.Kind.class, false))
             .defaultsTo(LogDestination.Kind.FILE)
