@@ -38,6 +38,7 @@ class AccessibilityTest {
         {"overview", "Overview"},
         {"latency", "Latency"},
         {"events", "Events"},
+        {"curve", "What RAM would bring"},
         {"log", "Live log"},
         {"log?kind=failed", "Live log"},
         {"cache", "Cache"},
