@@ -9,6 +9,7 @@ import io.millrace.proxy.config.value.SyslogAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Checks the actions for alarms. A missing file is only a warning: workers check the configuration when they start, and
@@ -68,7 +69,7 @@ final class AlarmChecks {
         }
         for (ConfigKey<?> key : List.of(
                 AlarmKeys.FACILITY, AlarmKeys.APP_NAME, AlarmKeys.CA_FILE, AlarmKeys.CERTIFICATE, AlarmKeys.KEY)) {
-            if (values.isSet(key)) {
+            if (values.isSet(key) && !Objects.equals(values.find(key), key.defaultValue())) {
                 error(key, "needs alarms.syslog.address, such as udp://192.0.2.1:514");
             }
         }

@@ -17,6 +17,16 @@ public final class LogKeys {
     /** Limit of logs: each has a thread, and queues of about 2 MiB. */
     public static final int LOGS_MAX = 16;
 
+    public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
+            .within(Duration.ZERO, Duration.ofHours(1))
+            .defaultsTo(Duration.ofSeconds(1))
+            .description("Time to the first byte of the response from which a request is kept as slow, for millctl log"
+                    + " slow and the dashboard; 0 keeps no slow requests.");
+    public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder("log.kept_requests", ValueType.INTEGER)
+            .within(0, 10_000)
+            .defaultsTo(200)
+            .description("Last slow, failed and refused requests that are kept in memory, of each kind so many and at"
+                    + " most 1 MiB; 0 keeps none.");
     public static final ConfigKey<List<ConfigValues>> LOGS = ConfigKey.builder("log.access", ValueType.LIST)
             .atsName("logging.yaml logs")
             .description("Several access logs, at most 16, instead of the one that the keys log.access.* describe."
@@ -99,17 +109,6 @@ public final class LogKeys {
                     "log.access[].journald.socket", ValueType.PATH)
             .defaultsTo(Path.of("/run/systemd/journal/socket"))
             .description("Path of the datagram socket of the target journald.");
-
-    public static final ConfigKey<Duration> SLOW_THRESHOLD = ConfigKey.builder("log.slow_threshold", ValueType.DURATION)
-            .within(Duration.ZERO, Duration.ofHours(1))
-            .defaultsTo(Duration.ofSeconds(1))
-            .description("Time to the first byte of the response from which a request is kept as slow, for millctl log"
-                    + " slow and the dashboard; 0 keeps no slow requests.");
-    public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder("log.kept_requests", ValueType.INTEGER)
-            .within(0, 10_000)
-            .defaultsTo(200)
-            .description("Last slow, failed and refused requests that are kept in memory, of each kind so many and at"
-                    + " most 1 MiB; 0 keeps none.");
 
     private LogKeys() {}
 }
