@@ -37,9 +37,10 @@ public final class CacheRuleKeys {
             .defaultsTo(LifetimeRules.WhenToRevalidate.DIRECTIVES)
             .perRule()
             .atsName("proxy.config.http.cache.when_to_revalidate")
-            .description("When a stored response is validated before its use. directives: after its lifetime. heuristic:"
-                    + " also within a lifetime that is not explicit. always: at each use. never: at no use."
-                    + " if_modified_since: also for requests with If-Modified-Since.");
+            .description(
+                    "When a stored response is validated before its use. directives: after its lifetime. heuristic:"
+                            + " also within a lifetime that is not explicit. always: at each use. never: at no use."
+                            + " if_modified_since: also for requests with If-Modified-Since.");
     public static final ConfigKey<Duration> GUARANTEED_MIN_LIFETIME = seconds("cache.guaranteed_min_lifetime")
             .atsName("proxy.config.http.cache.guaranteed_min_lifetime")
             .description("Shortest freshness lifetime of any stored response, whatever its fields say.");

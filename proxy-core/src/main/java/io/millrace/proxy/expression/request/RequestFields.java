@@ -16,7 +16,8 @@ public final class RequestFields {
     public static final Schema<RequestFacts> SCHEMA = Schema.of(List.of(
             Field.text("method", "the method", RequestFacts::method),
             Field.lowerCase("scheme", "`http` or `https`", RequestFacts::scheme),
-            Field.lowerCase("host", "the requested host: the host of the client's URL, without its port", RequestFacts::host),
+            Field.lowerCase(
+                    "host", "the requested host: the host of the client's URL, without its port", RequestFacts::host),
             Field.number("port", FieldType.INTEGER, "the port of the client's URL", RequestFacts::port),
             Field.text(
                     "path",
