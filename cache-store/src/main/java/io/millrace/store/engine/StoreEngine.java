@@ -45,6 +45,7 @@ import io.millrace.store.engine.volume.VolumeSwitch;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
+import io.millrace.store.memory.CurveRecorder;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;

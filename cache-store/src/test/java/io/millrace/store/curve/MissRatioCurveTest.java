@@ -80,8 +80,8 @@ class MissRatioCurveTest {
         replay(curve, ids);
         assertEquals(1, curve.sampleRate());
         for (CurveReport.Point point : curve.report(0).points()) {
-            assertEquals(
-                    lruHitRatio(ids, (int) (500 * point.scale())), point.lru().requests(), 1e-9);
+            double exact = lruHitRatio(ids, (int) (500 * point.scale()));
+            assertEquals(exact, point.lru().requests(), 1e-9);
             assertEquals(point.lru().requests(), point.lru().bytes(), 1e-9);
         }
     }

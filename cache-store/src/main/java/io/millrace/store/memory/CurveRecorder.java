@@ -1,12 +1,10 @@
-package io.millrace.store.engine;
+package io.millrace.store.memory;
 
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoreStatistics.CurveGroup;
 import io.millrace.store.StoreStatistics.CurvePoint;
 import io.millrace.store.curve.CurveReport;
 import io.millrace.store.curve.MissRatioCurve;
-import io.millrace.store.memory.AccessFeed;
-import io.millrace.store.memory.RamTier;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-final class CurveRecorder {
+public final class CurveRecorder {
     private static final Logger LOG = LoggerFactory.getLogger(CurveRecorder.class);
 
     private static final long DRAIN_MILLIS = 100;
@@ -47,14 +45,19 @@ final class CurveRecorder {
     private @Nullable ScheduledExecutorService thread;
     private volatile StoreStatistics.@Nullable Curve report;
 
-    CurveRecorder(RamTier<?> ram, LongSupplier hits) {
+    /**
+     * Creates a recorder, which is off.
+     *
+     * @param hits number of RAM hits since the start
+     */
+    public CurveRecorder(RamTier<?> ram, LongSupplier hits) {
         this.ram = ram;
         this.feed = ram.accesses();
         this.hits = hits;
     }
 
     /** Implements {@link io.millrace.store.CacheStore#simulateSizes}. May wait for the end of one drain. */
-    void simulate(@Nullable Function<byte[], String> groupOf) {
+    public void simulate(@Nullable Function<byte[], String> groupOf) {
         lock.lock();
         try {
             if (groupOf != null && thread == null && ram.isEnabled()) {
@@ -96,7 +99,7 @@ final class CurveRecorder {
     }
 
     /** Returns the latest result; null while the simulation is off. */
-    StoreStatistics.@Nullable Curve report() {
+    public StoreStatistics.@Nullable Curve report() {
         return report;
     }
 
