@@ -128,7 +128,8 @@ final class LogCommandsTest {
                 + "}}},\"error\":{" + none + "},\"other\":{" + none + "},\"statuses\":{\"404\":{" + tally
                 + "}},\"methods\":{\"GET\":{" + tally + "}},\"types\":{}";
         assertEquals(
-                "{\"from\":\"2023-11-14T22:13:21Z\",\"to\":\"2023-11-14T22:13:21Z\",\"not_understood\":0,\"hosts_seen\":1,"
+                "{\"from\":\"2023-11-14T22:13:21Z\",\"to\":\"2023-11-14T22:13:21Z\",\"not_understood\":0,\"sampled_lines\":0,"
+                        + "\"hosts_seen\":1,"
                         + "\"requests_of_other_hosts\":0,\"total\":{" + site
                         + "},\"hosts\":[{\"host\":\"www.example.com\","
                         + site

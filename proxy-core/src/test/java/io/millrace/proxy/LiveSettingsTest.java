@@ -64,6 +64,8 @@ class LiveSettingsTest {
             Map.entry("worker.warm_up_limit", "the next worker, before it takes over"),
             Map.entry("store.scrub_rate", "the store, told at each reload"),
             Map.entry("cache.curve", "the store, told at each reload"),
+            Map.entry("log.slow_threshold", "LiveLog, told at each reload"),
+            Map.entry("log.kept_requests", "LiveLog, told at each reload"),
             Map.entry("filters", "the rules that name them, and access.filters"),
             Map.entry("tls.certificates", "CertificateStore, told at each reload"),
             Map.entry("tls.default_certificate", "CertificateStore, told at each reload"),

@@ -98,9 +98,10 @@ final class AlarmBoard implements AlarmSource {
     /** Returns the number of raised alarms of each kind, in the text format of Prometheus. */
     String prometheusText() {
         List<Alarm> raised = alarms();
-        String name = MetricFamily.ALARMS.metricName();
+        MetricFamily family = MetricFamily.ALARMS;
+        String name = family.metricName();
         StringBuilder text = new StringBuilder();
-        text.append("# HELP ").append(name).append(' ').append(MetricFamily.ALARMS.description());
+        text.append("# HELP ").append(name).append(' ').append(family.description());
         text.append("\n# TYPE ").append(name).append(" gauge\n");
         for (AlarmKind kind : AlarmKind.values()) {
             long count = raised.stream().filter(alarm -> alarm.kind() == kind).count();

@@ -18,6 +18,7 @@ import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.FileKeys;
@@ -62,6 +63,7 @@ final class ConfigCatalogTest {
                 ForwardProxyKeys.class,
                 FileKeys.class,
                 LogKeys.class,
+                AlarmKeys.class,
                 TlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,

@@ -192,10 +192,7 @@ public final class LogCommands {
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
         private int urls;
 
-        @Option(
-                names = "--sample",
-                paramLabel = "N",
-                description = "Count each line without sample as N requests, for a sampled log.")
+        @Option(names = "--sample", paramLabel = "N", description = "Requests per line, if lines do not say it.")
         private long sample = 1;
 
         @Option(
