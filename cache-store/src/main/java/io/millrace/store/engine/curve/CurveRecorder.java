@@ -1,10 +1,12 @@
-package io.millrace.store.memory;
+package io.millrace.store.engine.curve;
 
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoreStatistics.CurveGroup;
 import io.millrace.store.StoreStatistics.CurvePoint;
 import io.millrace.store.curve.CurveReport;
 import io.millrace.store.curve.MissRatioCurve;
+import io.millrace.store.memory.AccessFeed;
+import io.millrace.store.memory.RamTier;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayList;
 import java.util.List;
