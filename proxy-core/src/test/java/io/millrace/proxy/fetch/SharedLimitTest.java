@@ -371,6 +371,13 @@ class SharedLimitTest {
         }
     }
 
+    /** Waits until the event loops that wait for a connection have told so the one that has them. */
+    private void settleAll() throws Exception {
+        settle(2);
+        settle(1);
+        settle(0);
+    }
+
     private void useResolver(int loop, ScriptedResolver resolver) throws Exception {
         OriginClient before = clients.get(loop);
         clients.set(loop, on(loop, () -> {
@@ -423,12 +430,12 @@ class SharedLimitTest {
             answers.await("/a2");
             responses.add(start(1, origin, "/b", one));
             responses.add(start(2, origin, "/c", one));
-            settle(0);
+            settleAll();
             responses.add(start(0, origin, "/d1", one));
             responses.add(start(0, origin, "/d2", one));
             answers.allow("/a1");
             answers.await("/b");
-            settle(0);
+            settleAll();
             answers.allow("/a2");
             answers.await("/c");
             answers.allow("/b", "/c", "/d1", "/d2");
