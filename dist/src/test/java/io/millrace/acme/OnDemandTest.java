@@ -111,6 +111,15 @@ class OnDemandTest {
         });
     }
 
+    /**
+     * Waits until the service was asked and its answer is handled, at the present time of the clock. The file of a
+     * request stays while an answer is due, and is deleted afterwards.
+     */
+    private void awaitAnswer(int number) throws IOException {
+        awaitTicks(() -> asked.size() == number);
+        request(NAME);
+    }
+
     private Path certificate() {
         return new AcmeFiles(directory).certificates().resolve(NAME + ".pem");
     }
@@ -147,7 +156,7 @@ class OnDemandTest {
         request(NAME);
         status.set(403);
         seconds += 60 * DAY;
-        awaitTicks(() -> asked.size() == 2);
+        awaitAnswer(2);
         service.tick();
         seconds += 3600;
         service.tick();
@@ -155,7 +164,7 @@ class OnDemandTest {
         assertEquals(1, orders.get());
         status.set(500);
         seconds += 2 * DAY;
-        awaitTicks(() -> asked.size() == 3);
+        awaitAnswer(3);
         status.set(200);
         seconds += 31 * DAY;
         awaitTicks(() -> {
