@@ -154,11 +154,12 @@ public final class LiveLogCommands {
         @Option(names = "--limit", paramLabel = "N", description = "The last N requests, 1 to 1000; default 200.")
         private int limit = 200;
 
-        KeptCommand(Invocation invocation) {
-            super(invocation);
-        }
+        private final String kind;
 
-        abstract String kind();
+        KeptCommand(Invocation invocation, String kind) {
+            super(invocation);
+            this.kind = kind;
+        }
 
         @Override
         protected void check() throws CommandFailure {
@@ -170,7 +171,7 @@ public final class LiveLogCommands {
 
         @Override
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
-            AdminResponse response = client.get(withCondition("/v1/log/kept?kind=" + kind() + "&limit=" + limit));
+            AdminResponse response = client.get(withCondition("/v1/log/kept?kind=" + kind + "&limit=" + limit));
             show(response, LiveLogView.kept(answered(response)));
             return ExitCode.OK;
         }
@@ -187,12 +188,7 @@ public final class LiveLogCommands {
             footer = {"", "Example: millctl log slow --where 'first_byte > 5s'"})
     public static final class Slow extends KeptCommand {
         public Slow(Invocation invocation) {
-            super(invocation);
-        }
-
-        @Override
-        String kind() {
-            return "slow";
+            super(invocation, "slow");
         }
     }
 
@@ -208,12 +204,7 @@ public final class LiveLogCommands {
             footer = {"", "Example: millctl log failed --where 'origin == \"10.0.0.7\"'"})
     public static final class Failed extends KeptCommand {
         public Failed(Invocation invocation) {
-            super(invocation);
-        }
-
-        @Override
-        String kind() {
-            return "failed";
+            super(invocation, "failed");
         }
     }
 
@@ -228,12 +219,7 @@ public final class LiveLogCommands {
             footer = {"", "Example: millctl log refused --where 'client == \"192.0.2.7\"'"})
     public static final class Refused extends KeptCommand {
         public Refused(Invocation invocation) {
-            super(invocation);
-        }
-
-        @Override
-        String kind() {
-            return "refused";
+            super(invocation, "refused");
         }
     }
 }
