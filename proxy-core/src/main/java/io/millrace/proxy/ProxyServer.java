@@ -160,7 +160,7 @@ public final class ProxyServer implements AutoCloseable {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
-            accessLogs.close();
+            closeBeforeLoops();
             throw e;
         }
         metrics = metricsOf(builder);
@@ -254,9 +254,17 @@ public final class ProxyServer implements AutoCloseable {
             return new MetricsRegistry(builder.applicationMeters());
         } catch (IllegalStateException e) {
             closeStore(CacheStore::close);
-            accessLogs.close();
+            closeBeforeLoops();
             throw e;
         }
+    }
+
+    /** Closes what exists besides the store when the constructor fails before it creates the event loops. */
+    private void closeBeforeLoops() {
+        serverTls.close();
+        originTls.close();
+        accessLogs.close();
+        allocator.close();
     }
 
     /** Returns a builder of a proxy. */
