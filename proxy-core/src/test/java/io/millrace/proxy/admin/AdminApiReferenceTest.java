@@ -16,39 +16,27 @@ import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.admin.cache.PurgeResource;
 import io.millrace.proxy.admin.cache.PurgeService;
 import io.millrace.proxy.admin.cache.StorageChangeResource;
-import io.millrace.proxy.admin.cache.StorageControl;
 import io.millrace.proxy.admin.cache.StorageResource;
 import io.millrace.proxy.admin.config.ConfigChangeResource;
-import io.millrace.proxy.admin.config.ConfigChanger;
 import io.millrace.proxy.admin.config.ConfigCheckResource;
-import io.millrace.proxy.admin.config.ConfigControl;
 import io.millrace.proxy.admin.config.ConfigDiffResource;
 import io.millrace.proxy.admin.config.ConfigHistoryResource;
-import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.config.ConfigReloadResource;
 import io.millrace.proxy.admin.config.ConfigSchemaResource;
 import io.millrace.proxy.admin.config.ConfigSettingsResource;
-import io.millrace.proxy.admin.copy.CopySource;
-import io.millrace.proxy.admin.copy.CopyTarget;
 import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
-import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
-import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
-import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
-import io.millrace.proxy.admin.purge.PurgeControl;
-import io.millrace.proxy.admin.purge.PurgeControl.Count;
-import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
 import io.millrace.proxy.admin.purge.PurgeDryRunResource;
 import io.millrace.proxy.admin.purge.PurgeListResource;
 import io.millrace.proxy.admin.purge.PurgeShowResource;
@@ -60,7 +48,6 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.admin.resource.RequestSender;
 import io.millrace.proxy.admin.status.AlarmsResource;
-import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
 import io.millrace.proxy.admin.status.MemorySource;
@@ -68,27 +55,15 @@ import io.millrace.proxy.admin.status.MetricsResource;
 import io.millrace.proxy.admin.status.ReadyzResource;
 import io.millrace.proxy.admin.status.RestartResource;
 import io.millrace.proxy.admin.status.ServerResource;
-import io.millrace.proxy.admin.status.ServerSource;
 import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
-import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.admin.tls.RenewResource;
-import io.millrace.proxy.admin.vendor.CloudflareResource;
-import io.millrace.proxy.admin.vendor.FastlyResource;
-import io.millrace.proxy.admin.vendor.SiteSource;
-import io.millrace.proxy.admin.vendor.VendorPurges;
-import io.millrace.proxy.config.key.ConfigKey;
-import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
-import io.millrace.proxy.observe.event.Event;
-import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.log.live.LiveLogSample;
-import io.millrace.proxy.purge.record.PurgeClient;
-import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -117,320 +92,6 @@ class AdminApiReferenceTest {
 
     private static final LiveLog LIVE_LOG = LiveLogSample.create();
     private static final String VIEWER = LiveLogSample.watchOne(LIVE_LOG);
-
-    private static final HealthSource HEALTHY = new HealthSource() {
-        @Override
-        public String notLive() {
-            return null;
-        }
-
-        @Override
-        public String notReady() {
-            return null;
-        }
-    };
-
-    private static final ConfigControl CONFIG = new ConfigControl() {
-        private static final Problem PROBLEM = new Problem("f", 1, 1, "p", "m", null, "t");
-
-        @Override
-        public CheckReport check(Path file) {
-            return new CheckReport(List.of(PROBLEM));
-        }
-
-        @Override
-        public CompletionStage<ReloadReport> reload() {
-            return CompletableFuture.completedFuture(new ReloadReport(
-                    false, List.of(new ConfigControl.Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
-        }
-    };
-
-    private static final ConfigChanger CHANGER = new ConfigChanger() {
-        @Override
-        public CompletionStage<ConfigControl.ReloadReport> plan(Path file) {
-            return CONFIG.reload();
-        }
-
-        @Override
-        public CompletionStage<ConfigControl.ReloadReport> set(Map<String, String> settings, boolean save) {
-            return CONFIG.reload();
-        }
-
-        @Override
-        public CompletionStage<ConfigControl.ReloadReport> reset(List<String> keys) {
-            return CONFIG.reload();
-        }
-
-        @Override
-        public CompletionStage<ConfigControl.ReloadReport> rollback(int entry) {
-            return CONFIG.reload();
-        }
-    };
-
-    private static final ConfigInspector INSPECTOR = new ConfigInspector() {
-        private static final Difference DIFFERENCE =
-                new Difference("k", "b", "a", Source.OVERLAY, "p", List.of("V"), ConfigKey.Apply.LIVE);
-
-        @Override
-        public List<KeyValue> settings(List<String> names) {
-            return List.of(new KeyValue(ConfigKeys.CACHE_RAM_SIZE, "v", Source.OVERLAY, "p", List.of("V"), "u", "i"));
-        }
-
-        @Override
-        public DiffReport diff() {
-            return new DiffReport(List.of(DIFFERENCE), List.of(DIFFERENCE), List.of("n"));
-        }
-
-        @Override
-        public DiffReport diff(int from, int to) {
-            return diff();
-        }
-
-        @Override
-        public List<Entry> history() {
-            return List.of(new Entry(1, "t", "set", "f", List.of("o"), List.of("c"), true));
-        }
-    };
-
-    private static final CertificatesSource CERTIFICATES = new CertificatesSource() {
-        @Override
-        public List<AutomaticCertificate> automatic() {
-            return List.of(new AutomaticCertificate("n", "valid", "https://issuer/", 1, 2, 3, 0, null, 0));
-        }
-
-        private static final Certificate ONE = new Certificate(
-                "/f",
-                "/k",
-                List.of("n"),
-                "valid",
-                "i",
-                1,
-                2,
-                "EC 256",
-                "s",
-                "h",
-                List.of("c"),
-                List.of("n"),
-                List.of("max_version: TLSv1.2"),
-                List.of(new CertificatesSource.Setting(
-                        "max_version", "TLSv1.2", "tls.certificates[0]", "127.0.0.1:443")),
-                3,
-                "p",
-                4,
-                new Staple("missing", "http://ocsp.example/", true, 5, "p", 6));
-
-        @Override
-        public List<Certificate> certificates() {
-            return List.of(ONE);
-        }
-
-        @Override
-        public List<Directory> directories() {
-            return List.of(new Directory("/d", "p"));
-        }
-
-        @Override
-        public long nowSeconds() {
-            return 1;
-        }
-
-        @Override
-        public CompletionStage<CheckResult> check(Path file, Path key) {
-            return CompletableFuture.completedFuture(new CheckResult(List.of(ONE), directories()));
-        }
-    };
-
-    private static final StorageControl STORAGE = new StorageControl() {
-        private static final Volume VOLUME =
-                new Volume("/p", "default", 0.5, "offline", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "why");
-
-        @Override
-        public List<Volume> volumes() {
-            return List.of(VOLUME);
-        }
-
-        @Override
-        public CompletionStage<List<Volume>> offline(String path, String reason) {
-            return CompletableFuture.completedFuture(List.of(VOLUME));
-        }
-
-        @Override
-        public CompletionStage<List<Volume>> online(String path) {
-            return CompletableFuture.completedFuture(List.of(VOLUME));
-        }
-    };
-
-    private static final OriginControl ORIGINS = new OriginControl() {
-        private static final Host HOST = new Host(
-                "shop",
-                "sticky",
-                "http://a:80",
-                1,
-                true,
-                false,
-                "down",
-                1,
-                2,
-                "reset",
-                3,
-                4,
-                5,
-                6,
-                7,
-                8,
-                "1.1",
-                9,
-                10,
-                11);
-
-        @Override
-        public long nowSeconds() {
-            return 1;
-        }
-
-        @Override
-        public List<Host> hosts() {
-            return List.of(HOST);
-        }
-
-        @Override
-        public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
-            return CompletableFuture.completedFuture(List.of(HOST));
-        }
-
-        @Override
-        public CompletionStage<List<Host>> up(String origin) {
-            return CompletableFuture.completedFuture(List.of(HOST));
-        }
-    };
-
-    static final ServerSource SERVER = new ServerSource() {
-        @Override
-        public ServerReport report() {
-            return new ServerReport("running", false, 1, 2, 3.5, 4, 5, 6, List.of(new Loop("l", 1, 2, 3, 4)));
-        }
-
-        @Override
-        public ServerReport drain(boolean undo) {
-            return report();
-        }
-
-        @Override
-        public ThreadReport threads(int depth) {
-            return new ThreadReport(List.of(new ThreadView("t", "runnable", 1, List.of("f"))), 0);
-        }
-    };
-
-    private static final VendorPurges VENDORS = new VendorPurges(
-            url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d", "u1")),
-            scope -> CompletableFuture.completedFuture(new InvalidationService.InvalidationReport("host", "h", 7, "d")),
-            new SiteSource() {
-                @Override
-                public boolean isKnown(String site) {
-                    return true;
-                }
-
-                @Override
-                public List<String> hosts(String site) {
-                    return List.of("h");
-                }
-
-                @Override
-                public Set<String> sites(String url, boolean isWholeHost) {
-                    return Set.of("h");
-                }
-            });
-
-    private static final List<AdminResource> FASTLY = FastlyResource.all(VENDORS);
-    private static final List<AdminResource> CLOUDFLARE = CloudflareResource.all(VENDORS);
-
-    private static final PurgeView PURGE = new PurgeView(
-            PurgeRecord.done("s1", 1, new PurgeClient("admin", 1, "t", "a"), "tag", "t", "s", true)
-                    .counted(2, 3),
-            4,
-            new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"),
-            "done");
-
-    private static final EventSource EVENTS = (since, after, kinds, limit) ->
-            List.of(new EventSource.Numbered(1, new Event(1, EventKind.PURGE, "s", "t")));
-
-    private static final HistorySource HISTORY = new HistorySource() {
-        @Override
-        public List<Archive> archives() {
-            return List.of(new Archive(10, 400));
-        }
-
-        @Override
-        public List<Point> read(long step, long from, long to) {
-            long[] buckets = {1, 1};
-            return List.of(new Point(990, 10_000, 1, 2, 3, 4, 5, 6, 7, buckets, buckets, buckets));
-        }
-
-        @Override
-        public List<Long> boundsMicros() {
-            return List.of(10L);
-        }
-    };
-
-    private static final PurgeControl PURGES = new PurgeControl() {
-        @Override
-        public List<PurgeView> latest(String before, int limit) {
-            return List.of(PURGE);
-        }
-
-        @Override
-        public PurgeView find(String id) {
-            return PURGE;
-        }
-
-        @Override
-        public CompletionStage<PurgeView> undo(String id, AdminCaller caller) {
-            return CompletableFuture.completedFuture(PURGE);
-        }
-
-        @Override
-        public CompletionStage<PurgeView> cancel(String id, AdminCaller caller) {
-            return CompletableFuture.completedFuture(PURGE);
-        }
-    };
-
-    private static final CopySource COPIES = new CopySource() {
-        @Override
-        public CompletionStage<StoredCopy> head(byte[] key, AdminCaller caller) {
-            return CompletableFuture.completedFuture(new StoredCopy(
-                    "http://h/", new byte[1], true, List.of("A: b"), 1, 2, 3, 4, 5, 6, new byte[1], "v"));
-        }
-
-        @Override
-        public CompletionStage<byte[]> content(byte[] key, String version, long position) {
-            return CompletableFuture.completedFuture(new byte[1]);
-        }
-    };
-
-    private static final CopyTarget COPY_TARGET = new CopyTarget() {
-        private final CompletionStage<Progress> progress =
-                CompletableFuture.completedFuture(new Progress("i1", false, "reason"));
-
-        @Override
-        public CompletionStage<Progress> begin(NewCopy copy, AdminCaller caller) {
-            return progress;
-        }
-
-        @Override
-        public CompletionStage<Progress> add(String upload, long position, byte[] content) {
-            return progress;
-        }
-
-        @Override
-        public CompletionStage<Progress> end(String upload, byte[] sha256) {
-            return progress;
-        }
-
-        @Override
-        public CompletionStage<Progress> abort(String upload) {
-            return progress;
-        }
-    };
 
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
@@ -479,17 +140,23 @@ class AdminApiReferenceTest {
     static List<Documented> documented() {
         return List.of(
                 new Documented("Status", new StatusResource(() -> ResourcesTest.STATUS), "", ""),
-                new Documented("CheckReport", new ConfigCheckResource(CONFIG, null), "", "{\"file\":\"/f\"}"),
-                new Documented("ReloadReport", new ConfigReloadResource(CONFIG), "", "{}"),
-                new Documented("ReloadReport", ConfigChangeResource.plan(CHANGER, null), "", "{\"file\":\"/f\"}"),
+                new Documented(
+                        "CheckReport", new ConfigCheckResource(SampleSources.CONFIG, null), "", "{\"file\":\"/f\"}"),
+                new Documented("ReloadReport", new ConfigReloadResource(SampleSources.CONFIG), "", "{}"),
                 new Documented(
                         "ReloadReport",
-                        ConfigChangeResource.set(CHANGER),
+                        ConfigChangeResource.plan(SampleSources.CHANGER, null),
+                        "",
+                        "{\"file\":\"/f\"}"),
+                new Documented(
+                        "ReloadReport",
+                        ConfigChangeResource.set(SampleSources.CHANGER),
                         "",
                         "{\"settings\":{\"k\":\"v\"},\"save\":true}"),
-                new Documented("ReloadReport", ConfigChangeResource.reset(CHANGER), "", "{\"keys\":[\"k\"]}"),
-                new Documented("ReloadReport", ConfigChangeResource.rollback(CHANGER), "", "{\"to\":1}"),
-                new Documented("SettingsReport", new ConfigSettingsResource(INSPECTOR), "?key=k", ""),
+                new Documented(
+                        "ReloadReport", ConfigChangeResource.reset(SampleSources.CHANGER), "", "{\"keys\":[\"k\"]}"),
+                new Documented("ReloadReport", ConfigChangeResource.rollback(SampleSources.CHANGER), "", "{\"to\":1}"),
+                new Documented("SettingsReport", new ConfigSettingsResource(SampleSources.INSPECTOR), "?key=k", ""),
                 new Documented(
                         "AlarmList",
                         new AlarmsResource(() -> List.of(new Alarm(AlarmKind.DISK_OFFLINE, "/p", "t", 1)), () -> 1000),
@@ -498,15 +165,16 @@ class AdminApiReferenceTest {
                 new Documented("LogFields", new LogFieldsResource(), "", ""),
                 new Documented("KeptRequests", new KeptLogResource(LIVE_LOG), "?kind=failed", ""),
                 new Documented("LiveBatch", new LiveLogResource(LIVE_LOG), "?wait=0&viewer=" + VIEWER, ""),
-                new Documented("EventList", new EventsResource(EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
+                new Documented(
+                        "EventList", new EventsResource(SampleSources.EVENTS, () -> 1000), "?kind=purge&limit=1", ""),
                 new Documented(
                         "History",
-                        new HistoryResource(HISTORY, () -> 1_000_000),
+                        new HistoryResource(SampleSources.HISTORY, () -> 1_000_000),
                         "?step=10s&series="
                                 + "requests,hits,sent_bytes,origin_bytes,origin_requests,origin_failures,errors,latency,buckets",
                         ""),
-                new Documented("DiffReport", new ConfigDiffResource(INSPECTOR), "?from=1&to=2", ""),
-                new Documented("HistoryReport", new ConfigHistoryResource(INSPECTOR), "", ""),
+                new Documented("DiffReport", new ConfigDiffResource(SampleSources.INSPECTOR), "?from=1&to=2", ""),
+                new Documented("HistoryReport", new ConfigHistoryResource(SampleSources.INSPECTOR), "", ""),
                 new Documented("", new ConfigSchemaResource(), "", ""),
                 new Documented(
                         "PurgeReport",
@@ -525,18 +193,19 @@ class AdminApiReferenceTest {
                                         new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
                         "",
                         "{\"host\":\"h\"}"),
-                new Documented("FastlyPurge", FASTLY.get(0), "", ""),
-                new Documented("", FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),
-                new Documented("FastlyStatus", FASTLY.get(2), "", ""),
-                new Documented("CloudflarePurge", CLOUDFLARE.get(0), "", "{\"tags\":[\"k\"]}"),
-                new Documented("CloudflarePurge", CLOUDFLARE.get(1), "", "{\"purge_everything\":true}"),
-                new Documented("PurgeList", new PurgeListResource(PURGES), "?limit=5&before=s2", ""),
-                new Documented("PurgeRecord", new PurgeShowResource(PURGES), "?id=s1", ""),
-                new Documented("PurgeRecord", PurgeChangeResource.undo(PURGES), "", "{\"id\":\"s1\"}"),
-                new Documented("PurgeRecord", PurgeChangeResource.cancel(PURGES), "", "{\"id\":\"s1\"}"),
+                new Documented("FastlyPurge", SampleSources.FASTLY.get(0), "", ""),
+                new Documented("", SampleSources.FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),
+                new Documented("FastlyStatus", SampleSources.FASTLY.get(2), "", ""),
+                new Documented("CloudflarePurge", SampleSources.CLOUDFLARE.get(0), "", "{\"tags\":[\"k\"]}"),
+                new Documented("CloudflarePurge", SampleSources.CLOUDFLARE.get(1), "", "{\"purge_everything\":true}"),
+                new Documented("PurgeList", new PurgeListResource(SampleSources.PURGES), "?limit=5&before=s2", ""),
+                new Documented("PurgeRecord", new PurgeShowResource(SampleSources.PURGES), "?id=s1", ""),
+                new Documented("PurgeRecord", PurgeChangeResource.undo(SampleSources.PURGES), "", "{\"id\":\"s1\"}"),
+                new Documented("PurgeRecord", PurgeChangeResource.cancel(SampleSources.PURGES), "", "{\"id\":\"s1\"}"),
                 new Documented(
                         "PurgeRecord",
-                        new PurgeDryRunResource((scope, caller) -> CompletableFuture.completedFuture(PURGE)),
+                        new PurgeDryRunResource(
+                                (scope, caller) -> CompletableFuture.completedFuture(SampleSources.PURGE)),
                         "",
                         "{\"host\":\"h\"}"),
                 new Documented(
@@ -572,9 +241,9 @@ class AdminApiReferenceTest {
                                 List.of(new ExplainSource.Step("rule", "r", "f:1:2"))))),
                         "?url=http://h/",
                         ""),
-                new Documented("ServerReport", ServerResource.report(SERVER), "", ""),
-                new Documented("ServerReport", ServerResource.drain(SERVER), "", "{\"undo\":\"true\"}"),
-                new Documented("ThreadReport", new ThreadsResource(SERVER), "?depth=3", ""),
+                new Documented("ServerReport", ServerResource.report(SampleSources.SERVER), "", ""),
+                new Documented("ServerReport", ServerResource.drain(SampleSources.SERVER), "", "{\"undo\":\"true\"}"),
+                new Documented("ThreadReport", new ThreadsResource(SampleSources.SERVER), "?depth=3", ""),
                 new Documented(
                         "RestartReport",
                         new RestartResource(
@@ -598,7 +267,7 @@ class AdminApiReferenceTest {
                                 List.of(new CurveSource.Host("h", 6, List.of(0.7))))),
                         "",
                         ""),
-                new Documented("StorageReport", new StorageResource(STORAGE), "", ""),
+                new Documented("StorageReport", new StorageResource(SampleSources.STORAGE), "", ""),
                 new Documented(
                         "MemoryReport",
                         new MemoryResource(() -> new MemorySource.MemoryReport(
@@ -615,10 +284,11 @@ class AdminApiReferenceTest {
                         ""),
                 new Documented(
                         "StorageReport",
-                        StorageChangeResource.offline(STORAGE),
+                        StorageChangeResource.offline(SampleSources.STORAGE),
                         "",
                         "{\"path\":\"/p\",\"reason\":\"why\"}"),
-                new Documented("StorageReport", StorageChangeResource.online(STORAGE), "", "{\"path\":\"/p\"}"),
+                new Documented(
+                        "StorageReport", StorageChangeResource.online(SampleSources.STORAGE), "", "{\"path\":\"/p\"}"),
                 new Documented(
                         "ListReport",
                         new ListResource(query -> CompletableFuture.completedFuture(new ListSource.ListReport(
@@ -629,32 +299,42 @@ class AdminApiReferenceTest {
                                 "reason"))),
                         "?limit=5",
                         ""),
-                new Documented("StoredCopy", ObjectResource.head(COPIES), "?key=aA", ""),
-                new Documented("", ObjectResource.content(COPIES), "?key=aA&version=v&position=0", ""),
+                new Documented("StoredCopy", ObjectResource.head(SampleSources.COPIES), "?key=aA", ""),
+                new Documented("", ObjectResource.content(SampleSources.COPIES), "?key=aA&version=v&position=0", ""),
                 new Documented(
                         "CopyProgress",
-                        ImportResource.begin(COPY_TARGET),
+                        ImportResource.begin(SampleSources.COPY_TARGET),
                         "",
                         "{\"url\":\"http://h/\",\"head\":\"\",\"length\":0,\"age_seconds\":0,\"requested_at_ms\":0,"
                                 + "\"exported_at_ms\":0}"),
-                new Documented("CopyProgress", ImportResource.content(COPY_TARGET), "?upload=i1&position=0", ""),
-                new Documented("CopyProgress", ImportResource.end(COPY_TARGET), "?upload=i1", "{\"sha256\":\"\"}"),
-                new Documented("CopyProgress", ImportResource.abort(COPY_TARGET), "?upload=i1", ""),
-                new Documented("OriginsReport", new OriginsResource(ORIGINS), "", ""),
+                new Documented(
+                        "CopyProgress", ImportResource.content(SampleSources.COPY_TARGET), "?upload=i1&position=0", ""),
+                new Documented(
+                        "CopyProgress",
+                        ImportResource.end(SampleSources.COPY_TARGET),
+                        "?upload=i1",
+                        "{\"sha256\":\"\"}"),
+                new Documented("CopyProgress", ImportResource.abort(SampleSources.COPY_TARGET), "?upload=i1", ""),
+                new Documented("OriginsReport", new OriginsResource(SampleSources.ORIGINS), "", ""),
                 new Documented(
                         "OriginsReport",
-                        OriginChangeResource.down(ORIGINS),
+                        OriginChangeResource.down(SampleSources.ORIGINS),
                         "",
                         "{\"origin\":\"shop\",\"reason\":\"why\",\"seconds\":\"60\"}"),
-                new Documented("CertificatesReport", new CertificatesResource(CERTIFICATES), "", ""),
-                new Documented("CertificateCheckReport", new CertificateCheckResource(CERTIFICATES), "?file=/f", ""),
+                new Documented("CertificatesReport", new CertificatesResource(SampleSources.CERTIFICATES), "", ""),
+                new Documented(
+                        "CertificateCheckReport",
+                        new CertificateCheckResource(SampleSources.CERTIFICATES),
+                        "?file=/f",
+                        ""),
                 new Documented(
                         "RenewReport",
                         new RenewResource(name -> CompletableFuture.completedFuture(
                                 new RenewResource.Renewal(name, "https://issuer/", 1, "", 0))),
                         "",
                         "{\"name\":\"www.example.com\"}"),
-                new Documented("OriginsReport", OriginChangeResource.up(ORIGINS), "", "{\"origin\":\"shop\"}"),
+                new Documented(
+                        "OriginsReport", OriginChangeResource.up(SampleSources.ORIGINS), "", "{\"origin\":\"shop\"}"),
                 ofDashboard("/ui/", "", ""),
                 ofDashboard("/v1/session/end", "LogoutReport", "{}"),
                 ofDashboard("/v1/sessions/end", "LogoutReport", "{}"),
@@ -665,8 +345,8 @@ class AdminApiReferenceTest {
                         "",
                         ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
-                new Documented("Live", new LivezResource(HEALTHY), "", ""),
-                new Documented("Ready", new ReadyzResource(HEALTHY), "", ""));
+                new Documented("Live", new LivezResource(SampleSources.HEALTHY), "", ""),
+                new Documented("Ready", new ReadyzResource(SampleSources.HEALTHY), "", ""));
     }
 
     @Test

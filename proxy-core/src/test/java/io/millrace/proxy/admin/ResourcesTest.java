@@ -118,7 +118,7 @@ class ResourcesTest {
                 .resource(new LookupResource(this::lookup))
                 .resource(new ListResource(this::list))
                 .resource(new ExplainResource(question -> CompletableFuture.failedFuture(new AssertionError(question))))
-                .resource(new ThreadsResource(AdminApiReferenceTest.SERVER))
+                .resource(new ThreadsResource(SampleSources.SERVER))
                 .resource(new ConfigCheckResource(config, null))
                 .resource(new ConfigReloadResource(config))
                 .start();
