@@ -1,6 +1,5 @@
 package io.millrace.proxy.config.key;
 
-import com.google.re2j.PatternSyntaxException;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.DayTime;
 import io.millrace.proxy.config.value.FieldLines;
@@ -8,7 +7,6 @@ import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.RefererConfig;
-import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.config.value.SourceAddress;
 import io.millrace.proxy.config.value.Suggestions;
@@ -17,15 +15,9 @@ import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.config.value.Units;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.logged.LoggedFacts;
-import io.millrace.proxy.http.FieldLexer;
-import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.http.UriBytes;
 import io.millrace.proxy.observe.log.AccessLogFormat;
-import io.millrace.proxy.observe.log.LogTemplateException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,11 +39,11 @@ public final class ValueType<T> {
     }
 
     public static final ValueType<Boolean> BOOLEAN = new ValueType<>(
-            "boolean", "true or false", Boolean.class, ValueType::readBoolean, Object::toString, null, false);
+            "boolean", "true or false", Boolean.class, ValueReaders::readBoolean, Object::toString, null, false);
     public static final ValueType<Integer> INTEGER = new ValueType<>(
-            "integer", "a whole number", Integer.class, ValueType::readInteger, Object::toString, null, false);
+            "integer", "a whole number", Integer.class, ValueReaders::readInteger, Object::toString, null, false);
     public static final ValueType<Double> DECIMAL = new ValueType<>(
-            "number", "a number", Double.class, ValueType::readDecimal, ValueType::formatDecimal, null, false);
+            "number", "a number", Double.class, ValueReaders::readDecimal, ValueType::formatDecimal, null, false);
     public static final ValueType<Long> SIZE = new ValueType<>(
             "size", "bytes: B, KiB, MiB, GiB, TiB", Long.class, Units::parseSize, Units::formatSize, null, false);
     public static final ValueType<Duration> DURATION = new ValueType<>(
@@ -63,9 +55,9 @@ public final class ValueType<T> {
             null,
             false);
     public static final ValueType<String> STRING =
-            new ValueType<>("text", "text", String.class, ValueType::readString, Function.identity(), null, false);
+            new ValueType<>("text", "text", String.class, ValueReaders::readString, Function.identity(), null, false);
     public static final ValueType<Path> PATH = new ValueType<>(
-            "path", "a file or directory", Path.class, ValueType::readPath, Path::toString, null, false);
+            "path", "a file or directory", Path.class, ValueReaders::readPath, Path::toString, null, false);
     static final ValueType<FileMode> FILE_MODE = new ValueType<>(
             "mode", "four octal digits, such as 0640", FileMode.class, FileMode::parse, Object::toString, null, false);
     static final ValueType<ListenAddress> ADDRESS = new ValueType<>(
@@ -93,7 +85,7 @@ public final class ValueType<T> {
             null,
             false);
     static final ValueType<String> URL = new ValueType<>(
-            "URL", "http://host[:port]/path", String.class, ValueType::readUrl, Function.identity(), null, false);
+            "URL", "http://host[:port]/path", String.class, ValueReaders::readUrl, Function.identity(), null, false);
     /** Like {@link #NAMES}, for expressions. They may contain commas, so spaces separate them in a single text. */
     public static final ValueType<List<String>> REFERERS = new ValueType<>(
             "expressions",
@@ -131,15 +123,15 @@ public final class ValueType<T> {
             TlsVersion.words(),
             false);
     public static final ValueType<Double> PERCENT = new ValueType<>(
-            "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
+            "percent", "such as 30%", Double.class, ValueReaders::readPercent, ValueType::formatPercent, null, false);
     public static final ValueType<List<String>> NAMES = new ValueType<>(
-            "names", "a list of words", namesClass(), ValueType::readNames, ValueType::formatNames, null, false);
+            "names", "a list of words", namesClass(), ValueReaders::readNames, ValueType::formatNames, null, false);
     /** Like {@link #NAMES}, for field names; the list may be empty. */
     public static final ValueType<List<String>> FIELD_NAMES = new ValueType<>(
             "field names",
             "a list of field names, which may be empty",
             namesClass(),
-            ValueType::readFieldNames,
+            ValueReaders::readFieldNames,
             ValueType::formatNames,
             null,
             false);
@@ -149,7 +141,7 @@ public final class ValueType<T> {
             "query",
             "a query without its question mark, which may be empty",
             String.class,
-            ValueType::readQuery,
+            ValueReaders::readQuery,
             Function.identity(),
             null,
             false);
@@ -168,7 +160,7 @@ public final class ValueType<T> {
             "field name",
             "the name of a field, such as X-Client-Subject",
             String.class,
-            ValueType::readFieldName,
+            ValueReaders::readFieldName,
             Function.identity(),
             null,
             false);
@@ -178,7 +170,7 @@ public final class ValueType<T> {
             "protocol names",
             "a list of protocols without versions, which may be empty",
             namesClass(),
-            ValueType::readProtocols,
+            ValueReaders::readProtocols,
             ValueType::formatNames,
             null,
             false);
@@ -188,7 +180,7 @@ public final class ValueType<T> {
             "ports",
             "a list of ports, which may be empty",
             namesClass(),
-            ValueType::readPorts,
+            ValueReaders::readPorts,
             ValueType::formatNames,
             null,
             false);
@@ -198,7 +190,7 @@ public final class ValueType<T> {
             "cookie names",
             "a list of cookie names, which may be empty",
             namesClass(),
-            ValueType::readCookies,
+            ValueReaders::readCookies,
             ValueType::formatNames,
             null,
             false);
@@ -208,7 +200,7 @@ public final class ValueType<T> {
             "parameter names",
             "a list of names of query parameters, not percent-encoded; a * at the end matches any text; may be empty",
             namesClass(),
-            ValueType::readParameters,
+            ValueReaders::readParameters,
             ValueType::formatNames,
             null,
             false);
@@ -219,7 +211,7 @@ public final class ValueType<T> {
             "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9; ~ before one excludes it; or"
                     + " all",
             AddressSet.class,
-            text -> AddressSet.of(readNames(text)),
+            text -> AddressSet.of(ValueReaders.readNames(text)),
             AddressSet::toString,
             null,
             false);
@@ -229,7 +221,7 @@ public final class ValueType<T> {
             "source addresses",
             "one IPv4 address, one IPv6 address, or a list of both",
             SourceAddress.class,
-            text -> SourceAddress.of(isEmptyList(text) ? List.of() : readNames(text)),
+            text -> SourceAddress.of(ValueReaders.isEmptyList(text) ? List.of() : ValueReaders.readNames(text)),
             source -> source.equals(SourceAddress.NONE) ? "[]" : source.toString(),
             null,
             false);
@@ -238,7 +230,7 @@ public final class ValueType<T> {
             "host",
             "a host name, or an address, IPv6 in brackets",
             String.class,
-            ValueType::readHost,
+            ValueReaders::readHost,
             Function.identity(),
             null,
             false);
@@ -248,7 +240,7 @@ public final class ValueType<T> {
             "domain",
             "a domain such as example.com, or . for all",
             String.class,
-            ValueType::readDomain,
+            ValueReaders::readDomain,
             Function.identity(),
             null,
             false);
@@ -257,13 +249,19 @@ public final class ValueType<T> {
             "expression",
             "a regular expression in RE2 syntax, which matches anywhere unless it has ^ or $",
             String.class,
-            ValueType::readRegex,
+            ValueReaders::readRegex,
             Function.identity(),
             null,
             false);
 
     public static final ValueType<String> PATH_PREFIX = new ValueType<>(
-            "path", "begins with a slash", String.class, ValueType::readPathPrefix, Function.identity(), null, false);
+            "path",
+            "begins with a slash",
+            String.class,
+            ValueReaders::readPathPrefix,
+            Function.identity(),
+            null,
+            false);
 
     public static final ValueType<DayTime> DAY_TIME = new ValueType<>(
             "part of the day", "such as 08:00-14:00", DayTime.class, DayTime::parse, Object::toString, null, false);
@@ -308,7 +306,7 @@ public final class ValueType<T> {
             "format",
             "squid, combined, common, json, or a template of %<code>",
             AccessLogFormat.class,
-            ValueType::readLogFormat,
+            ValueReaders::readLogFormat,
             Object::toString,
             null,
             false);
@@ -318,7 +316,7 @@ public final class ValueType<T> {
             "status codes",
             "a list of numbers from 200 to 599, which may be empty",
             namesClass(),
-            ValueType::readStatuses,
+            ValueReaders::readStatuses,
             ValueType::formatNames,
             null,
             false);
@@ -331,11 +329,6 @@ public final class ValueType<T> {
             elements -> elements.size() == 1 ? "1 entry" : elements.size() + " entries",
             null,
             false);
-
-    /**
-     * Protocols that carry or hide requests. They cannot be switched to, since their requests would bypass every rule.
-     */
-    private static final List<String> REFUSED_PROTOCOLS = List.of("h2c", "h2", "http", "tls");
 
     private final String name;
     private final String unit;
@@ -445,174 +438,9 @@ public final class ValueType<T> {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 
-    private static Boolean readBoolean(String text) throws InvalidValueException {
-        return switch (text.toLowerCase(Locale.ROOT)) {
-            case "true", "1" -> true;
-            case "false", "0" -> false;
-            case "yes", "on" -> throw new InvalidValueException("'" + text + "' is neither true nor false", "true");
-            case "no", "off" -> throw new InvalidValueException("'" + text + "' is neither true nor false", "false");
-            default ->
-                throw new InvalidValueException(
-                        "'" + text + "' is neither true nor false",
-                        Suggestions.closest(text, List.of("true", "false")));
-        };
-    }
-
-    private static Integer readInteger(String text) throws InvalidValueException {
-        try {
-            return Integer.valueOf(text);
-        } catch (NumberFormatException e) {
-            throw new InvalidValueException("'" + text + "' is not a whole number");
-        }
-    }
-
-    private static Double readDecimal(String text) throws InvalidValueException {
-        try {
-            double value = new BigDecimal(text).doubleValue();
-            if (Double.isFinite(value)) {
-                return value;
-            }
-        } catch (NumberFormatException e) {
-            // The text is reported below, like an infinite value.
-        }
-        throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
-    }
-
-    private static Double readPercent(String text) throws InvalidValueException {
-        if (!text.endsWith("%")) {
-            throw new InvalidValueException("'" + text + "' is not a percentage such as 30%");
-        }
-        return readDecimal(text.substring(0, text.length() - 1).trim()) / 100;
-    }
-
     private static String formatPercent(Double value) {
         BigDecimal percent = BigDecimal.valueOf(value).movePointRight(2).setScale(3, RoundingMode.HALF_EVEN);
         return percent.stripTrailingZeros().toPlainString() + "%";
-    }
-
-    private static AccessLogFormat readLogFormat(String text) throws InvalidValueException {
-        try {
-            return AccessLogFormat.of(text);
-        } catch (LogTemplateException e) {
-            throw new InvalidValueException(String.valueOf(e.getMessage()), Suggestions.closest(e.wrong(), e.known()));
-        }
-    }
-
-    private static List<String> readNames(String text) throws InvalidValueException {
-        List<String> names = new ArrayList<>();
-        for (String name : text.split(",", -1)) {
-            names.add(readString(name.trim()));
-        }
-        return List.copyOf(names);
-    }
-
-    private static List<String> readFieldNames(String text) throws InvalidValueException {
-        return readTokens(text, "a field name");
-    }
-
-    private static String readFieldName(String text) throws InvalidValueException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        if (!FieldLexer.isToken(bytes, 0, bytes.length)) {
-            throw new InvalidValueException("'" + text + "' is not a field name");
-        }
-        return text;
-    }
-
-    private static List<String> readCookies(String text) throws InvalidValueException {
-        return readTokens(text, "the name of a cookie");
-    }
-
-    static List<String> readTokens(String text, String what) throws InvalidValueException {
-        if (isEmptyList(text)) {
-            return List.of();
-        }
-        List<String> names = readNames(text);
-        for (String name : names) {
-            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-            if (!FieldLexer.isToken(bytes, 0, bytes.length)) {
-                throw new InvalidValueException("'" + name + "' is not " + what);
-            }
-        }
-        return names;
-    }
-
-    private static List<String> readParameters(String text) throws InvalidValueException {
-        if (isEmptyList(text)) {
-            return List.of();
-        }
-        List<String> names = readNames(text);
-        for (String name : names) {
-            int star = name.indexOf('*');
-            if (star >= 0 && star < name.length() - 1) {
-                throw new InvalidValueException("'" + name + "' has a * before its end", name.substring(0, star + 1));
-            }
-            if (name.chars().anyMatch(c -> c == '&' || c == '=' || c == '?')) {
-                throw new InvalidValueException(
-                        "'" + name + "' is not the name of a parameter, which cannot contain &, = or ?");
-            }
-        }
-        return names;
-    }
-
-    private static String readUrl(String text) throws InvalidValueException {
-        if (!(TargetUri.parseAbsolute(text) instanceof TargetUri)) {
-            throw new InvalidValueException("'" + text + "' is not a URL such as http://host/path");
-        }
-        return text;
-    }
-
-    private static String readDomain(String text) throws InvalidValueException {
-        return text.equals(".") ? text : RuleUrl.host(text.startsWith(".") ? text.substring(1) : text, text);
-    }
-
-    private static String readRegex(String text) throws InvalidValueException {
-        try {
-            Regex.compile(readString(text));
-            return text;
-        } catch (PatternSyntaxException e) {
-            throw new InvalidValueException(
-                    "'" + Regex.shown(text) + "' is not a regular expression: " + e.getDescription());
-        }
-    }
-
-    private static String readPathPrefix(String text) throws InvalidValueException {
-        if (!text.startsWith("/")) {
-            throw new InvalidValueException("'" + text + "' does not begin with a slash", "/" + text);
-        }
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        byte[] normal = new byte[bytes.length];
-        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
-        return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
-    }
-
-    private static String readQuery(String text) throws InvalidValueException {
-        if (text.chars().anyMatch(c -> c <= ' ' || c > '~' || c == '?' || c == '#')) {
-            throw new InvalidValueException("'" + text + "' has a character that queries cannot have, or a ? or #");
-        }
-        return text;
-    }
-
-    private static String readHost(String text) throws InvalidValueException {
-        return RuleUrl.host(text, text);
-    }
-
-    private static List<String> readStatuses(String text) throws InvalidValueException {
-        if (isEmptyList(text)) {
-            return List.of();
-        }
-        List<String> codes = readNames(text);
-        for (String code : codes) {
-            boolean isCode = code.length() == 3 && code.chars().allMatch(c -> c >= '0' && c <= '9');
-            if (!isCode || code.compareTo("200") < 0 || code.compareTo("599") > 0) {
-                throw new InvalidValueException("'" + code + "' is not a status code from 200 to 599");
-            }
-        }
-        return codes;
-    }
-
-    /** Returns true if the text is an empty list in the form of {@link #formatNames}. */
-    private static boolean isEmptyList(String text) {
-        return text.isEmpty() || text.equals("[]");
     }
 
     private static String formatNames(List<String> names) {
@@ -638,45 +466,8 @@ public final class ValueType<T> {
         return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
     }
 
-    private static String readString(String text) throws InvalidValueException {
-        if (text.isEmpty()) {
-            throw new InvalidValueException("the value is empty");
-        }
-        return text;
-    }
-
-    private static Path readPath(String text) throws InvalidValueException {
-        try {
-            return Path.of(readString(text));
-        } catch (InvalidPathException e) {
-            throw new InvalidValueException("'" + text + "' is not a path");
-        }
-    }
-
     @SuppressWarnings("unchecked") // The class of a generic list is its raw class.
     private static Class<List<ConfigValues>> listClass() {
         return (Class<List<ConfigValues>>) (Class<?>) List.class;
-    }
-
-    private static List<String> readPorts(String text) throws InvalidValueException {
-        List<String> ports = readTokens(text, "a port");
-        for (String port : ports) {
-            boolean number = port.length() <= 5 && port.chars().allMatch(c -> c >= '0' && c <= '9');
-            int value = number ? Integer.parseInt(port) : 0;
-            if (value < 1 || value > 65535) {
-                throw new InvalidValueException("'" + port + "' is not a port from 1 to 65535");
-            }
-        }
-        return ports;
-    }
-
-    private static List<String> readProtocols(String text) throws InvalidValueException {
-        List<String> names = readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
-        for (String name : names) {
-            if (REFUSED_PROTOCOLS.contains(name)) {
-                throw new InvalidValueException("'" + name + "' is not allowed: its requests would bypass every rule");
-            }
-        }
-        return names;
     }
 }
