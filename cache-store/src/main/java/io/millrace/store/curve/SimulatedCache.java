@@ -5,7 +5,7 @@ interface SimulatedCache {
     /** Requests the key, and adds it if it is absent; returns true for a hit. */
     boolean access(SampledKey key);
 
-    /** Continues after the size of the key has changed by so many bytes. */
+    /** Counts a key whose size has grown by {@code moreBytes}; a negative number means that it shrank. */
     void sizeChanged(SampledKey key, int moreBytes);
 
     /** Removes the key, also from the list of evicted keys that some policies keep. */

@@ -183,7 +183,7 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Returns true if so many bytes wait for the volume's thread that no further object is accepted. */
+    /** Returns true if the queue of the volume's thread has no space for a further object. The limit is in bytes. */
     boolean isFull(Volume volume) {
         return volume.queuedBytes() > 2 * writeQueueBytesMax;
     }

@@ -25,8 +25,8 @@ public final class LogKeys {
     public static final ConfigKey<Integer> KEPT_REQUESTS = ConfigKey.builder("log.kept_requests", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(200)
-            .description("Last slow, failed and refused requests that are kept in memory, of each kind so many and at"
-                    + " most 1 MiB; 0 keeps none.");
+            .description("Number of the last slow requests that are kept in memory, and also of the last failed and of"
+                    + " the last refused ones; at most 1 MiB for each of the three kinds. 0 keeps none.");
     public static final ConfigKey<List<ConfigValues>> LOGS = ConfigKey.builder("log.access", ValueType.LIST)
             .atsName("logging.yaml logs")
             .description("Several access logs, at most 16, instead of the one that the keys log.access.* describe."

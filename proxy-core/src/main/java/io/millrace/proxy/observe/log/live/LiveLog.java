@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Event loops write records into the rings of {@link LoopLiveLog} and never wait. One thread reads the rings, every 50
  * ms while there are viewers, else every 500 ms. All limits have a defined effect: a full ring or queue loses records,
- * and the viewer is told how many.
+ * and the viewer receives their number.
  *
  * <p>Thread-safe. No method blocks for longer than one round of the thread, about 10 ms.
  */
