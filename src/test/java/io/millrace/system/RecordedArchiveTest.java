@@ -1,5 +1,6 @@
 package io.millrace.system;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests that the first worker maps the archive that {@code millrace archive} records. */
 class RecordedArchiveTest {
     private static final Duration RECORDED_WITHIN = Duration.ofMinutes(3);
+    private static final Duration COMPILED_WITHIN = Duration.ofMinutes(2);
+    private static final int HITS_BETWEEN_CHECKS = 500;
+
+    private static final List<String> METHODS_OF_A_HIT = List.of(
+            "io.netty.buffer.AbstractByteBuf.writeBytes",
+            "io.netty.channel.epoll.EpollIoHandler.processReady",
+            "io.millrace.proxy.http1.PlainRequestScanner.scan",
+            "io.millrace.proxy.http1.Http1HeadWriter.write",
+            "io.millrace.proxy.exchange.decide.RequestDecider.decide",
+            "io.millrace.proxy.exchange.ExchangeReport.end",
+            "io.millrace.proxy.observe.log.AccessLogRing.drain");
 
     @RegisterExtension
     static final PackedProduct product = PackedProduct.unpackedAnew();
@@ -52,6 +64,43 @@ class RecordedArchiveTest {
                 .start();
         Path maps = Path.of("/proc", Long.toString(proxy.worker().pid()), "maps");
         assertTrue(Files.readString(maps).contains(archive.toString()), proxy::describe);
+    }
+
+    /**
+     * With an archive of Java 17 that was recorded while methods waited for the compiler, a worker interprets these
+     * methods for ever.
+     */
+    @ParameterizedTest
+    @MethodSource("jdks")
+    @Tag("nightly")
+    void theMethodsOfAHitAreCompiledWithTheArchive(Path jdk) throws Exception {
+        archive("--java-home", jdk.toString()).succeeds();
+        MillraceProcess proxy = product.launch()
+                .demo()
+                .set("worker.java_home", jdk.toString())
+                .set("worker.event_loops", "1")
+                .set("cache.ram_size", "32MiB")
+                .start();
+        await("a compiled form of every method of a hit")
+                .atMost(COMPILED_WITHIN)
+                .untilAsserted(() -> {
+                    for (int hit = 0; hit < HITS_BETWEEN_CHECKS; hit++) {
+                        RawClient.fetch(proxy.port(), "/style.css");
+                    }
+                    assertEquals(List.of(), notCompiled(jdk, proxy.worker().pid()));
+                });
+    }
+
+    private static List<String> notCompiled(Path jdk, long worker) {
+        String compiled = Command.run(
+                        product.home(),
+                        COMPILED_WITHIN,
+                        List.of(jdk.resolve("bin/jcmd").toString(), Long.toString(worker), "Compiler.codelist"))
+                .succeeds()
+                .out();
+        return METHODS_OF_A_HIT.stream()
+                .filter(method -> !compiled.contains(" " + method + "("))
+                .toList();
     }
 
     @Test

@@ -141,12 +141,15 @@ final class ClassArchive {
                 : List.of("-XX:SharedArchiveFile=" + file, "-Xlog:cds*=off", "-Xlog:class+path=off");
     }
 
-    /** JVM options that record the archive, and write it at exit. */
+    /**
+     * JVM options that record the archive, and write it at exit. The JVM that records an archive of CDS only interprets.
+     * Otherwise the archive of Java 17 would contain the mark "queued for compilation" of every method that waits for
+     * the compiler at exit, and a worker with this archive would never compile these methods.
+     */
     List<String> recordOptions() {
-        return List.of(
-                feature >= FEATURE_WITH_AOT_CACHE
-                        ? "-XX:AOTCacheOutput=" + unfinished()
-                        : "-XX:ArchiveClassesAtExit=" + unfinished());
+        return feature >= FEATURE_WITH_AOT_CACHE
+                ? List.of("-XX:AOTCacheOutput=" + unfinished())
+                : List.of("-XX:ArchiveClassesAtExit=" + unfinished(), "-Xint");
     }
 
     /**

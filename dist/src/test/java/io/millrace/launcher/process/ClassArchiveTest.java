@@ -227,6 +227,14 @@ class ClassArchiveTest {
         assertTrue(cache.recordOptions().get(0).startsWith("-XX:AOTCacheOutput="));
     }
 
+    /** An archive of Java 17 contains the mark of each queued method. A method with the mark is never compiled. */
+    @Test
+    void noMethodIsQueuedForCompilationWhileClassesAreRecorded() throws IOException {
+        assertTrue(archive(List.of(), "17").recordOptions().contains("-Xint"));
+        ClassArchive cache = ClassArchive.in(directory, directory, javaHome, List.of(), jar.toString(), "25", 25);
+        assertFalse(cache.recordOptions().contains("-Xint"));
+    }
+
     private ClassArchive archive(List<String> options, String release) throws IOException {
         return archive(javaHome, options, release);
     }
