@@ -59,6 +59,8 @@ public interface CacheStore<H> extends Closeable {
     /**
      * Returns false only if the key is not stored. After true, {@link #open} may still find nothing: the record may be
      * damaged, or the index of a volume may be incomplete while it is rebuilt. Never blocks.
+     *
+     * <p>A call that returns false counts as a request for the key in disk admission. So call it once for a request.
      */
     boolean contains(StoreKey key);
 

@@ -37,6 +37,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PinInCacheTest {
     private static final int LENGTH = 200_000;
     private static final int DISK = 8 << 20;
+
+    /** Number of responses that are requested once. */
+    private static final int ONCE = 20;
+
     private static final String FIELDS = "Cache-Control: max-age=60\r\nETag: \"1\"\r\n";
 
     @RegisterExtension
@@ -120,6 +124,18 @@ class PinInCacheTest {
         fill(4);
         proxy.advanceSeconds(120);
         assertFalse(isFetched("/pin/a"), "after a 304 and a restart");
+    }
+
+    /** The miss itself, its fetch and its store count as one request. */
+    @Test
+    void aFullDiskDoesNotAdmitWhatIsRequestedOnce() throws Exception {
+        start("true", "");
+        fill(1);
+        long refusedBefore = ring().objectsRefused();
+        for (int i = 0; i < ONCE; i++) {
+            get("/once/" + i);
+        }
+        assertEquals(ONCE, ring().objectsRefused() - refusedBefore);
     }
 
     @Test

@@ -141,8 +141,9 @@ public final class Variants {
         StoredObject<StoredHead> now = shared.store().get(primary);
         if (now == null) {
             // A marker that is neither in RAM nor on disk was purged since the lookup. The old marker must not lead to
-            // the old variants again.
-            return shared.store().contains(primary) ? seen : null;
+            // the old variants again. Without an old marker the key is not looked up: disk admission would count a
+            // second request.
+            return seen != null && shared.store().contains(primary) ? seen : null;
         }
         StoredHead head = now.head();
         now.release();
