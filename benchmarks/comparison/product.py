@@ -3,6 +3,7 @@ import glob
 import hashlib
 import json
 import os
+import subprocess
 import tarfile
 import time
 
@@ -70,7 +71,13 @@ class Millrace(Server):
             content.update(digest_of(jar).encode())
         return f"{version_of([self.executable, '--version'])} (content {content.hexdigest()[:8]})"
 
+    def record_class_archive(self):
+        """Records the class archive of the worker, as packages do at their installation. Products without the command
+        record it after their first start."""
+        subprocess.run([self.executable, "archive"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def prepare(self):
+        self.record_class_archive()
         certificate, key = self.bench.certificate
         configuration = {
             "listen": [f"127.0.0.1:{self.port}", {"address": f"127.0.0.1:{self.h2c_port}", "h2c": True},
