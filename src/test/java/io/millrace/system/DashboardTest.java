@@ -177,7 +177,15 @@ class DashboardTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"host, 127.0.0.1:PORT", "prefix, http://127.0.0.1:PORT/b", "tags, post-17", "all, ''"})
+    @CsvSource({
+        "host, 127.0.0.1:PORT",
+        "prefix, http://127.0.0.1:PORT/b",
+        "tags, post-17",
+        "wildcard, http://127.0.0.1:PORT/*.css",
+        "regex, /b[.]css$",
+        "where, path == \"/b.css\" && status == 200",
+        "all, ''"
+    })
     @Tag("nightly")
     void purgesOfEveryKind(String kind, String value) throws Exception {
         RawClient.fetch(proxy.port(), "/b.css");
