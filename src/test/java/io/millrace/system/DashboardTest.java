@@ -177,7 +177,15 @@ class DashboardTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"host, 127.0.0.1:PORT", "prefix, http://127.0.0.1:PORT/b", "tags, post-17", "all, ''"})
+    @CsvSource({
+        "host, 127.0.0.1:PORT",
+        "prefix, http://127.0.0.1:PORT/b",
+        "tags, post-17",
+        "wildcard, http://127.0.0.1:PORT/*.css",
+        "regex, /b[.]css$",
+        "where, path == \"/b.css\" && status == 200",
+        "all, ''"
+    })
     @Tag("nightly")
     void purgesOfEveryKind(String kind, String value) throws Exception {
         RawClient.fetch(proxy.port(), "/b.css");
@@ -193,6 +201,61 @@ class DashboardTest {
         RawClient.fetch(proxy.port(), "/b.css");
         assertEquals(before + 1, origin.count("/b.css"));
         assertClean();
+    }
+
+    private void checkAndPurgeSoftly(String kind, String value) throws Exception {
+        show("#/overview", "Overview");
+        show("#/purge?kind=" + kind, "Purge");
+        browser.fill("value", value);
+        browser.value("document.querySelector('[name=mode][value=soft]').click()");
+        browser.click("Check and purge");
+    }
+
+    @Test
+    @Tag("nightly")
+    void aPurgeByPatternIsCountedFirstListedAndUndone() throws Exception {
+        RawClient.fetch(proxy.port(), "/b.css");
+        await().atMost(LISTED_WITHIN).until(() -> proxy.admin()
+                .get("/v1/cache/list?prefix=" + proxy.url("/b.css"))
+                .text()
+                .contains("/b.css"));
+        int before = origin.count("/b.css");
+        String condition = "path == \"/b.css\" && status == 200";
+        checkAndPurgeSoftly("where", condition);
+        browser.await("document.querySelector('[data-name=dry-run]').dataset.value === '1'");
+        browser.await("document.querySelector('dialog[open] .url').textContent.includes('/b.css')");
+        browser.confirm("Purge");
+        browser.await("document.querySelector('[data-name=purge-id]')");
+        String id = raw("purge-id");
+        browser.await("document.querySelector('[data-name=purges] tbody tr').innerText.includes('b.css')");
+        Json record = proxy.admin().get("/v1/cache/purge?id=" + id).json();
+        assertEquals(
+                "pattern soft waiting",
+                record.at("scope").text()
+                        + ' '
+                        + record.at("mode").text()
+                        + ' '
+                        + record.at("sweep").text());
+        browser.click("Undo");
+        browser.confirm("Undo");
+        browser.await("document.querySelector('[data-name=purge-id]').innerText.includes('undone')");
+        browser.await("document.querySelector('[data-name=purges] tbody tr').innerText.includes('undone')");
+        RawClient.fetch(proxy.port(), "/b.css");
+        assertEquals(before, origin.count("/b.css"));
+        assertClean();
+    }
+
+    /** The page shows the place of the fault, and nothing is purged. */
+    @Test
+    @Tag("nightly")
+    void aWrongExpressionIsNotPurged() throws Exception {
+        String purges = proxy.admin().get("/v1/cache/purges").text();
+        checkAndPurgeSoftly("where", "status == 200 && colour == 1");
+        browser.await("document.querySelector('dialog[open] .message.bad pre')");
+        browser.confirm("Purge");
+        browser.await("!document.querySelector('dialog[open]') && document.querySelector('.message.bad pre')");
+        assertEquals(purges, proxy.admin().get("/v1/cache/purges").text());
+        assertTrue(browser.problems().stream().allMatch(problem -> problem.contains("status of 400")));
     }
 
     @Test

@@ -52,6 +52,7 @@ final class CacheImportTest {
             Run run = Run.of(surroundings, "cache", "import", file.toString(), "--admin", socket.toString());
             assertTrue(run.out().contains("imported 1 of 2 responses"), run.toString());
             assertTrue(run.out().contains("left out: 1  temporary-file"), run.toString());
+            assertTrue(run.err().contains("  " + directory.resolve("missing") + ": no such file"), run.toString());
             assertEquals(0, run.exitCode(), run.toString());
             assertEquals(1, admin.requests().size(), run.toString());
         } finally {

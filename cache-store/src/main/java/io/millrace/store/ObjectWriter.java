@@ -108,6 +108,22 @@ public interface ObjectWriter<H> {
     void complete(long length);
 
     /**
+     * Makes {@link #complete} and {@link #keep} conditional: they store nothing if the key's object changes after this
+     * call. A change is another stored object or a new head ({@link CacheStore#update}); an eviction is none. To
+     * replace only an older object, call this method, then look the key up, compare, and complete. A later call begins
+     * again: changes before it no longer count. Not for a writer with {@link #allowPartial}.
+     *
+     * @throws IllegalStateException on an extension
+     */
+    void expectUnchanged();
+
+    /**
+     * Returns true if {@link #expectUnchanged} was called, the key's object has changed since, and this writer has
+     * stored nothing. Callable from any thread.
+     */
+    boolean isOvertaken();
+
+    /**
      * Ends the writer before the body is complete. The key then holds the whole blocks as a partial object, which
      * replaces the previous object of the key. {@link StoredObject#isComplete} is then false,
      * {@link StoredObject#hasRange} shows the stored ranges, and {@link CacheStore#extend} adds to the object. Acts

@@ -12,18 +12,22 @@ public final class LogFailure {
 
     /** Returns a message such as {@code /var/log/access.log: permission denied}. */
     public static String text(IOException failure) {
+        String reason = reason(failure);
+        return failure instanceof FileSystemException named ? named.getFile() + ": " + reason : reason;
+    }
+
+    /** Returns the reason without the file, such as {@code permission denied}. */
+    public static String reason(IOException failure) {
         if (!(failure instanceof FileSystemException named)) {
             return String.valueOf(failure.getMessage());
         }
-        String reason = named.getReason();
         if (failure instanceof NoSuchFileException) {
-            reason = "no such file";
-        } else if (failure instanceof AccessDeniedException) {
-            reason = "permission denied";
-        } else if (reason == null) {
-            reason = failure.getClass().getSimpleName();
+            return "no such file";
         }
-        return named.getFile() + ": " + reason;
+        if (failure instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        return named.getReason() == null ? failure.getClass().getSimpleName() : named.getReason();
     }
 
     /** Adds the file name to a failure. Most failures to read or write do not contain it. */

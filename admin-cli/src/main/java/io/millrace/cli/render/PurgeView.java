@@ -55,7 +55,7 @@ public final class PurgeView {
                     + padded(purge.text("state", "?"), STATE_WIDTH) + " " + purge.text("mode", "?") + " "
                     + padded(purge.text("scope", "?"), SCOPE_WIDTH) + " "
                     + " ".repeat(Math.max(0, COUNT_WIDTH - objects.length())) + objects + "  "
-                    + purge.text("target", "")));
+                    + purge.text("target", "") + site(purge)));
         }
         return lines.isEmpty() ? List.of("no purges") : lines;
     }
@@ -106,9 +106,14 @@ public final class PurgeView {
     private static String modeAndTarget(JsonObject purge) {
         String scope = purge.text("scope", "?");
         String target = purge.text("target", "");
+        return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : (scope + " " + target).strip())
+                + site(purge);
+    }
+
+    /** Returns the site of purged tags as a supplement of the target, which already has it after a purge by command. */
+    private static String site(JsonObject purge) {
         String named = purge.text("site", "");
-        String site = purge.has("site") && !target.endsWith(" of " + named) ? ", site " + named : "";
-        return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : (scope + " " + target).strip()) + site;
+        return purge.has("site") && !purge.text("target", "").endsWith(" of " + named) ? ", site " + named : "";
     }
 
     private static String count(JsonObject purge) {

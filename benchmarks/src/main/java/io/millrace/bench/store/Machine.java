@@ -14,11 +14,11 @@ import java.util.stream.Stream;
  * Helper methods of the workloads. They read values of the operating system about this process and a directory, and
  * print results. Stateless.
  */
-final class Machine {
+public final class Machine {
     private Machine() {}
 
     /** Returns a value of /proc/self/status in KiB. Returns -1 if the file has no line with this name. */
-    static long statusKib(String name) throws IOException {
+    public static long statusKib(String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith(name + ":")) {
                 return Long.parseLong(line.replaceAll("\\D", ""));
@@ -28,7 +28,7 @@ final class Machine {
     }
 
     /** Returns the CPU time of this process so far in seconds, including kernel time. */
-    static double cpuSeconds() {
+    public static double cpuSeconds() {
         return ProcessHandle.current()
                         .info()
                         .totalCpuDuration()
@@ -45,7 +45,7 @@ final class Machine {
     }
 
     /** Returns the total size in bytes of the files below a directory. */
-    static long bytesBelow(Path directory) throws IOException {
+    public static long bytesBelow(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(Files::isRegularFile).mapToLong(Machine::length).sum();
         }
@@ -62,7 +62,7 @@ final class Machine {
     }
 
     /** Deletes a directory and all files below it. */
-    static void delete(Path directory) throws IOException {
+    public static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;
         }
@@ -95,7 +95,7 @@ final class Machine {
     }
 
     /** Prints a line. */
-    static void say(String format, Object... values) {
+    public static void say(String format, Object... values) {
         System.out.println(String.format(Locale.ROOT, format, values));
     }
 }

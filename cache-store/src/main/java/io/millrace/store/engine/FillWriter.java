@@ -364,6 +364,19 @@ final class FillWriter<H> implements ObjectWriter<H> {
         end();
     }
 
+    @Override
+    public void expectUnchanged() {
+        if (extension) {
+            throw new IllegalStateException("an extension stores no new object: " + object.key());
+        }
+        changes.expectUnchanged(target);
+    }
+
+    @Override
+    public boolean isOvertaken() {
+        return !extension && target.ticket().isOvertaken();
+    }
+
     private boolean completeInOne(H known, int finalLength) {
         EncodedHeads<H> heads = changes.encodedHeads();
         ByteBuf content = body.singleBody(finalLength, heads.length(known, finalLength));

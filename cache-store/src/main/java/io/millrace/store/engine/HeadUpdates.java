@@ -6,6 +6,7 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.engine.filling.FillRegister;
 import io.millrace.store.engine.filling.FillingObject;
 import io.millrace.store.engine.object.ObjectAppender;
 import io.millrace.store.engine.object.ResidentObject;
@@ -34,6 +35,7 @@ final class HeadUpdates<H> {
     private final VolumeGroup volumes;
     private final ObjectLoader<H> loader;
     private final ObjectAppender<H> appender;
+    private final FillRegister fills;
     private final PendingChanges<H> pending;
     private final BooleanSupplier closed;
 
@@ -44,6 +46,7 @@ final class HeadUpdates<H> {
             VolumeGroup volumes,
             ObjectLoader<H> loader,
             ObjectAppender<H> appender,
+            FillRegister fills,
             PendingChanges<H> pending,
             BooleanSupplier closed) {
         this.codec = codec;
@@ -52,6 +55,7 @@ final class HeadUpdates<H> {
         this.volumes = volumes;
         this.loader = loader;
         this.appender = appender;
+        this.fills = fills;
         this.pending = pending;
         this.closed = closed;
     }
@@ -77,6 +81,7 @@ final class HeadUpdates<H> {
                 filling.body().update(newHead);
             }
             PendingChange<H> after = updateCurrent(key, given, before, current, newHead);
+            fills.changed(key, given.objectId());
             made.set(after == before ? null : after);
             return after;
         });
@@ -142,7 +147,7 @@ final class HeadUpdates<H> {
 
     /**
      * Removes the object from RAM. An open may have stored it there with the old head while the update was queued. The
-     * next open reads the new head from disk.
+     * next open reads the new head from disk. A conditional fill may have been compared with the old head, too.
      */
     private void forgetOlderHead(StoreKey key, long objectId) {
         pending.change(key, change -> {
@@ -150,6 +155,7 @@ final class HeadUpdates<H> {
             if (change == null && inRam != null && inRam.objectId() == objectId) {
                 ram.remove(key.hashLow(), key.bytes());
             }
+            fills.changed(key, objectId);
             return change;
         });
     }

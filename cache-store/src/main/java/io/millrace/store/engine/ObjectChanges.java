@@ -90,7 +90,7 @@ final class ObjectChanges<H> {
         this.appender = appender;
         this.fills = fills;
         this.pending = new PendingChanges<>(counters, volumes, config.writeQueueBytesMax());
-        this.heads = new HeadUpdates<>(codec, counters, ram, volumes, loader, appender, pending, this::isClosed);
+        this.heads = new HeadUpdates<>(codec, counters, ram, volumes, loader, appender, fills, pending, this::isClosed);
         this.partials = new PartialChanges<>(counters, ram, volumes, loader, appender, fills, pending, this);
     }
 
@@ -164,6 +164,17 @@ final class ObjectChanges<H> {
     void failWriters(StoreKey key) {
         pending.change(key, before -> {
             fills.invalidateUnsettled(key);
+            return before;
+        });
+    }
+
+    /**
+     * Makes a fill conditional on the present object of its key. As a change of the key, so that a lookup afterwards
+     * finds every object that was stored before.
+     */
+    void expectUnchanged(FillTarget target) {
+        pending.change(target.key(), before -> {
+            target.ticket().expectUnchanged();
             return before;
         });
     }
@@ -251,7 +262,10 @@ final class ObjectChanges<H> {
     PendingChange<H> store(ObjectStoring<H> change, StoreObject<H> object, @Nullable PendingChange<H> before) {
         FillTarget target = change.target();
         StoreKey key = target.key();
-        if (target.ticket().isInvalidated() || closed || (suspended && volumes.isConfigured())) {
+        if (target.ticket().isInvalidated()
+                || target.ticket().isOvertaken()
+                || closed
+                || (suspended && volumes.isConfigured())) {
             return before;
         }
         Volume volume = target.volume();

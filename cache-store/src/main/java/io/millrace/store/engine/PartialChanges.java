@@ -73,7 +73,7 @@ final class PartialChanges<H> {
         pending.change(key, before -> {
             VolumeGroup.Slot[] looked = volumes.slots();
             boolean free = before == null && ram.peek(key.hashLow(), key.bytes()) == null && !volumes.mayHold(key);
-            if (!free || volume == null || head == null || target.ticket().isInvalidated() || life.isClosed()) {
+            if (!free || volume == null || head == null || isEnded(target)) {
                 return before;
             }
             PendingChange<H> change = PendingChange.stored(object.withHead(head, 0));
@@ -92,6 +92,10 @@ final class PartialChanges<H> {
             return change;
         });
         return done[0];
+    }
+
+    private boolean isEnded(FillTarget target) {
+        return target.ticket().isInvalidated() || target.ticket().isOvertaken() || life.isClosed();
     }
 
     /**

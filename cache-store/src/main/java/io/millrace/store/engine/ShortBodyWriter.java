@@ -218,6 +218,16 @@ final class ShortBodyWriter<H> implements ObjectWriter<H> {
         return stored;
     }
 
+    @Override
+    public void expectUnchanged() {
+        changes.expectUnchanged(target);
+    }
+
+    @Override
+    public boolean isOvertaken() {
+        return target.ticket().isOvertaken();
+    }
+
     /** Ends the writer without storing: a short body has no whole block that could be kept. */
     @Override
     public void keep() {

@@ -70,6 +70,16 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
     }
 
     @Override
+    public void expectUnchanged() {
+        throw new IllegalStateException("an extension stores no new object: " + object.key());
+    }
+
+    @Override
+    public boolean isOvertaken() {
+        return false;
+    }
+
+    @Override
     public void keep() {
         if (!ended) {
             ended = true;

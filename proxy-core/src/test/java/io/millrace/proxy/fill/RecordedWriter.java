@@ -68,6 +68,16 @@ final class RecordedWriter implements ObjectWriter<String>, StoredObject<String>
     }
 
     @Override
+    public void expectUnchanged() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean isOvertaken() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void allowPartial() {
         throw new UnsupportedOperationException();
     }

@@ -66,6 +66,14 @@ public final class CacheImportCommand extends ApiCommand {
         return isDamaged || (report.copied() == 0 && report.all() > 0) ? ExitCode.FAILED : ExitCode.OK;
     }
 
+    private void sayTemporaryFileProblem(@Nullable String problem) {
+        if (problem != null) {
+            console().say("cannot write temporary files, so that responses were left out");
+            console().say("  " + problem);
+            console().say("make space there, or set JAVA_TOOL_OPTIONS=-Djava.io.tmpdir=DIR");
+        }
+    }
+
     /** Returns the problem of the file; null if it was read to its end. */
     private @Nullable String read(AdminClient client, WarcReader warc)
             throws AdminClientException, CommandFailure, IOException {
@@ -88,6 +96,7 @@ public final class CacheImportCommand extends ApiCommand {
             return file + ": not a WARC file, or damaged, after " + records + " records: " + e.getMessage();
         } finally {
             uploaded.finish();
+            sayTemporaryFileProblem(uploaded.temporaryFileProblem());
         }
     }
 }

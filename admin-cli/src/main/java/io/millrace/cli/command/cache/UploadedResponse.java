@@ -6,6 +6,7 @@ import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonTree;
 import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.log.LogFailure;
 import io.millrace.cli.render.cache.CopyReport;
 import io.millrace.cli.warc.RequestRecords;
 import io.millrace.cli.warc.Spool;
@@ -35,7 +36,7 @@ final class UploadedResponse {
 
     private static final String NO_REQUEST = "no-request";
     /** The reason for content that could not wait for its request in a temporary file. */
-    private static final String TEMPORARY_FILE = "temporary-file";
+    static final String TEMPORARY_FILE = "temporary-file";
 
     private static final String UNFINISHED = "unfinished";
     private static final int HEAD_BYTES_MAX = 32 << 10;
@@ -54,6 +55,7 @@ final class UploadedResponse {
     private final RequestRecords requests = new RequestRecords();
     private @Nullable String upload;
     private @Nullable Held held;
+    private @Nullable String temporaryFileProblem;
 
     /** A response without a known request, whose digest was right. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -133,7 +135,7 @@ final class UploadedResponse {
             report.leftOut(NO_REQUEST, url);
             return;
         }
-        Spool copy = new Spool(Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+        Spool copy = new Spool(temporaryDirectory());
         boolean isHeld = false;
         try {
             if (!copy(copy)) {
@@ -151,6 +153,18 @@ final class UploadedResponse {
         }
     }
 
+    private static Path temporaryDirectory() {
+        return Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+    }
+
+    /**
+     * Returns the directory for temporary files with the first problem of writing there; null if there was no problem.
+     */
+    @Nullable
+    String temporaryFileProblem() {
+        return temporaryFileProblem;
+    }
+
     /** Copies the content of the present record. Returns false if the temporary file cannot be written. */
     private boolean copy(Spool to) throws IOException {
         while (warc.left() > 0) {
@@ -158,6 +172,9 @@ final class UploadedResponse {
             try {
                 to.add(part);
             } catch (IOException e) {
+                if (temporaryFileProblem == null) {
+                    temporaryFileProblem = temporaryDirectory() + ": " + LogFailure.reason(e);
+                }
                 warc.skip();
                 return false;
             }

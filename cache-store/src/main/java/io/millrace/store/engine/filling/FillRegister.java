@@ -25,6 +25,10 @@ public final class FillRegister {
         private volatile boolean settled;
         private volatile boolean replaced;
         private volatile boolean invalidated;
+        /** True if the fill may complete only while the key's object is unchanged. */
+        private volatile boolean conditional;
+        /** True if the key's object has changed since the ticket was made conditional. */
+        private volatile boolean changed;
 
         private Ticket(long objectId) {
             this.objectId = objectId;
@@ -51,6 +55,17 @@ public final class FillRegister {
         /** Returns true if another object has been stored under the key since. */
         public boolean isReplaced() {
             return replaced;
+        }
+
+        /** Makes the fill conditional on the present object. Call inside a change of the key. */
+        public void expectUnchanged() {
+            changed = false;
+            conditional = true;
+        }
+
+        /** Returns true if the fill is conditional, is not stored, and the key's object has changed. */
+        public boolean isOvertaken() {
+            return conditional && changed && !settled;
         }
 
         /**
@@ -109,6 +124,16 @@ public final class FillRegister {
     public void replace(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.replaced = ticket.objectId != objectId;
+        }
+        changed(key, objectId);
+    }
+
+    /** Overtakes the conditional fills of the key, except those of this representation. */
+    public void changed(StoreKey key, long objectId) {
+        for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
+            if (ticket.conditional && ticket.objectId != objectId) {
+                ticket.changed = true;
+            }
         }
     }
 

@@ -89,11 +89,13 @@ public final class ResponseImport {
 
         /**
          * Compares again with the stored response, in RAM and on disk: a fetch may have stored a newer one since the
-         * import began. Call before the writer completes.
+         * import began. Call before the writer completes. The writer then stores nothing if another event loop stores
+         * a response after this comparison: {@link ObjectWriter#isOvertaken}.
          *
          * @param then receives the refusal, empty for none, at once or after a disk read
          */
         public void compare(Consumer<String> then) {
+            writer.expectUnchanged();
             find((known, present, marker) -> {
                 // A response that varies was stored meanwhile, and this one would hide its marker.
                 boolean isMarkerNew = isPrimary && marker != null && known.marker() == null;

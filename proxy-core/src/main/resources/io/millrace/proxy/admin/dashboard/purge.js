@@ -1,10 +1,11 @@
-// Purges by URL, prefix, host, tags, or everything: dry run, history, undo.
+// Purges by URL, prefix, host, tags, pattern, or everything: dry run, history, undo.
 
 import {html, useState, useEffect} from './vendor/htm-preact.js';
 import {get, getWhenAllowed, post} from './api.js';
 import {count, bytes, time, NONE} from './format.js';
 import {Screen, Panel, Table, State, Failure, Message, Field, Confirm, useLatest} from './parts.js';
 import {pause} from './pause.js';
+import {ExpressionError} from './cache.js';
 
 const KINDS = [
   // Name in requests and in the address, title, example, hint.
@@ -12,11 +13,14 @@ const KINDS = [
   ['prefix', 'Prefix', 'https://www.example.com/img/', 'All responses whose URL begins with this URL.'],
   ['host', 'Host', 'www.example.com', 'All responses of a host.'],
   ['tags', 'Tags', 'product-1 product-2', 'All responses with one of these tags; spaces separate tags.'],
+  ['wildcard', 'Wildcard', 'https://www.example.com/*/print', 'All responses with such a URL; * stands for any text.'],
+  ['regex', 'Regular expression', '\\.css$', 'All responses with a URL that an RE2 expression matches anywhere.'],
+  ['where', 'Condition', 'type =~ "^image/" && age > 2d', 'All responses for which an expression over stored fields holds.'],
   ['all', 'Everything', '', 'The whole cache.'],
 ];
 
 /** The word for a kind in the limits of tokens. */
-const RIGHTS = {tags: 'tag'};
+const RIGHTS = {tags: 'tag', wildcard: 'pattern', regex: 'pattern', where: 'pattern'};
 
 const PAGE = 50;
 const POLL_MILLIS = 500;
@@ -38,7 +42,10 @@ function question(form) {
   if (form.kind === 'all') {
     return 'Purge everything in the cache?';
   }
-  const kind = form.kind === 'url' ? 'URL' : form.kind;
+  if (form.kind === 'where') {
+    return 'Purge the responses with ' + form.value.trim() + '?';
+  }
+  const kind = {url: 'URL', regex: 'URLs that match', wildcard: 'URLs'}[form.kind] || form.kind;
   return 'Purge the ' + kind + ' ' + form.value.trim() + (form.kind === 'tags' && form.site ? ' of ' + form.site : '') + '?';
 }
 
@@ -86,6 +93,9 @@ function DryRun({request}) {
     };
   }, []);
   if (error) {
+    if (error.status === 400) {
+      return html`<${ExpressionError} error=${error} where=${request.where} />`;
+    }
     return html`<div>${error.status !== 403 && html`<p>The objects cannot be counted. The purge itself is possible.</p>`}<${Failure} error=${error} /></div>`;
   }
   if (!run) {
@@ -101,7 +111,21 @@ function DryRun({request}) {
   </div>`;
 }
 
-function History({changes, onUndo, rights}) {
+/** Whether the sweep of a purge by pattern is not complete, so that the purge can be cancelled. */
+function isSweeping(row) {
+  return (row.state === 'done' || row.state === 'counting') && (row.sweep === 'waiting' || row.sweep === 'running');
+}
+
+/** The button that takes a purge back: Undo for a soft purge, Cancel for a purge by pattern. */
+function TakeBack({row, now, onUndo, onCancel}) {
+  if (row.state === 'done' && row.undo_until && new Date(row.undo_until).getTime() > now) {
+    return html`<button type="button" aria-label=${'Undo purge ' + row.id} onClick=${() => onUndo(row)}>Undo</button>`;
+  }
+  return isSweeping(row)
+    ? html`<button type="button" aria-label=${'Cancel purge ' + row.id} onClick=${() => onCancel(row)}>Cancel</button>` : NONE;
+}
+
+function History({changes, onUndo, onCancel, rights}) {
   const [state, setState] = useState({purges: [], more: false, error: null, loading: true});
   const [nextSignal] = useLatest();
   const load = async (before, known) => {
@@ -131,8 +155,7 @@ function History({changes, onUndo, rights}) {
       {title: 'State', cell: (row) => html`<${State} word=${row.state} />`},
       {title: 'Objects', align: 'right', cell: (row) => count(row.objects)},
       {title: 'By', cell: (row) => row.token || (row.uid !== null && row.uid !== undefined ? 'user ' + row.uid : row.address || row.via)},
-      ...(rights.mayPurge ? [{title: 'Undo', cell: (row) => (row.state === 'done' && row.undo_until && new Date(row.undo_until).getTime() > now
-        ? html`<button type="button" aria-label=${'Undo purge ' + row.id} onClick=${() => onUndo(row)}>Undo</button>` : NONE)}] : []),
+      ...(rights.mayPurge ? [{title: 'Undo', cell: (row) => html`<${TakeBack} row=${row} now=${now} onUndo=${onUndo} onCancel=${onCancel} />`}] : []),
     ]} />
     ${state.more && html`<p><button type="button" onClick=${() => load(state.purges[state.purges.length - 1].id, state.purges)}>Show older</button></p>`}
   <//>`;
@@ -153,7 +176,9 @@ export function Purge({parameters, rights}) {
   });
   const [asking, setAsking] = useState(null);
   const [undoing, setUndoing] = useState(null);
+  const [cancelling, setCancelling] = useState(null);
   const [error, setError] = useState(null);
+  const [sent, setSent] = useState({});
   const [done, setDone] = useState(null);
   const [changes, setChanges] = useState(0);
   const [, label, placeholder, hint] = KINDS.find(([name]) => name === form.kind);
@@ -161,7 +186,9 @@ export function Purge({parameters, rights}) {
   const change = async (path, body, text) => {
     setAsking(null);
     setUndoing(null);
+    setCancelling(null);
     setError(null);
+    setSent(body);
     setDone(null);
     try {
       const report = await post(path, body);
@@ -195,9 +222,9 @@ export function Purge({parameters, rights}) {
       </fieldset>
       <div class="form-actions"><button class="primary">Check and purge …</button></div>
     </form>`}
-    <${Failure} error=${error} />
+    <${ExpressionError} error=${error} where=${sent.where} />
     ${done && html`<${Message} tone="good"><span data-name="purge-id" data-value=${done.id}>${done.text}</span><//>`}
-    <${History} changes=${changes} rights=${rights} onUndo=${setUndoing} />
+    <${History} changes=${changes} rights=${rights} onUndo=${setUndoing} onCancel=${setCancelling} />
     ${asking && html`<${Confirm} danger=${true} action="Purge" question=${question(asking)}
       detail=${html`<${DryRun} request=${purgeRequest(asking)} /><p>${asking.mode === 'soft'
         ? 'The responses stay and are validated before their next use.'
@@ -208,5 +235,9 @@ export function Purge({parameters, rights}) {
       detail=${html`<p>Responses that were not validated meanwhile are used as before.</p>`}
       onConfirm=${() => change('/v1/cache/purge/undo', {id: undoing.id}, (report) => 'Purge ' + report.id + ' is undone.')}
       onCancel=${() => setUndoing(null)} />`}
+    ${cancelling && html`<${Confirm} action="End the purge" question=${'Cancel the purge of ' + cancelling.target + '?'}
+      detail=${html`<p>Covered responses that are still stored can be used again.</p>`}
+      onConfirm=${() => change('/v1/cache/purge/cancel', {id: cancelling.id}, (report) => 'Purge ' + report.id + ' is cancelled.')}
+      onCancel=${() => setCancelling(null)} />`}
   <//>`;
 }

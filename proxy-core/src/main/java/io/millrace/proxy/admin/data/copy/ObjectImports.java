@@ -227,7 +227,7 @@ public final class ObjectImports implements CopyTarget {
         }
         upload.writer.complete(upload.length);
         if (upload.writer.isFailed()) {
-            refuse("purged-or-full", reply);
+            refuse(upload.writer.isOvertaken() ? "stored-meanwhile" : "purged-or-full", reply);
             return;
         }
         home().counters().increment(Counter.COPIES_IMPORTED);
