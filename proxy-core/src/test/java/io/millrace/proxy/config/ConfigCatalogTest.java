@@ -19,6 +19,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.FileKeys;
@@ -64,6 +65,7 @@ final class ConfigCatalogTest {
                 FileKeys.class,
                 LogKeys.class,
                 AlarmKeys.class,
+                TraceKeys.class,
                 TlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,
