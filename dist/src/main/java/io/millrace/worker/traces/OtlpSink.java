@@ -7,9 +7,11 @@ import io.millrace.proxy.observe.trace.SpanCounts;
 import io.millrace.proxy.observe.trace.SpanSink;
 import io.millrace.proxy.observe.trace.TraceConfig;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.exporter.internal.FailedExportException.HttpExportException;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
 import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.common.export.HttpResponse;
 import io.opentelemetry.sdk.common.export.RetryPolicy;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.SpanData;
@@ -18,12 +20,14 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,7 +104,7 @@ final class OtlpSink implements SpanSink {
         OtlpHttpSpanExporterBuilder builder = OtlpHttpSpanExporter.builder()
                 .setEndpoint(url)
                 .setCompression("gzip")
-                .setTimeout(EXPORT_SECONDS, TimeUnit.SECONDS)
+                .setTimeout(Duration.ofSeconds(EXPORT_SECONDS))
                 .setRetryPolicy(RetryPolicy.getDefault());
         Path headers = config.headersFile();
         if (headers != null) {
@@ -173,8 +177,20 @@ final class OtlpSink implements SpanSink {
         counts.failed(batch.size());
         faults.report(
                 "the collector of traces took no spans",
-                endpoint + ", " + batch.size() + " spans",
-                result.getFailureThrowable());
+                endpoint + ", " + batch.size() + " spans: " + reason(result.getFailureThrowable()),
+                null);
+    }
+
+    private static String reason(@Nullable Throwable failure) {
+        if (failure == null) {
+            return "no answer within " + 2 * EXPORT_SECONDS + " s";
+        }
+        HttpResponse answer = failure instanceof HttpExportException http ? http.getResponse() : null;
+        if (answer != null) {
+            return "status " + answer.getStatusCode();
+        }
+        Throwable cause = failure.getCause();
+        return (cause == null ? failure : cause).toString();
     }
 
     @Override

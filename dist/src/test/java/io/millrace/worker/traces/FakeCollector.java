@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +29,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** A collector in this JVM, which decodes OTLP over HTTP. Thread-safe. */
-final class FakeCollector implements AutoCloseable {
+public final class FakeCollector implements AutoCloseable {
     private final HttpServer server;
     private final String scheme;
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -38,8 +39,8 @@ final class FakeCollector implements AutoCloseable {
     private int status = 200;
     private int failures;
 
-    /** @param tls null for a collector without TLS */
-    FakeCollector(@Nullable SSLContext tls) throws IOException {
+    /** Starts a collector on a free port. {@code tls} is null for one without TLS. */
+    public FakeCollector(@Nullable SSLContext tls) throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         if (tls == null) {
             server = HttpServer.create(address, 0);
@@ -54,12 +55,13 @@ final class FakeCollector implements AutoCloseable {
         server.start();
     }
 
-    String url(String host) {
+    /** Returns the URL of the collector by a name of this machine, without a path. */
+    public String url(String host) {
         return scheme + "://" + host + ":" + server.getAddress().getPort();
     }
 
     /** Makes the next requests fail. */
-    synchronized void fail(int count, int with) {
+    public synchronized void fail(int count, int with) {
         failures = count;
         status = with;
     }
@@ -95,28 +97,30 @@ final class FakeCollector implements AutoCloseable {
         return 200;
     }
 
-    synchronized List<Span> spans() {
+    /** The spans so far. */
+    public synchronized List<Span> spans() {
         return List.copyOf(spans);
     }
 
     /** The heads of the requests, with the path as {@code :path}. */
-    synchronized List<Map<String, String>> heads() {
+    public synchronized List<Map<String, String>> heads() {
         return List.copyOf(heads);
     }
 
-    synchronized Resource resource() {
+    /** The resource of the last request. */
+    public synchronized Resource resource() {
         return resource;
     }
 
     /** Waits for a span that fulfils the condition. */
-    Span await(String what, Predicate<Span> condition) {
-        Awaitility.await(what).atMost(java.time.Duration.ofSeconds(60)).until(() -> spans().stream()
+    public Span await(String what, Predicate<Span> condition) {
+        Awaitility.await(what).atMost(Duration.ofSeconds(60)).until(() -> spans().stream()
                 .anyMatch(condition));
         return spans().stream().filter(condition).findFirst().orElseThrow();
     }
 
     /** Returns an attribute as text; an empty text if it is absent. */
-    static String attribute(List<KeyValue> attributes, String name) {
+    public static String attribute(List<KeyValue> attributes, String name) {
         for (KeyValue each : attributes) {
             if (each.getKey().equals(name)) {
                 return switch (each.getValue().getValueCase()) {

@@ -18,6 +18,7 @@ import io.opentelemetry.proto.trace.v1.Status;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -27,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
@@ -200,7 +202,7 @@ class OtlpExportTest {
                 "key",
                 made.keys().getPrivate(),
                 new char[0],
-                made.chain().toArray(new java.security.cert.Certificate[0]));
+                made.chain().toArray(new Certificate[0]));
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, new char[0]);
         SSLContext context = SSLContext.getInstance("TLS");
@@ -212,7 +214,7 @@ class OtlpExportTest {
     void aFullQueueDropsSpansAndCountsThem() throws Exception {
         // Nothing listens on the port, and the SDK tries for seconds.
         int port;
-        try (java.net.ServerSocket free = new java.net.ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
         SpanCounts counts = new SpanCounts();

@@ -29,7 +29,7 @@ public enum LogField {
     /** The trace id of the request, 32 hexadecimal digits; absent while traces are off. */
     TRACE_ID(32),
     /** The ids of a span, in binary form; only in the rings of traces. */
-    SPAN(80),
+    SPAN(128),
     /** The field tracestate of a trusted client; only in the rings of traces. */
     TRACE_STATE(512),
     /** The cache rules that matched; only in the rings of traces. */

@@ -103,7 +103,8 @@ public final class Traces implements AutoCloseable {
     private final class Pump {
         private final SpanSink sink;
         private final SpanReader reader;
-        private final @Nullable Pump before;
+        /** The thread whose sink this one replaces; null once its rings are released. Confined to the thread. */
+        private @Nullable Pump before;
         private final CountDownLatch released = new CountDownLatch(1);
         private final Thread thread = new Thread(this::run, "millrace-traces");
         private volatile boolean stopped;
@@ -128,9 +129,7 @@ public final class Traces implements AutoCloseable {
 
         private void run() {
             try {
-                if (before != null) {
-                    before.released.await();
-                }
+                awaitRelease();
                 while (!stopped) {
                     drain();
                     LockSupport.parkNanos(this, ROUND_NANOS);
@@ -141,6 +140,14 @@ public final class Traces implements AutoCloseable {
             } finally {
                 released.countDown();
                 sink.close();
+            }
+        }
+
+        private void awaitRelease() throws InterruptedException {
+            Pump last = before;
+            before = null;
+            if (last != null) {
+                last.released.await();
             }
         }
 
