@@ -57,7 +57,9 @@ class TracesTest {
             proxy.millctl("server", "restart").succeeds();
             RawClient.fetch(proxy.port(), "/a?3");
             await("all spans of clients").atMost(WITHIN).until(() -> servers(collector) >= 3);
-            await("all spans of origins").atMost(WITHIN).until(() -> collector.spans().size() >= 6);
+            await("all spans of origins")
+                    .atMost(WITHIN)
+                    .until(() -> collector.spans().size() >= 6);
             assertEquals(3, servers(collector), () -> collector.spans().toString());
             List<String> paths = collector.spans().stream()
                     .filter(span -> span.getKind() == Span.SpanKind.SPAN_KIND_SERVER)
@@ -85,8 +87,7 @@ class TracesTest {
                 "SKIPPED: otelcol-test is not installed; 'go install' in src/test/collector builds it");
         int port = PackedProduct.freePort();
         Path log = directory.resolve("collector.log");
-        Path config = Files.writeString(
-                directory.resolve("collector.yaml"), """
+        Path config = Files.writeString(directory.resolve("collector.yaml"), """
                 receivers: {otlp: {protocols: {http: {endpoint: "127.0.0.1:%d"}}}}
                 exporters: {debug: {verbosity: detailed}}
                 service:

@@ -154,12 +154,8 @@ public final class ProxyServer implements AutoCloseable {
         ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
         Path adminSocket = builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
-        accessLogs =
-                ServerLogs.start(
-                        config,
-                        adminSocket != null,
-                        builder.spans(),
-                        new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        accessLogs = ServerLogs.start(
+                config, adminSocket != null, builder.spans(), new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));

@@ -68,7 +68,8 @@ final class CollectedSpans implements SpanExport {
     Span server(String path) {
         return one(
                 "the span of " + path,
-                span -> span.kind() == Span.Kind.SERVER && path.equals(span.attributes().get("url.path")));
+                span -> span.kind() == Span.Kind.SERVER
+                        && path.equals(span.attributes().get("url.path")));
     }
 
     /** Waits for the only span below another one. */

@@ -57,7 +57,8 @@ class LiveTracesTest {
         live.file("timeouts: {drain: 10s}\n<|traces: {endpoint: 'http://127.0.0.1:1', sample: 100%}>")
                 .turns(0, 2, () -> {
                     live.get(live.fresh());
-                    ProxyExtension.await("spans", () -> spans.open() == 0 || spans.all().size() == 2);
+                    ProxyExtension.await(
+                            "spans", () -> spans.open() == 0 || spans.all().size() == 2);
                     return spans.all().size();
                 });
     }

@@ -57,9 +57,11 @@ class TracesTest {
     }
 
     private void start(String sample, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
-        proxy.start(this::answer, config -> more.apply(config.set("traces.endpoint", "http://127.0.0.1:1")
-                .set("traces.sample", sample)
-                .set("traces.slow_threshold", "0s")));
+        proxy.start(
+                this::answer,
+                config -> more.apply(config.set("traces.endpoint", "http://127.0.0.1:1")
+                        .set("traces.sample", sample)
+                        .set("traces.slow_threshold", "0s")));
     }
 
     private void answer(RawOrigin.Exchange request) throws Exception {
@@ -117,12 +119,18 @@ class TracesTest {
                 Map.entry("millrace.rule", "remap[0]"));
         assertEquals(expected, server.attributes());
         Map<String, Object> ofClient = Map.of(
-                "http.request.method", "GET",
-                "url.full", proxy.origin().url() + "/a",
-                "server.address", "127.0.0.1",
-                "server.port", (long) proxy.origin().port(),
-                "network.protocol.version", "1.1",
-                "http.response.status_code", 200L);
+                "http.request.method",
+                "GET",
+                "url.full",
+                proxy.origin().url() + "/a",
+                "server.address",
+                "127.0.0.1",
+                "server.port",
+                (long) proxy.origin().port(),
+                "network.protocol.version",
+                "1.1",
+                "http.response.status_code",
+                200L);
         assertEquals(ofClient, client.attributes());
         assertEquals(Span.Kind.CLIENT, client.kind());
         assertTrue(server.startEpochNanos() <= client.startEpochNanos());
@@ -338,9 +346,11 @@ class TracesTest {
     @Test
     void theAccessLogHasTheTraceId() throws Exception {
         Path log = directory.resolve("access.log");
-        start("100%", config -> config.set("log.access.enabled", "true")
-                .set("log.access.path", log.toString())
-                .set("log.access.format", "%<trace_id>"));
+        start(
+                "100%",
+                config -> config.set("log.access.enabled", "true")
+                        .set("log.access.path", log.toString())
+                        .set("log.access.format", "%<trace_id>"));
         proxy.getAndSettle("/a");
         String miss = spans.server("/a").traceId();
         ProxyExtension.await("the line", () -> lines(log).equals(List.of(miss)));
@@ -375,7 +385,9 @@ class TracesTest {
         proxy.get("/b");
         assertEquals(2, spans.all().size());
         assertTrue(
-                proxy.proxy().metricsText().contains("millrace_traces_spans_total{application=\"millrace\",result=\"exported\"} 2"),
+                proxy.proxy()
+                        .metricsText()
+                        .contains("millrace_traces_spans_total{application=\"millrace\",result=\"exported\"} 2"),
                 () -> proxy.proxy().metricsText());
     }
 }

@@ -62,7 +62,9 @@ final class OtlpSpan implements SpanData {
         for (int i = members.length - 1; i >= 0; i--) {
             int equal = members[i].indexOf('=');
             if (equal > 0) {
-                state.put(members[i].substring(0, equal).strip(), members[i].substring(equal + 1).strip());
+                state.put(
+                        members[i].substring(0, equal).strip(),
+                        members[i].substring(equal + 1).strip());
             }
         }
         return state.build();

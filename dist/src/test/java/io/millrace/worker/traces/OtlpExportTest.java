@@ -72,7 +72,8 @@ class OtlpExportTest {
         origin.createContext("/", exchange -> {
             exchange.getResponseHeaders().set("Cache-Control", "max-age=60");
             byte[] content = "content".getBytes(StandardCharsets.US_ASCII);
-            exchange.sendResponseHeaders(exchange.getRequestURI().getPath().equals("/error") ? 500 : 200, content.length);
+            exchange.sendResponseHeaders(
+                    exchange.getRequestURI().getPath().equals("/error") ? 500 : 200, content.length);
             exchange.getResponseBody().write(content);
             exchange.close();
         });
@@ -104,7 +105,8 @@ class OtlpExportTest {
         return collector.await(
                 "the span of " + path,
                 span -> span.getKind() == Span.SpanKind.SPAN_KIND_SERVER
-                        && FakeCollector.attribute(span.getAttributesList(), "url.path").equals(path));
+                        && FakeCollector.attribute(span.getAttributesList(), "url.path")
+                                .equals(path));
     }
 
     private static String hex(ByteString id) {
@@ -112,7 +114,8 @@ class OtlpExportTest {
     }
 
     private boolean hasMetric(String labels, long value) {
-        return proxy.metricsText().contains("millrace_traces_spans_total{application=\"millrace\"," + labels + "} " + value);
+        return proxy.metricsText()
+                .contains("millrace_traces_spans_total{application=\"millrace\"," + labels + "} " + value);
     }
 
     @Test
@@ -131,15 +134,14 @@ class OtlpExportTest {
         assertEquals(Span.SpanKind.SPAN_KIND_CLIENT, fetch.getKind());
         assertEquals(miss.getTraceId(), fetch.getTraceId());
         get("/a");
-        collector.await(
-                "the hit",
-                span -> FakeCollector.attribute(span.getAttributesList(), "millrace.cache.result").equals("hit"));
+        collector.await("the hit", span -> FakeCollector.attribute(span.getAttributesList(), "millrace.cache.result")
+                .equals("hit"));
         get("/error");
-        assertEquals(Status.StatusCode.STATUS_CODE_ERROR, server("/error").getStatus().getCode());
         assertEquals(
-                "edge", FakeCollector.attribute(collector.resource().getAttributesList(), "service.name"));
-        assertEquals(
-                "/v1/traces", collector.heads().get(0).get(":path"));
+                Status.StatusCode.STATUS_CODE_ERROR,
+                server("/error").getStatus().getCode());
+        assertEquals("edge", FakeCollector.attribute(collector.resource().getAttributesList(), "service.name"));
+        assertEquals("/v1/traces", collector.heads().get(0).get(":path"));
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> hasMetric("result=\"exported\"", 5));
     }
 
@@ -189,8 +191,8 @@ class OtlpExportTest {
         TestAuthority authority = new TestAuthority("traces");
         collector = new FakeCollector(context(authority.issue("localhost")));
         Path file = Files.writeString(directory.resolve("ca.pem"), authority.rootPem());
-        start(config -> config.set("traces.endpoint", collector.url("localhost"))
-                .set("traces.tls.ca_file", file.toString()));
+        start(config ->
+                config.set("traces.endpoint", collector.url("localhost")).set("traces.tls.ca_file", file.toString()));
         get("/a");
         server("/a");
     }
@@ -199,10 +201,7 @@ class OtlpExportTest {
         KeyStore keys = KeyStore.getInstance("PKCS12");
         keys.load(null, null);
         keys.setKeyEntry(
-                "key",
-                made.keys().getPrivate(),
-                new char[0],
-                made.chain().toArray(new Certificate[0]));
+                "key", made.keys().getPrivate(), new char[0], made.chain().toArray(new Certificate[0]));
         KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         managers.init(keys, new char[0]);
         SSLContext context = SSLContext.getInstance("TLS");
@@ -239,9 +238,7 @@ class OtlpExportTest {
             }
             assertTrue(counts.queueFull() >= more, () -> "dropped " + counts.queueFull());
         }
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
-                .until(() -> counts.queueFull() + counts.failed() == all);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> counts.queueFull() + counts.failed() == all);
         assertEquals(0, counts.exported());
     }
 

@@ -57,8 +57,7 @@ public final class ServerLogs implements AutoCloseable {
 
     /** Creates the logs of one event loop. Call once per loop. */
     public LoopLogs loopLogs() {
-        return new LoopLogs(
-                loopRing(), live == null ? null : live.newLoop(), traces == null ? null : traces.newLoop());
+        return new LoopLogs(loopRing(), live == null ? null : live.newLoop(), traces == null ? null : traces.newLoop());
     }
 
     /** Returns the live log; null without an admin API. */

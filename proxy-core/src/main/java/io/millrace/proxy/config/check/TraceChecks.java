@@ -45,8 +45,7 @@ final class TraceChecks {
             }
         }
         checkFile(TraceKeys.HEADERS_FILE, values);
-        boolean isBroken =
-                problems.isBroken(TraceKeys.CERTIFICATE.path()) || problems.isBroken(TraceKeys.KEY.path());
+        boolean isBroken = problems.isBroken(TraceKeys.CERTIFICATE.path()) || problems.isBroken(TraceKeys.KEY.path());
         if (!isBroken && values.isSet(TraceKeys.CERTIFICATE) != values.isSet(TraceKeys.KEY)) {
             error(
                     values.isSet(TraceKeys.KEY) ? TraceKeys.KEY : TraceKeys.CERTIFICATE,
@@ -68,8 +67,8 @@ final class TraceChecks {
         if (problems.isBroken(TraceKeys.ENDPOINT.path())) {
             return;
         }
-        for (ConfigKey<?> key : List.of(
-                TraceKeys.HEADERS_FILE, TraceKeys.CA_FILE, TraceKeys.CERTIFICATE, TraceKeys.KEY)) {
+        for (ConfigKey<?> key :
+                List.of(TraceKeys.HEADERS_FILE, TraceKeys.CA_FILE, TraceKeys.CERTIFICATE, TraceKeys.KEY)) {
             if (values.isSet(key) && !Objects.equals(values.find(key), key.defaultValue())) {
                 error(key, "needs traces.endpoint, such as http://127.0.0.1:4318");
             }

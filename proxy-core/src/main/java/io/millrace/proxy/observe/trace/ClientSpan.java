@@ -104,9 +104,7 @@ public final class ClientSpan {
         if (ring == null || record == null) {
             return;
         }
-        record.durationNanos(durationNanos)
-                .originStatus(status)
-                .text(LogField.METHOD, method);
+        record.durationNanos(durationNanos).originStatus(status).text(LogField.METHOD, method);
         if (version >= 0) {
             record.originVersion(version == 2 ? 2 : 1, version == 2 ? 0 : version);
         }

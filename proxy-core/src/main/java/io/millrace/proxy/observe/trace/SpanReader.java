@@ -65,9 +65,7 @@ final class SpanReader {
 
     private static Span.@Nullable Link link(LoggedRecord logged) {
         long spanId = SpanIds.read(logged, SpanIds.LINK_SPAN_ID);
-        return spanId == 0
-                ? null
-                : new Span.Link(traceId(logged, SpanIds.LINK_TRACE_HIGH), TraceParent.hex(spanId));
+        return spanId == 0 ? null : new Span.Link(traceId(logged, SpanIds.LINK_TRACE_HIGH), TraceParent.hex(spanId));
     }
 
     /** Adds the method, and returns the name of the span. */
@@ -103,8 +101,7 @@ final class SpanReader {
         String detail = logged.text(LogField.DETAIL);
         put(attributes, "millrace.detail", detail);
         if (isError) {
-            attributes.put(
-                    "error.type", status >= SERVER_ERROR_MIN ? Integer.toString(status) : outcome.squidCode());
+            attributes.put("error.type", status >= SERVER_ERROR_MIN ? Integer.toString(status) : outcome.squidCode());
         }
         return isError;
     }
@@ -171,7 +168,10 @@ final class SpanReader {
 
     /** The parts of an absolute URL; the query is null without a question mark. */
     private record UrlParts(
-            String scheme, String authority, String path, @Nullable String query) {
+            String scheme,
+            String authority,
+            String path,
+            @Nullable String query) {
         private static final int HTTP_PORT = 80;
         private static final int HTTPS_PORT = 443;
 

@@ -105,6 +105,7 @@ public final class Traces implements AutoCloseable {
         private final SpanReader reader;
         /** The thread whose sink this one replaces; null once its rings are released. Confined to the thread. */
         private @Nullable Pump before;
+
         private final CountDownLatch released = new CountDownLatch(1);
         private final Thread thread = new Thread(this::run, "millrace-traces");
         private volatile boolean stopped;
