@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class HeadersFile implements Supplier<Map<String, String>> {
 
     private final Path file;
     private final FaultLog faults;
+    private final ReentrantLock lock = new ReentrantLock();
     private @Nullable FileTime readTime;
     private long readBytes = -1;
     private Map<String, String> fields = Map.of();
@@ -43,16 +45,21 @@ final class HeadersFile implements Supplier<Map<String, String>> {
     }
 
     @Override
-    public synchronized Map<String, String> get() {
+    public Map<String, String> get() {
+        lock.lock();
         try {
             refresh();
+            return fields;
         } catch (IOException e) {
             faults.report("the headers file of traces cannot be used; the fields before stay in use", e);
+            return fields;
+        } finally {
+            lock.unlock();
         }
-        return fields;
     }
 
-    private synchronized void refresh() throws IOException {
+    /** Reads the file if it has changed. Called with the lock, or before the object is shared. */
+    private void refresh() throws IOException {
         FileTime time = Files.getLastModifiedTime(file);
         long bytes = Files.size(file);
         if (time.equals(readTime) && bytes == readBytes) {
