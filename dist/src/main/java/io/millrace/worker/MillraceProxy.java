@@ -10,6 +10,7 @@ import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
+import io.millrace.worker.traces.OtlpExport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,6 +66,7 @@ final class MillraceProxy implements ServedProxy {
         if (configFile != null) {
             builder.configFile(configFile);
         }
+        builder.spans(OtlpExport::open);
         Relay relay = new Relay();
         return new MillraceProxy(builder.events(relay).build(), relay);
     }

@@ -154,8 +154,8 @@ public final class ProxyServer implements AutoCloseable {
         ProcessMemory.recordJvm();
         allocator = new BufferPool(loopCount);
         Path adminSocket = builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket();
-        accessLogs =
-                ServerLogs.start(config, adminSocket != null, new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
+        accessLogs = ServerLogs.start(
+                config, adminSocket != null, builder.spans(), new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime));
         try {
             store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
@@ -209,6 +209,7 @@ public final class ProxyServer implements AutoCloseable {
                     transport.hasPlainSockets(),
                     loopMemory));
         }
+        accessLogs.startTraces(config);
         simulateSizes(config);
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());

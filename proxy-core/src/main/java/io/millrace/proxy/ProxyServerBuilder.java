@@ -6,6 +6,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.observe.ApplicationMeters;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.observe.trace.SpanExport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -28,6 +29,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path tlsState;
     private @Nullable Path purgeRecords;
     private EventSink events = EventSink.NONE;
+    private @Nullable SpanExport spans;
     private WallClock clock = WallClock.SYSTEM;
     private @Nullable MeterRegistry meterRegistry;
     private Tags meterTags = Tags.empty();
@@ -135,6 +137,15 @@ public final class ProxyServerBuilder {
     }
 
     /**
+     * Sets the export of traces: the spans of requests and of their requests to origins. The settings below
+     * {@code traces} select the requests. Without an export, no request is traced.
+     */
+    public ProxyServerBuilder spans(SpanExport export) {
+        spans = export;
+        return this;
+    }
+
+    /**
      * Sets a registry of the application, which gets all metrics of the proxy. Their names are those of the Prometheus
      * text. {@link ProxyServer#close} removes them. The registry's threads query the values. Metrics of the JVM are not
      * added.
@@ -213,6 +224,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path originRecords() {
         return originRecords;
+    }
+
+    @Nullable
+    SpanExport spans() {
+        return spans;
     }
 
     EventSink events() {

@@ -44,7 +44,8 @@ class LiveKeysTest {
             LiveOriginTlsTest.class,
             LiveHttp2Test.class,
             LiveLogsTest.class,
-            LiveAlarmsTest.class);
+            LiveAlarmsTest.class,
+            LiveTracesTest.class);
 
     /** Keys that the proxy does not use, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();

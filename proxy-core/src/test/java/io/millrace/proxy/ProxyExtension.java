@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.trace.SpanExport;
 import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreStatistics;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -43,6 +44,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     private boolean fastLane = FAST_LANE;
     private boolean mapsAll = true;
     private Path purgeRecords;
+    private SpanExport spans;
     private ProxyServer proxy;
     private ProxyConfig config;
     private PooledByteBufAllocator pool;
@@ -67,6 +69,12 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return this;
     }
 
+    /** Exports traces. */
+    ProxyExtension spans(SpanExport export) {
+        spans = export;
+        return this;
+    }
+
     private ProxyConfig.Builder fresh() {
         ProxyConfig.Builder fresh = ProxyConfig.builder()
                 .listen("127.0.0.1:0")
@@ -81,6 +89,9 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         ProxyServerBuilder builder = ProxyServer.builder().config(config).clock(this::millis);
         if (purgeRecords != null) {
             builder.purgeRecords(purgeRecords);
+        }
+        if (spans != null) {
+            builder.spans(spans);
         }
         proxy = builder.build();
         pool = proxy.allocator().pool();

@@ -18,6 +18,7 @@ import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -349,6 +350,15 @@ public final class ConfigCatalog {
             LogKeys.CERTIFICATE,
             LogKeys.KEY,
             LogKeys.JOURNALD_SOCKET,
+            TraceKeys.ENDPOINT,
+            TraceKeys.SAMPLE,
+            TraceKeys.SLOW_THRESHOLD,
+            TraceKeys.SERVICE_NAME,
+            TraceKeys.QUERY,
+            TraceKeys.HEADERS_FILE,
+            TraceKeys.CA_FILE,
+            TraceKeys.CERTIFICATE,
+            TraceKeys.KEY,
             AlarmKeys.CERTIFICATE_DAYS,
             AlarmKeys.COMMAND,
             AlarmKeys.TIMEOUT,
@@ -514,6 +524,8 @@ public final class ConfigCatalog {
                 "log.access[].syslog",
                 "The receiver of the target syslog, see [operating.md](../guide/operating.md#several-access-logs).");
         SECTIONS.put("log.access[].journald", "The socket of the target journald.");
+        SECTIONS.put("traces", "Spans of requests for OpenTelemetry, see [traces.md](../guide/traces.md).");
+        SECTIONS.put("traces.tls", "TLS to the collector.");
         SECTIONS.put(
                 "alarms",
                 "Actions for states that need an operator, see [operating.md](../guide/operating.md#alarms).");

@@ -120,6 +120,7 @@ final class Exchange
 
     private void act(Decision next) {
         decision = next;
+        next.trace(report.trace());
         report.decided(next);
         answer.decided(next);
         if (isWaiting(next.kind())
@@ -348,6 +349,11 @@ final class Exchange
     }
 
     @Override
+    public boolean isSampled() {
+        return report.isSampled();
+    }
+
+    @Override
     public ContentSink sink() {
         return sender;
     }
@@ -408,6 +414,7 @@ final class Exchange
             exchangeLoop.counters().increment(Counter.COLLAPSED_SERVED);
         }
         report.answeredBy(from.host());
+        report.linkedTo(from.span());
         report.fetched(response, collapsed);
         state.enter(ExchangePhase.SENDING_FETCHED, collapsed ? ExchangeOutcome.COLLAPSED : ExchangeOutcome.FETCHED);
         if (!answer.sendFetched(response, reader)) {
@@ -430,6 +437,7 @@ final class Exchange
         }
         partial.readBlocksOf(from);
         report.answeredBy(from.host());
+        report.linkedTo(from.span());
         report.storedInBlocks(response);
         StoredHead head = collapsed
                 ? object.head()
@@ -448,6 +456,7 @@ final class Exchange
         origin.answered();
         stale.release();
         report.answeredBy(from.host());
+        report.linkedTo(from.span());
         report.confirmed(collapsed, from.originVersion());
         if (StoredParts.of(request, object) == StoredParts.MISSING) {
             sendBlocks(object, refreshed, collapsed);
@@ -478,6 +487,7 @@ final class Exchange
         }
         origin.forget();
         report.failed(failure, from.host());
+        report.linkedTo(from.span());
         if (failure.reason() == OriginFailure.Reason.DESTINATION) {
             // The destination address is denied. This is not a failure of the origin, so no stale response is served
             // instead.

@@ -38,6 +38,7 @@ import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
+import io.millrace.proxy.observe.trace.LoopTraces;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.overload.Overload;
@@ -145,7 +146,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
-        this(loop, shared, origins, counters, new LoopLogs(log, null), LoopMemory.unlimited());
+        this(loop, shared, origins, counters, new LoopLogs(log, null, null), LoopMemory.unlimited());
     }
 
     /**
@@ -383,6 +384,12 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     @Nullable
     LoopLiveLog liveLog() {
         return logs.live();
+    }
+
+    /** The traces of this loop; null if the proxy was built without an export of spans. */
+    @Nullable
+    LoopTraces traces() {
+        return logs.traces();
     }
 
     RequestDecider decider() {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
@@ -33,7 +34,11 @@ import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
+import io.millrace.proxy.observe.trace.ClientSpan;
+import io.millrace.proxy.observe.trace.ExchangeTrace;
+import io.millrace.proxy.observe.trace.LoopTraces;
 import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
 import io.millrace.proxy.tunnel.Tunnel;
@@ -54,6 +59,8 @@ final class ExchangeReport {
     private static final int UNKNOWN_VERSION = -1;
     /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
+
+    private static final int FAILURE_STATUS_MIN = 500;
 
     private final ExchangeLoop exchangeLoop;
     private ClientStream stream;
@@ -103,6 +110,11 @@ final class ExchangeReport {
     private @Nullable RuleProgram rules;
     private int random;
     private long decidedMillis;
+    /** The trace of the request; null before it begins, or if requests are not traced. */
+    private @Nullable ExchangeTrace trace;
+
+    /** Index of the remap rule; -1 for none. */
+    private int rule = AccessRules.NO_RULE;
 
     ExchangeReport(ExchangeLoop exchangeLoop, ClientStream stream, @Nullable RequestHead request) {
         this(exchangeLoop, stream, request, exchangeLoop.clock().millis(), System.nanoTime());
@@ -160,6 +172,8 @@ final class ExchangeReport {
         rules = null;
         random = 0;
         decidedMillis = 0;
+        trace = null;
+        rule = AccessRules.NO_RULE;
         exchangeLoop.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
@@ -177,6 +191,8 @@ final class ExchangeReport {
             originHost = decision.mapped().originHost();
             settings = decision.cacheSettings();
             cacheRules = decision.cacheRules();
+            RemapRule mapping = decision.mapped().rule();
+            rule = mapping.isForwarding() ? AccessRules.NO_RULE : mapping.index();
         }
         rules = decision.rules();
         if (rules != null) {
@@ -496,10 +512,69 @@ final class ExchangeReport {
                 .requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         long firstByteNanos = firstByteNanos(durationNanos);
+        LoopTraces traces = exchangeLoop.traces();
+        if (traces != null && trace == null) {
+            trace = begun(traces.reusedTrace());
+        }
         log(exchangeLoop.log(), durationNanos, firstByteNanos, contentBytes);
         LoopLiveLog live = exchangeLoop.liveLog();
         if (live != null) {
             log(live.ringFor(status, logOutcome, firstByteNanos), durationNanos, firstByteNanos, contentBytes);
+        }
+        if (trace != null) {
+            span(trace, durationNanos, firstByteNanos, contentBytes);
+        }
+    }
+
+    /** Returns the trace of a request that may go to an origin; null if requests are not traced. */
+    @Nullable
+    ExchangeTrace trace() {
+        LoopTraces traces = exchangeLoop.traces();
+        if (traces != null && trace == null) {
+            trace = begun(traces.newTrace());
+        }
+        return trace;
+    }
+
+    /** Returns true if the request was sampled at its begin. Any thread, after the begin of the trace. */
+    boolean isSampled() {
+        ExchangeTrace begun = trace;
+        return begun != null && begun.isSampled();
+    }
+
+    /** Notes the request to an origin that answers this request, if it belongs to another exchange. */
+    void linkedTo(@Nullable ClientSpan fetch) {
+        ExchangeTrace own = trace;
+        if (fetch != null && own != null && fetch.trace() != own) {
+            own.follow(fetch);
+        }
+    }
+
+    /** Continues the trace of the client if the client is a trusted proxy. */
+    private @Nullable ExchangeTrace begun(@Nullable ExchangeTrace begun) {
+        RequestHead head = request;
+        if (begun != null
+                && head != null
+                && head.fields().contains(FieldName.TRACEPARENT)
+                && exchangeLoop
+                        .settings()
+                        .access()
+                        .isTrusted(stream.connection().remoteAddress().getAddress())) {
+            begun.continueFrom(head.fields());
+        }
+        return begun;
+    }
+
+    /** Writes the span of the request, if it is exported. */
+    private void span(ExchangeTrace traced, long durationNanos, long firstByteNanos, long contentBytes) {
+        boolean isFailed = status >= FAILURE_STATUS_MIN || logOutcome.isFailure();
+        AccessLogRing ring = traced.end(isFailed, firstByteNanos);
+        AccessLogRecord record = ring == null ? null : ring.claim();
+        if (ring != null && record != null) {
+            fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
+            traced.spanTo(record, receivedNanos, rule);
+            record.text(LogField.CACHE_RULES, cacheRules);
+            ring.publish();
         }
     }
 
@@ -557,6 +632,9 @@ final class ExchangeReport {
         }
         if (wentToOrigin) {
             record.text(LogField.ORIGIN_HOST, originHost);
+        }
+        if (trace != null) {
+            trace.idTo(record);
         }
         contentType(record);
         String detailAndRules = detailAndRules();

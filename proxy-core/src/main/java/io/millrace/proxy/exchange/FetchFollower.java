@@ -28,6 +28,11 @@ interface FetchFollower {
 
     RequestHead request();
 
+    /** Returns true if the follower's request was sampled for traces at its begin. Any thread. */
+    default boolean isSampled() {
+        return false;
+    }
+
     ContentSink sink();
 
     /** The origin requests the content with 100 (Continue). Called for the leader only. */

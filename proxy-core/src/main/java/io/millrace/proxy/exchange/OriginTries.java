@@ -4,8 +4,10 @@ import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.OriginRequests;
+import io.millrace.proxy.exchange.forward.TracedCall;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fetch.response.ResponseFraming;
@@ -70,7 +72,8 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     static OriginCall fetch(ExchangeLoop exchangeLoop, FetchPlan plan, OriginResponseHandler handler) {
         String group = plan.mapped().origins();
         if (group == null) {
-            return exchangeLoop.origins().fetch(OriginRequests.compose(plan, exchangeLoop.settings()), handler);
+            OriginRequest request = OriginRequests.compose(plan, exchangeLoop.settings());
+            return TracedCall.fetch(exchangeLoop.origins(), request, handler, plan.span());
         }
         OriginTries all = new OriginTries(exchangeLoop, plan, group, handler);
         if (!all.tryNext()) {
@@ -122,13 +125,10 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         HostCall call = new HostCall(next);
         current = call;
         wentDirect |= next == null;
-        call.call = exchangeLoop
-                .origins()
-                .fetch(
-                        next == null
-                                ? OriginRequests.compose(plan, exchangeLoop.settings())
-                                : OriginRequests.compose(plan, exchangeLoop.settings(), tries.group(), next.host()),
-                        call);
+        OriginRequest request = next == null
+                ? OriginRequests.compose(plan, exchangeLoop.settings())
+                : OriginRequests.compose(plan, exchangeLoop.settings(), tries.group(), next.host());
+        call.call = TracedCall.fetch(exchangeLoop.origins(), request, call, plan.span());
         return true;
     }
 

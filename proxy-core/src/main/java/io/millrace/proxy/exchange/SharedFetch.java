@@ -21,6 +21,8 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.trace.ClientSpan;
+import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -132,6 +134,11 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void joinHere(FetchFollower follower) {
+        ExchangeTrace trace = plan.trace();
+        if (trace != null && follower.isSampled()) {
+            // The follower's span refers to the span of this fetch, which must be exported too.
+            trace.export();
+        }
         switch (state) {
             case WAITING -> {
                 followers.add(follower);
@@ -209,6 +216,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Nullable
     String host() {
         return call instanceof OriginTries tries ? tries.host() : null;
+    }
+
+    /**
+     * Returns the span of the last request to an origin; null if it is not traced. Callable from any thread after a
+     * follower callback.
+     */
+    @Nullable
+    ClientSpan span() {
+        return plan.span();
     }
 
     /** Returns the HTTP version of the origin's response head. Callable from any thread after a follower callback. */

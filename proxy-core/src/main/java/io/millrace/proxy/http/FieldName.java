@@ -89,6 +89,8 @@ public final class FieldName {
     public static final FieldName X_FORWARDED_HOST = wellKnown("X-Forwarded-Host");
     public static final FieldName X_FORWARDED_PROTO = wellKnown("X-Forwarded-Proto");
     public static final FieldName X_REQUEST_ID = wellKnown("X-Request-Id");
+    public static final FieldName TRACEPARENT = wellKnown("traceparent");
+    public static final FieldName TRACESTATE = wellKnown("tracestate");
 
     private final int id;
     private final String text;

@@ -391,6 +391,14 @@ public enum MetricFamily implements Metric {
             "errors",
             "Failed attempts to open or write the target of a log; the program log has the reason.",
             "log"),
+    TRACES_SPANS(
+            "millrace_traces_spans_total",
+            Kind.COUNTER,
+            "spans",
+            "Spans of traces: exported, or dropped because the ring of an event loop or the queue of the exporter is"
+                    + " full, or because the collector failed. If dropped ones grow, lower traces.sample.",
+            "result"),
+    TRACES_UP("millrace_traces_up", Kind.GAUGE, "", "1 if the collector took the last spans, else 0."),
     LOG_UP("millrace_log_up", Kind.GAUGE, "", "1 if the target of a log took its last lines, else 0.", "log"),
     MEMORY(
             "millrace_memory_bytes",

@@ -2,6 +2,7 @@ package io.millrace.proxy.server;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
@@ -9,6 +10,8 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.log.output.AccessLogs;
+import io.millrace.proxy.observe.trace.SpanExport;
+import io.millrace.proxy.observe.trace.Traces;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,32 +26,38 @@ public final class ServerLogs implements AutoCloseable {
     private final @Nullable AccessLog one;
     private final @Nullable AccessLogs several;
     private final @Nullable LiveLog live;
+    private final @Nullable Traces traces;
 
-    private ServerLogs(@Nullable AccessLog one, @Nullable AccessLogs several, @Nullable LiveLog live) {
+    private ServerLogs(
+            @Nullable AccessLog one, @Nullable AccessLogs several, @Nullable LiveLog live, @Nullable Traces traces) {
         this.one = one;
         this.several = several;
         this.live = live;
+        this.traces = traces;
     }
 
     /**
      * Starts the logs of a configuration.
      *
      * @param hasViewers whether there is an admin API, which shows the live log
+     * @param spans opens the receivers of spans; null for none
      * @param faults receives failures of targets
      */
-    public static ServerLogs start(ProxyConfig config, boolean hasViewers, FaultLog faults) {
+    public static ServerLogs start(
+            ProxyConfig config, boolean hasViewers, @Nullable SpanExport spans, FaultLog faults) {
         LogConfig log = config.log();
+        Traces traces = spans == null ? null : Traces.of(spans, faults);
         LiveLog live = hasViewers ? LiveLog.start(log.live()) : null;
         if (!log.accessLogs().isEmpty()) {
-            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults), live);
+            return new ServerLogs(null, AccessLogs.start(log.accessLogs(), faults), live, traces);
         }
         boolean isWritten = log.accessEnabled() && log.accessPath() != null;
-        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null, live);
+        return new ServerLogs(isWritten ? AccessLog.start(LogConfigs.of(log), faults) : null, null, live, traces);
     }
 
     /** Creates the logs of one event loop. Call once per loop. */
     public LoopLogs loopLogs() {
-        return new LoopLogs(loopRing(), live == null ? null : live.newLoop());
+        return new LoopLogs(loopRing(), live == null ? null : live.newLoop(), traces == null ? null : traces.newLoop());
     }
 
     /** Returns the live log; null without an admin API. */
@@ -63,11 +72,19 @@ public final class ServerLogs implements AutoCloseable {
         return one == null ? null : one.loopRing();
     }
 
-    /** Applies a changed list of logs and live log. Other changes take effect in a new proxy only. */
+    /** Begins the traces, after the last call of {@link #loopLogs}. */
+    public void startTraces(ProxyConfig config) {
+        if (traces != null) {
+            traces.apply(TraceKeys.configOf(config.values()));
+        }
+    }
+
+    /** Applies a changed list of logs, live log and traces. Other changes take effect in a new proxy only. */
     public void apply(ProxyConfig config) {
         if (live != null) {
             live.apply(config.log().live());
         }
+        startTraces(config);
         if (several != null && !config.log().accessLogs().isEmpty()) {
             several.apply(config.log().accessLogs());
         }
@@ -97,6 +114,9 @@ public final class ServerLogs implements AutoCloseable {
         if (live != null) {
             live.bindTo(metrics);
         }
+        if (traces != null) {
+            traces.bindTo(metrics);
+        }
         if (one != null) {
             one.bindTo(metrics);
         }
@@ -110,6 +130,9 @@ public final class ServerLogs implements AutoCloseable {
     public void close() {
         if (live != null) {
             live.close();
+        }
+        if (traces != null) {
+            traces.close();
         }
         if (one != null) {
             one.close();

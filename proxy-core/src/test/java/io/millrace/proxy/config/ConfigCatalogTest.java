@@ -23,6 +23,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
@@ -64,6 +65,7 @@ final class ConfigCatalogTest {
                 FileKeys.class,
                 LogKeys.class,
                 AlarmKeys.class,
+                TraceKeys.class,
                 TlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,

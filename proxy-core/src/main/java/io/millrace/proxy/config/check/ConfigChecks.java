@@ -67,6 +67,7 @@ public final class ConfigChecks {
         new AdminChecks(problems, wholeFile).check(values);
         new LogChecks(problems, wholeFile).check(values);
         new AlarmChecks(problems, wholeFile).check(values);
+        new TraceChecks(problems, wholeFile).check(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);

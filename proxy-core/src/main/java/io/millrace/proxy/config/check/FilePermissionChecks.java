@@ -6,6 +6,7 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.TlsKeys;
@@ -96,6 +97,8 @@ public final class FilePermissionChecks {
         }
         checkKey(AdminKeys.KEY.path(), values.find(AdminKeys.KEY));
         checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        checkKey(TraceKeys.KEY.path(), values.find(TraceKeys.KEY));
+        checkKey(TraceKeys.HEADERS_FILE.path(), values.find(TraceKeys.HEADERS_FILE));
         FileMode mode = values.get(FileKeys.MODE);
         List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
         for (int i = 0; i < volumes.size(); i++) {
@@ -117,7 +120,7 @@ public final class FilePermissionChecks {
                     problems.placeOf(path, wholeFile),
                     path,
                     key + " has mode " + FileMode.text(bits)
-                            + ": every user of this machine can read the key; run 'chmod o= " + key + "'");
+                            + ": every user of this machine can read it; run 'chmod o= " + key + "'");
         }
     }
 

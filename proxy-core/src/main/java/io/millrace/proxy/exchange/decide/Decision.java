@@ -8,6 +8,7 @@ import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.proxy.rules.RuleProgram;
@@ -91,6 +92,7 @@ public final class Decision {
     private @Nullable RuleProgram rules;
     private RuleConfig.@Nullable Answer answer;
     private @Nullable Rewrite rewrite;
+    private @Nullable ExchangeTrace trace;
     private int random;
     private long decidedMillis;
     /** Finds objects in RAM without a reference; null when each found object is retained. */
@@ -135,6 +137,17 @@ public final class Decision {
         random = 0;
         decidedMillis = 0;
         residents = null;
+        trace = null;
+    }
+
+    /** Sets the trace of the request, to which its requests to origins belong; null if it is not traced. */
+    public void trace(@Nullable ExchangeTrace of) {
+        trace = of;
+    }
+
+    /** The trace of the request; null if it is not traced. */
+    public @Nullable ExchangeTrace trace() {
+        return trace;
     }
 
     /**

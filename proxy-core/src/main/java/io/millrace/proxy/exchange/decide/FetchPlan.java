@@ -12,6 +12,8 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.trace.ClientSpan;
+import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.rules.RequestView;
 import io.millrace.proxy.rules.RuleProgram;
@@ -47,6 +49,9 @@ public final class FetchPlan implements StoringTarget {
     private final long decidedMillis;
     private final @Nullable Rewrite rewrite;
     private final boolean isPassedByMethod;
+    private final @Nullable ExchangeTrace trace;
+    private int spans;
+    private volatile @Nullable ClientSpan span;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
     private @Nullable AccessRules forwardingRules;
@@ -78,6 +83,7 @@ public final class FetchPlan implements StoringTarget {
         this.random = decision.random();
         this.decidedMillis = decision.decidedMillis();
         this.rewrite = decision.rewrite();
+        this.trace = decision.trace();
         this.fallbackHead = stale == null ? decision.fallbackHead() : stale.head();
     }
 
@@ -333,6 +339,31 @@ public final class FetchPlan implements StoringTarget {
             throw new IllegalStateException("the origin was not asked");
         }
         return forwardingRules;
+    }
+
+    /** The trace of the request for which this plan was made; null if it is not traced. */
+    public @Nullable ExchangeTrace trace() {
+        return trace;
+    }
+
+    /**
+     * Begins the span of the next request of this plan to an origin. Returns null if the plan is not traced.
+     *
+     * @param isSecure whether the origin's connection uses TLS
+     * @param authority host and port of the origin
+     */
+    public @Nullable ClientSpan beginSpan(boolean isSecure, String authority) {
+        ExchangeTrace of = trace;
+        ClientSpan next = of == null
+                ? null
+                : new ClientSpan(of, spans++, request.methodName(), isSecure, authority, originTarget());
+        span = next;
+        return next;
+    }
+
+    /** The span of the last request to an origin; null if there is none. Any thread. */
+    public @Nullable ClientSpan span() {
+        return span;
     }
 
     /**

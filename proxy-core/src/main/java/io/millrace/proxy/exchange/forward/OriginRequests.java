@@ -29,6 +29,8 @@ import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.ViaCodes;
 import io.millrace.proxy.observe.ViaCodes.Part;
 import io.millrace.proxy.observe.ViaText;
+import io.millrace.proxy.observe.trace.ClientSpan;
+import io.millrace.proxy.observe.trace.ExchangeTrace;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
@@ -126,6 +128,10 @@ public final class OriginRequests {
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
         copy(plan, access, trusted, otherUrl, otherHost, fields);
         addMaxForwards(request, fields);
+        ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
+        if (span != null) {
+            fields.add(FieldName.TRACEPARENT, span.parentField());
+        }
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null) {
             Validation.replaceConditions(stale.head(), fields);
@@ -201,12 +207,24 @@ public final class OriginRequests {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
+                    || isOfOtherTrace(plan, from, line)
                     || REPLACED.contains(from, line)
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
             }
             to.addLine(from, line);
         }
+    }
+
+    /**
+     * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued. Without
+     * traces the fields are forwarded unchanged.
+     */
+    private static boolean isOfOtherTrace(FetchPlan plan, FieldSection from, int line) {
+        ExchangeTrace trace = plan.trace();
+        return trace != null
+                && (from.isNamed(line, FieldName.TRACEPARENT)
+                        || (!trace.isContinued() && from.isNamed(line, FieldName.TRACESTATE)));
     }
 
     private static boolean isWithheld(
@@ -237,7 +255,8 @@ public final class OriginRequests {
                 return true;
             }
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
-                if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)) {
+                if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
+                        || isOfOtherTrace(plan, from, line)) {
                     return true;
                 }
             }

@@ -76,6 +76,10 @@ public interface LoggedFacts {
     @Nullable
     String userAgent();
 
+    /** Returns the id of the request's trace, 32 hexadecimal digits; null while traces are off. */
+    @Nullable
+    String traceId();
+
     /** Returns the reason for the outcome, as in {@code detail} of Cache-Status. */
     @Nullable
     String detail();

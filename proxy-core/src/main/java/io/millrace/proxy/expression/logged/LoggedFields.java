@@ -68,6 +68,8 @@ public final class LoggedFields {
             SERVER_NAME,
             Field.text("referer", "the field Referer of the request", LoggedFacts::referer),
             Field.text("user_agent", "the field User-Agent of the request", LoggedFacts::userAgent),
+            Field.lowerCase(
+                    "trace_id", "the id of the request's trace; no value while traces are off", LoggedFacts::traceId),
             Field.text("detail", "`detail` of Cache-Status: why the origin failed, and so on", LoggedFacts::detail)));
 
     private LoggedFields() {}

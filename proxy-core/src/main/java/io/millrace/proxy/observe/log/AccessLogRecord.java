@@ -306,6 +306,15 @@ public final class AccessLogRecord {
         return this;
     }
 
+    /** Appends the eight bytes of a number in native order to the current text, which only this process reads. */
+    public AccessLogRecord appendRaw(long number) {
+        if (reserve(Long.BYTES) == Long.BYTES) {
+            LONGS.set(bytes, end, number);
+            end += Long.BYTES;
+        }
+        return this;
+    }
+
     /** Appends a non-negative number in decimal to the current text. */
     public AccessLogRecord append(int number) {
         int divisor = 1;

@@ -58,6 +58,7 @@ final class JsonLines implements LineFormat {
         text(logged, out, ",\"referer\":\"", LogField.REFERER);
         text(logged, out, ",\"user_agent\":\"", LogField.USER_AGENT);
         text(logged, out, ",\"detail\":\"", LogField.DETAIL);
+        text(logged, out, ",\"trace_id\":\"", LogField.TRACE_ID);
         if (logged.sampleRate() > 1) {
             out.putAscii(",\"sample\":");
             out.putDecimal(logged.sampleRate());

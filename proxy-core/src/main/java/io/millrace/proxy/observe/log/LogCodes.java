@@ -32,6 +32,7 @@ final class LogCodes {
         TEXTS.put("cqssc", LogField.TLS_CIPHER);
         TEXTS.put("cssn", LogField.TLS_SERVER_NAME);
         TEXTS.put("client_subject", LogField.TLS_CLIENT_SUBJECT);
+        TEXTS.put("trace_id", LogField.TRACE_ID);
         for (String url : List.of("cquuc", "cquc", "cqu", "pquc", "pqu", "cluc")) {
             TEXTS.put(url, LogField.URL);
         }

@@ -26,6 +26,14 @@ public enum LogField {
     TLS_SERVER_NAME(255),
     /** The subject of the client's certificate. */
     TLS_CLIENT_SUBJECT(512),
+    /** The trace id of the request, 32 hexadecimal digits; absent while traces are off. */
+    TRACE_ID(32),
+    /** The ids of a span, in binary form; only in the rings of traces. */
+    SPAN(128),
+    /** The field tracestate of a trusted client; only in the rings of traces. */
+    TRACE_STATE(512),
+    /** The cache rules that matched; only in the rings of traces. */
+    CACHE_RULES(255),
     /** The next constants: header fields that templates show. {@link LogCapture} assigns them. */
     FIELD_1(512),
     FIELD_2(512),

@@ -49,6 +49,14 @@ public enum LogOutcome {
         return squidCode;
     }
 
+    /** Returns true if the response is missing or incomplete because of an origin, a disk or this proxy. */
+    public boolean isFailure() {
+        return switch (this) {
+            case DNS_FAILED, CONNECT_FAILED, ORIGIN_TIMEOUT, ORIGIN_READ_FAILED, DISK_FAILED, FAILED -> true;
+            default -> false;
+        };
+    }
+
     /** Index in records, which exist only within the process. */
     @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {

@@ -113,6 +113,18 @@ public final class LoggedRecord {
     }
 
     /**
+     * Returns a number that {@link AccessLogRecord#appendRaw} has written; 0 if it is absent.
+     *
+     * @param index number of the eight bytes in the text, from 0
+     */
+    public long raw(LogField field, int index) {
+        int at = index * Long.BYTES;
+        return at + Long.BYTES > textLengths[field.index()]
+                ? 0
+                : (long) LONGS.get(bytes, textStarts[field.index()] + at);
+    }
+
+    /**
      * Returns the client's address in the form of RFC 5952; null if unknown. An IPv4-mapped address is written as
      * IPv4.
      */

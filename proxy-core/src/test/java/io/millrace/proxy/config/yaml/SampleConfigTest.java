@@ -14,6 +14,7 @@ import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblem;
 import io.millrace.proxy.config.tls.AcmeKeys;
@@ -153,6 +154,8 @@ final class SampleConfigTest {
             value = key == AcmeKeys.EMAIL ? "ops@example.com" : value;
             value = key == AcmeKeys.DNS_HOOK || key == AlarmKeys.COMMAND ? "/bin/true" : value;
             value = key == AlarmKeys.ADDRESS ? "tls://logs.example:6514" : value;
+            value = key == TraceKeys.ENDPOINT ? "https://traces.example/" : value;
+            value = key.path().startsWith("traces.") && key.type() == ValueType.PATH ? token : value;
             value = key.path().startsWith("alarms.syslog.") && key.type() == ValueType.PATH ? token : value;
             value = key == AcmeKeys.PROFILE ? "shortlived" : value;
             value = key == AcmeKeys.ASK ? "https://ask.example/" : value;

@@ -52,22 +52,15 @@ public enum KeptKind {
     boolean includes(int status, LogOutcome outcome, long firstByteNanos, long slowNanos) {
         return switch (this) {
             case SLOW -> slowNanos > 0 && firstByteNanos >= slowNanos;
-            case FAILED -> status >= 500 || isFailure(outcome);
+            case FAILED -> status >= 500 || outcome.isFailure();
             case REFUSED -> status < 500 && isRefusal(outcome);
-        };
-    }
-
-    private static boolean isFailure(LogOutcome outcome) {
-        return switch (outcome) {
-            case DNS_FAILED, CONNECT_FAILED, ORIGIN_TIMEOUT, ORIGIN_READ_FAILED, DISK_FAILED, FAILED -> true;
-            default -> false;
         };
     }
 
     private static boolean isRefusal(LogOutcome outcome) {
         return switch (outcome) {
             case OK, CLIENT_ABORTED -> false;
-            default -> !isFailure(outcome);
+            default -> !outcome.isFailure();
         };
     }
 }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.observe.log.live;
 
 import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.trace.LoopTraces;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param access the ring of the access logs; null without an access log
  * @param live the live log; null without an admin API
+ * @param traces the traces; null if the proxy was built without an export of spans
  */
 public record LoopLogs(
-        @Nullable AccessLogRing access, @Nullable LoopLiveLog live) {}
+        @Nullable AccessLogRing access,
+        @Nullable LoopLiveLog live,
+        @Nullable LoopTraces traces) {}

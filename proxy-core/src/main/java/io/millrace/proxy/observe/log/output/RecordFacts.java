@@ -134,6 +134,11 @@ public final class RecordFacts implements LoggedFacts {
     }
 
     @Override
+    public @Nullable String traceId() {
+        return logged().text(LogField.TRACE_ID);
+    }
+
+    @Override
     public @Nullable String detail() {
         return logged().text(LogField.DETAIL);
     }

@@ -1,0 +1,119 @@
+package io.millrace.proxy.observe.trace;
+
+import io.millrace.proxy.observe.log.AccessLogRecord;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.observe.log.LogField;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request to an origin, from the call to the end of the response.
+ *
+ * <p>Confined to the event loop of its trace. Other threads may read the ids.
+ */
+public final class ClientSpan {
+    private static final String CANCELLED = "cancelled";
+    private static final int ERROR_MIN = 400;
+
+    private final ExchangeTrace trace;
+    private final long traceHigh;
+    private final long traceLow;
+    private final long spanId;
+    private final int repetitions;
+    private final String method;
+    private final boolean isSecure;
+    private final String authority;
+    private final byte[] target;
+    private final long startNanos = System.nanoTime();
+    private int status;
+    private int version = -1;
+    private long durationNanos;
+    private @Nullable String failure;
+    private boolean hasEnded;
+
+    /**
+     * Begins a request.
+     *
+     * @param repetitions number of earlier requests to other hosts for the same response
+     * @param authority host and port of the origin; the port only if it is not the default
+     * @param target path and query; kept
+     */
+    public ClientSpan(
+            ExchangeTrace trace, int repetitions, String method, boolean isSecure, String authority, byte[] target) {
+        this.trace = trace;
+        this.traceHigh = trace.traceHigh();
+        this.traceLow = trace.traceLow();
+        this.spanId = trace.traces().nextId();
+        this.repetitions = repetitions;
+        this.method = method;
+        this.isSecure = isSecure;
+        this.authority = authority;
+        this.target = target;
+    }
+
+    /** Returns the field traceparent for the origin. */
+    public String parentField() {
+        return TraceParent.text(traceHigh, traceLow, spanId, trace.isSampled());
+    }
+
+    /** Returns the trace to which this request belongs. */
+    public ExchangeTrace trace() {
+        return trace;
+    }
+
+    long traceHigh() {
+        return traceHigh;
+    }
+
+    long traceLow() {
+        return traceLow;
+    }
+
+    long spanId() {
+        return spanId;
+    }
+
+    /**
+     * Notes the head of the response.
+     *
+     * @param ofVersion 2 for HTTP/2, else the minor version
+     */
+    public void answered(int withStatus, int ofVersion) {
+        status = withStatus;
+        version = ofVersion;
+    }
+
+    /** Ends the request; only the first call has an effect. {@code why} is a stable word, null for success. */
+    public void end(@Nullable String why) {
+        if (!hasEnded) {
+            hasEnded = true;
+            failure = why;
+            durationNanos = System.nanoTime() - startNanos;
+            trace.ended(this);
+        }
+    }
+
+    /** Ends the request, because its response or the rest of it is not needed. */
+    public void cancel() {
+        end(status >= ERROR_MIN ? null : CANCELLED);
+    }
+
+    /** Writes the record of this request. */
+    void write() {
+        AccessLogRing ring = trace.traces().ring();
+        AccessLogRecord record = ring == null ? null : ring.claim();
+        if (ring == null || record == null) {
+            return;
+        }
+        record.durationNanos(durationNanos).originStatus(status).text(LogField.METHOD, method);
+        if (version >= 0) {
+            record.originVersion(version == 2 ? 2 : 1, version == 2 ? 0 : version);
+        }
+        record.open(LogField.URL).append(isSecure ? "https://" : "http://").append(authority);
+        record.append(target, 0, target.length);
+        record.text(LogField.DETAIL, failure);
+        long flags = SpanIds.CLIENT | (trace.isSampled() ? SpanIds.SAMPLED : 0);
+        SpanIds.write(record, flags, startNanos, traceHigh, traceLow, spanId, trace.spanId(), repetitions);
+        SpanIds.writeLink(record, 0, 0, 0);
+        ring.publish();
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.proxy.observe.trace;
+
+import io.millrace.proxy.observe.log.AccessLogRing;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The traces of one event loop: the settings in force, a generator of ids, and the ring of finished spans. The event
+ * loop never waits and allocates nothing per hit: a full ring drops spans and counts them.
+ *
+ * <p>Confined to the event loop, except {@link #apply}, {@link #drain} and {@link #dropped}.
+ */
+public final class LoopTraces {
+    /** Size of the ring in bytes: about 2,500 spans, in the 20 ms between two reads. */
+    static final int RING_BYTES = 1 << 20;
+
+    /** Limit of finished requests to origins that wait for the end of their exchange; further ones are dropped. */
+    static final int WAITING_MAX = 64;
+
+    /**
+     * The settings that event loops need. Immutable.
+     *
+     * @param sampledBelow a request is sampled if the low 63 bits of its trace id are below this number
+     * @param slowNanos as in {@link TraceConfig}
+     */
+    record Sampling(long sampledBelow, long slowNanos) {
+        static Sampling of(TraceConfig config) {
+            double ratio = config.sampleRatio();
+            return new Sampling(ratio >= 1 ? Long.MAX_VALUE : (long) (ratio * Long.MAX_VALUE), config.slowNanos());
+        }
+
+        boolean includes(long traceLow) {
+            return sampledBelow == Long.MAX_VALUE || (traceLow & Long.MAX_VALUE) < sampledBelow;
+        }
+    }
+
+    private final SplittableRandom random = new SplittableRandom(new SecureRandom().nextLong());
+    private final ExchangeTrace ofHits = new ExchangeTrace(this);
+    private volatile @Nullable Sampling sampling;
+    private volatile @Nullable AccessLogRing ring;
+    private volatile long lost;
+
+    LoopTraces() {}
+
+    /** Sets the settings, or ends the traces of requests that begin from now on. Called by one thread at a time. */
+    void apply(@Nullable Sampling next) {
+        if (next != null && ring == null) {
+            ring = new AccessLogRing(RING_BYTES, List.of(), false);
+        }
+        sampling = next;
+    }
+
+    /** Reads finished spans. Called by one thread at a time. */
+    int drain(AccessLogRing.Reader reader) {
+        AccessLogRing existing = ring;
+        return existing == null ? 0 : existing.drain(reader);
+    }
+
+    /** The number of spans that were dropped because the ring was full or too many waited. Any thread. */
+    long dropped() {
+        AccessLogRing existing = ring;
+        return lost + (existing == null ? 0 : existing.dropped());
+    }
+
+    /** Returns true if requests are traced now. */
+    public boolean isOn() {
+        return sampling != null;
+    }
+
+    /** Returns a new trace for a request that may go to an origin; null if requests are not traced. */
+    public @Nullable ExchangeTrace newTrace() {
+        Sampling now = sampling;
+        return now == null ? null : new ExchangeTrace(this).begin(now);
+    }
+
+    /**
+     * Returns the trace for a request that has ended on the fast path; null if requests are not traced. The object is
+     * valid until the next call.
+     */
+    public @Nullable ExchangeTrace reusedTrace() {
+        Sampling now = sampling;
+        return now == null ? null : ofHits.begin(now);
+    }
+
+    /** Returns an id that is not 0. */
+    long nextId() {
+        long id;
+        do {
+            id = random.nextLong();
+        } while (id == 0);
+        return id;
+    }
+
+    @Nullable
+    AccessLogRing ring() {
+        return ring;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only the event loop writes
+    void lose() {
+        lost++;
+    }
+}

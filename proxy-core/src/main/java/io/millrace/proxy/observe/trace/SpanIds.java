@@ -1,0 +1,63 @@
+package io.millrace.proxy.observe.trace;
+
+import io.millrace.proxy.observe.log.AccessLogRecord;
+import io.millrace.proxy.observe.log.LogField;
+import io.millrace.proxy.observe.log.LoggedRecord;
+
+/**
+ * The binary text {@link LogField#SPAN} of a record: ten numbers of 64 bits. Stateless.
+ *
+ * <pre>
+ *   flags | start, as System.nanoTime | trace id, high | trace id, low | span id | parent id
+ *   number: index of the rule, or repetitions of a request to an origin | trace id of the link, high and low | its span id
+ * </pre>
+ */
+final class SpanIds {
+    /** Flag of a request to an origin. */
+    static final long CLIENT = 1;
+    /** Flag of a trace that was sampled at its begin. */
+    static final long SAMPLED = 1 << 1;
+
+    static final int FLAGS = 0;
+    static final int START = 1;
+    static final int TRACE_HIGH = 2;
+    static final int TRACE_LOW = 3;
+    static final int SPAN_ID = 4;
+    static final int PARENT_ID = 5;
+    static final int NUMBER = 6;
+    static final int LINK_TRACE_HIGH = 7;
+    static final int LINK_TRACE_LOW = 8;
+    static final int LINK_SPAN_ID = 9;
+
+    private SpanIds() {}
+
+    /** Begins the text. {@link #writeLink} must follow. */
+    static void write(
+            AccessLogRecord record,
+            long flags,
+            long startNanos,
+            long traceHigh,
+            long traceLow,
+            long spanId,
+            long parentId,
+            long number) {
+        record.open(LogField.SPAN)
+                .appendRaw(flags)
+                .appendRaw(startNanos)
+                .appendRaw(traceHigh)
+                .appendRaw(traceLow)
+                .appendRaw(spanId)
+                .appendRaw(parentId)
+                .appendRaw(number);
+    }
+
+    /** Ends the text. The span id is 0 without a link. */
+    static void writeLink(AccessLogRecord record, long traceHigh, long traceLow, long spanId) {
+        record.appendRaw(traceHigh).appendRaw(traceLow).appendRaw(spanId);
+    }
+
+    /** Returns a number of the text. */
+    static long read(LoggedRecord logged, int index) {
+        return logged.raw(LogField.SPAN, index);
+    }
+}

@@ -1,0 +1,14 @@
+package io.millrace.proxy.observe.trace;
+
+/**
+ * A receiver of finished spans. One thread of the proxy calls it, never an event loop. A sink that blocks delays the
+ * following spans; when the rings of the event loops are full, further spans are dropped and counted.
+ */
+public interface SpanSink extends AutoCloseable {
+    /** Receives a span, which is immutable. */
+    void accept(Span span);
+
+    /** Passes on the spans that are left, and releases all resources. May block for some seconds. */
+    @Override
+    void close();
+}

@@ -1,0 +1,28 @@
+package io.millrace.proxy.observe.trace;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of traces. Immutable.
+ *
+ * @param endpoint URL of the collector for OTLP over HTTP; null if none is configured
+ * @param sampleRatio fraction of the requests without a trusted parent that are sampled, 0 to 1
+ * @param slowNanos time to the first byte of a response from which a request is always exported; 0 for none
+ * @param serviceName the attribute {@code service.name} of the resource
+ * @param showsQuery whether spans contain the query of URLs
+ * @param headersFile file with further fields of requests to the collector; null for none
+ * @param caFile PEM file of the authorities for the collector's certificate; null for those of the JVM
+ * @param certificate PEM file of the proxy's certificate for the collector; null for none
+ * @param key PEM file of the certificate's private key; null for none
+ */
+public record TraceConfig(
+        @Nullable String endpoint,
+        double sampleRatio,
+        long slowNanos,
+        String serviceName,
+        boolean showsQuery,
+        @Nullable Path headersFile,
+        @Nullable Path caFile,
+        @Nullable Path certificate,
+        @Nullable Path key) {}
