@@ -35,6 +35,7 @@ class LiveKeysTest {
             LiveHealthTest.class,
             LiveConnectionsTest.class,
             LiveClientLimitsTest.class,
+            LiveRequestLimitsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,

@@ -18,6 +18,7 @@ public final class ClientAdmission {
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ClientCounts counts;
+    private final RateTable rates = new RateTable();
     private final FaultLog faults;
 
     /** Creates the admission of a new proxy. */
@@ -33,6 +34,11 @@ public final class ClientAdmission {
     /** The number of requests, tunnels and connections in progress. */
     public ClientCounts counts() {
         return counts;
+    }
+
+    /** The state of the limits of requests in a time. */
+    public RateTable rates() {
+        return rates;
     }
 
     /**

@@ -8,6 +8,7 @@ import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
@@ -129,6 +130,7 @@ public final class ConfigCatalog {
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
+            RequestLimitKeys.OF_REMAP,
             RemapKeys.ORIGINS,
             RemapKeys.UNIX_SOCKET,
             RemapKeys.SITE,
@@ -205,6 +207,13 @@ public final class ConfigCatalog {
             RuleKeys.ANSWER_TYPE,
             RuleKeys.BYPASS,
             RuleKeys.TTL,
+            RequestLimitKeys.LIMITS,
+            RequestLimitKeys.NAME,
+            RequestLimitKeys.WHEN,
+            RequestLimitKeys.KEY,
+            RequestLimitKeys.RATE,
+            RequestLimitKeys.BURST,
+            RequestLimitKeys.DRY_RUN,
             FilterKeys.ACCESS_FILTERS,
             FilterKeys.BY_X_FORWARDED_FOR,
             ProxyProtocolKeys.ALLOW,
@@ -488,6 +497,10 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
+        SECTIONS.put(
+                "request_limits",
+                "Limits of the number of requests in a time, see"
+                        + " [access.md](../guide/access.md#requests-in-a-time).");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
         SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");

@@ -280,10 +280,11 @@ final class ClientAnswer {
     /**
      * Sends a response that this proxy generates, completely.
      *
-     * @param allow the methods that the URL supports, for a response with Allow
+     * @param decision has Allow and other fields of the response; null if there is none
      * @param closing whether to close the connection after the response
      */
-    void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
+    void sendLocal(
+            int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         OutboundHead head = LocalAnswers.head(
                 exchangeLoop.outbound(),
@@ -291,7 +292,8 @@ final class ClientAnswer {
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
-                allow);
+                decision == null ? null : decision.allow(),
+                decision == null ? null : decision.localFields());
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
     }

@@ -187,7 +187,7 @@ final class DirectHits {
             }
             try {
                 if (isStoredMeanwhile(decision)) {
-                    exchange.begin();
+                    exchange.beginAgain();
                 } else {
                     decision.replaceRequest(head);
                     exchange.begin(decision);

@@ -112,6 +112,12 @@ final class Exchange
         act(exchangeLoop.decider().decide(request, contentLength, stream.connection()));
     }
 
+    /** Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before. */
+    void beginAgain() {
+        lookups++;
+        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection()));
+    }
+
     /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
     void begin(Decision decided) {
         lookups++;
@@ -464,7 +470,7 @@ final class Exchange
         origin.forget();
         if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
             stale.release();
-            begin();
+            beginAgain();
             return;
         }
         exchangeLoop.counters().increment(Counter.COLLAPSED_FAILED);
@@ -551,8 +557,7 @@ final class Exchange
 
     private void answerLocally(int status, String text, ExchangeOutcome result) {
         state.enter(ExchangePhase.SENDING_LOCAL, result);
-        String allow = decision == null ? null : decision.allow();
-        answer.sendLocal(status, text, result, allow, origin.isContentDue());
+        answer.sendLocal(status, text, result, decision, origin.isContentDue());
         finish();
     }
 

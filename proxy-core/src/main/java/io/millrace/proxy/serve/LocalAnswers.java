@@ -44,6 +44,22 @@ public final class LocalAnswers {
             long nowMillis,
             @Nullable String server,
             @Nullable String allow) {
+        return head(head, status, contentLength, nowMillis, server, allow, null);
+    }
+
+    /**
+     * Fills the head of a refusal or failure that has more fields.
+     *
+     * @param more other fields, for example Retry-After; null for none
+     */
+    public static OutboundHead head(
+            OutboundHead head,
+            int status,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server,
+            @Nullable String allow,
+            @Nullable FieldSection more) {
         FieldSection.Builder fields = FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
                 .add(FieldName.CACHE_CONTROL, "no-store")
@@ -51,7 +67,10 @@ public final class LocalAnswers {
         if (server != null) {
             fields.add(FieldName.SERVER, server);
         }
-        if (status == 503 || status == 429) {
+        if (more != null) {
+            fields.addAll(more);
+        }
+        if ((status == 503 || status == 429) && !fields.contains(FieldName.RETRY_AFTER)) {
             fields.add(FieldName.RETRY_AFTER, "1");
         }
         if (allow != null) {

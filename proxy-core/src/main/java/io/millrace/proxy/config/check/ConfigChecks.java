@@ -51,6 +51,7 @@ public final class ConfigChecks {
         new FilterChecks(problems, wholeFile).check(values);
         new CacheRulesChecks(problems, wholeFile).check(values);
         new RulesChecks(problems, wholeFile).check(values);
+        new RequestLimitChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
         new TlsChecks(problems, wholeFile).check(values);
         new OriginTlsChecks(problems, wholeFile).check(values);
@@ -205,6 +206,7 @@ public final class ConfigChecks {
                 steps = addSteps(steps, expressions, "remap[" + i + "].rules");
             }
         }
+        addSteps(steps, RequestLimitChecks.expressions(values), "request_limits");
     }
 
     /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.yaml;
 
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
@@ -60,7 +61,9 @@ final class ConfigShape {
 
     /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
+        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP
+                ? RuleKeys.RULES
+                : list == RequestLimitKeys.OF_REMAP ? RequestLimitKeys.LIMITS : list;
         ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");

@@ -5,6 +5,7 @@ import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
@@ -77,6 +78,8 @@ public final class Decision {
     private String reason = "";
     private @Nullable String allow;
     private @Nullable String filter;
+    private @Nullable FieldSection localFields;
+    private boolean uncounted;
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
@@ -118,6 +121,8 @@ public final class Decision {
         reason = "";
         allow = null;
         filter = null;
+        localFields = null;
+        uncounted = false;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -200,6 +205,31 @@ public final class Decision {
     Decision denied(int status, String why, String what) {
         filter = what;
         return denied(status, why);
+    }
+
+    /**
+     * Denies the request with additional fields.
+     *
+     * @param fields fields of the response, which replace those of this proxy with the same names
+     */
+    Decision denied(int status, String why, String what, FieldSection fields) {
+        localFields = fields;
+        return denied(status, why, what);
+    }
+
+    /** Additional fields of the response of this proxy; null for none. */
+    public @Nullable FieldSection localFields() {
+        return localFields;
+    }
+
+    /** Notes that request limits do not count the request: it was counted before, or this is a dry run. */
+    public Decision withoutCounting() {
+        uncounted = true;
+        return this;
+    }
+
+    boolean isUncounted() {
+        return uncounted;
     }
 
     /** Denies the request by a filter. */

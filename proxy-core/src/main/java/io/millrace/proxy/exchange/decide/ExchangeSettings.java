@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.clients.ClientLimits;
+import io.millrace.proxy.clients.RequestLimits;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.key.ViaConfig;
@@ -44,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
+ * @param requestLimits limits of requests in a time; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
@@ -66,6 +68,7 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
+        @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
@@ -115,6 +118,7 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
+                RequestLimits.of(config),
                 RulePrograms.of(config),
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));
