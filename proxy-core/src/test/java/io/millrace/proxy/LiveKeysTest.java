@@ -36,6 +36,7 @@ class LiveKeysTest {
             LiveConnectionsTest.class,
             LiveClientLimitsTest.class,
             LiveRequestLimitsTest.class,
+            LiveSignedUrlsTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,

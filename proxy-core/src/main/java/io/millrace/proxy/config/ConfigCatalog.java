@@ -9,6 +9,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.SignedUrlKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
@@ -207,6 +208,10 @@ public final class ConfigCatalog {
             RuleKeys.ANSWER_TYPE,
             RuleKeys.BYPASS,
             RuleKeys.TTL,
+            SignedUrlKeys.ENABLED,
+            SignedUrlKeys.KEYS,
+            SignedUrlKeys.WHEN,
+            SignedUrlKeys.URL,
             RequestLimitKeys.LIMITS,
             RequestLimitKeys.NAME,
             RequestLimitKeys.WHEN,
@@ -497,6 +502,7 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
+        SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
         SECTIONS.put(
                 "request_limits",
                 "Limits of the number of requests in a time, see"

@@ -350,7 +350,8 @@ final class Exchange
 
     @Override
     public RequestHead request() {
-        return request;
+        // The request as fetches see it, without the parts that were only for this proxy.
+        return decision == null ? request : decision.request();
     }
 
     @Override

@@ -112,6 +112,9 @@ public final class ExplanationText {
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
             step("filters", "the filters allow " + request.methodName() + " from " + from, null);
         }
+        if (filter != null && filter.startsWith("signed-url:") && rule != null) {
+            step("signed-url", result.why() + " (" + filter + ")", withPlace("remap[" + rule.index() + "]", rule.place()));
+        }
         if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(
                     "access",
@@ -130,7 +133,7 @@ public final class ExplanationText {
 
     /** Returns false if a step of its own describes the denial. */
     private static boolean isFilter(String denial) {
-        return !denial.startsWith("request-limit:");
+        return !denial.startsWith("request-limit:") && !denial.startsWith("signed-url:");
     }
 
     private @Nullable String filterPlace(String denial) {

@@ -153,6 +153,10 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS,
             "over a limit of request_limits, named in millrace_request_limit_refused_requests_total",
             "request-limit"),
+    DENIED_SIGNED_URL(
+            MetricFamily.DENIED_REQUESTS,
+            "no valid signature of the URL, where signed_urls needs one; the access log has the reason in detail",
+            "signed-url"),
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 

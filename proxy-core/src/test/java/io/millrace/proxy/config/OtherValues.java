@@ -32,6 +32,7 @@ public final class OtherValues {
 
     private static final Map<String, String> BY_TYPE = Map.ofEntries(
             Map.entry("path", "/some/path"),
+            Map.entry("file", "/some/file"),
             Map.entry("syslog address", "udp://192.0.2.1:514"),
             Map.entry("application name", "other"),
             Map.entry("host", "other.example"),

@@ -42,7 +42,7 @@ public final class RemapRules {
         this.input = input;
         rewrites = new HeaderRewriteImport(input);
         filters = new RemapFilters(input, ipAllow);
-        arguments = new RemapArguments(storage, !input.has("records.yaml"));
+        arguments = new RemapArguments(input, storage, !input.has("records.yaml"));
     }
 
     /** The filters of the rules. */

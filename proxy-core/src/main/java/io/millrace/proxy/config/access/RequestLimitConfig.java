@@ -1,11 +1,9 @@
 package io.millrace.proxy.config.access;
 
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.expression.Expression;
-import io.millrace.proxy.expression.ExpressionException;
-import io.millrace.proxy.expression.Field;
 import io.millrace.proxy.expression.request.RequestFacts;
-import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.FieldLexer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -141,20 +139,10 @@ public record RequestLimitConfig(
     }
 
     private static @Nullable Expression<RequestFacts> condition(@Nullable String text, Faults faults) {
-        if (text == null) {
-            return null;
-        }
         try {
-            Expression<RequestFacts> when = Expression.parse(text, RequestFields.SCHEMA);
-            for (Field<RequestFacts> field : when.fields()) {
-                if (RequestFields.isOfResponse(field)) {
-                    faults.report(
-                            "when", "reads " + field.name() + ", which is known only when the response is sent");
-                }
-            }
-            return when;
-        } catch (ExpressionException e) {
-            faults.report("when", e.message());
+            return text == null ? null : RequestConditions.parse(text);
+        } catch (InvalidValueException e) {
+            faults.report("when", e.problem());
             return null;
         }
     }

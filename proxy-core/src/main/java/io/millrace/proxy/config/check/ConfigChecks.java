@@ -52,6 +52,7 @@ public final class ConfigChecks {
         new CacheRulesChecks(problems, wholeFile).check(values);
         new RulesChecks(problems, wholeFile).check(values);
         new RequestLimitChecks(problems, wholeFile).check(values);
+        new GuardChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
         new TlsChecks(problems, wholeFile).check(values);
         new OriginTlsChecks(problems, wholeFile).check(values);
@@ -206,7 +207,8 @@ public final class ConfigChecks {
                 steps = addSteps(steps, expressions, "remap[" + i + "].rules");
             }
         }
-        addSteps(steps, RequestLimitChecks.expressions(values), "request_limits");
+        steps = addSteps(steps, RequestLimitChecks.expressions(values), "request_limits");
+        addSteps(steps, GuardChecks.expressions(values), "signed_urls");
     }
 
     /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */

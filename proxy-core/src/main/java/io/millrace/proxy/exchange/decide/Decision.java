@@ -80,6 +80,8 @@ public final class Decision {
     private @Nullable String filter;
     private @Nullable FieldSection localFields;
     private boolean uncounted;
+    /** The client's URL without the signature that was verified; null if there is none. */
+    private @Nullable TargetUri unsigned;
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
@@ -123,6 +125,7 @@ public final class Decision {
         filter = null;
         localFields = null;
         uncounted = false;
+        unsigned = null;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -563,7 +566,19 @@ public final class Decision {
 
     /** Replaces the request by an equal one whose bytes stay valid. Nothing else changes. */
     public void replaceRequest(RequestHead sameRequest) {
-        request = sameRequest;
+        request = unsigned == null ? sameRequest : sameRequest.with(unsigned, sameRequest.fields());
+    }
+
+    /**
+     * Removes the signature from the URL of the request, so that cache keys and origins do not have it.
+     *
+     * @param url the URL without the signature
+     */
+    void verified(TargetUri url) {
+        unsigned = url;
+        request = request.with(url, request.fields());
+        originUrl = url;
+        keyUrl = url;
     }
 
     /** Returns the found object, if any. The caller takes over the reference. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.clients.ClientLimits;
 import io.millrace.proxy.clients.RequestLimits;
@@ -45,6 +46,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
+ * @param guards what requests have to prove for some rules; null if no rule needs a proof
  * @param requestLimits limits of requests in a time; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
@@ -68,6 +70,7 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
+        @Nullable Guards guards,
         @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
         CacheStatus cacheStatus,
@@ -118,6 +121,7 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
+                Guards.of(config),
                 RequestLimits.of(config),
                 RulePrograms.of(config),
                 new CacheStatus(via.name()),

@@ -69,6 +69,7 @@ public final class RequestDecider {
     private final ForwardDecider forwards;
     private final RuleDecider rules;
     private final LimitDecider limits;
+    private final GuardDecider guards;
 
     public RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this(shared, counters, false);
@@ -81,6 +82,7 @@ public final class RequestDecider {
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
+        this.guards = new GuardDecider(counters);
     }
 
     /**
@@ -172,6 +174,10 @@ public final class RequestDecider {
         MethodPolicy methods = access.methods(mapped.rule().index());
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
+        }
+        if (settings.guards() != null
+                && guards.refuses(decision, settings.guards(), mapped, client, access, nowMillis)) {
+            return decision;
         }
         RefererRules referers = mapped.rule().referers();
         if (referers != null && !referers.allow(request.fields())) {
