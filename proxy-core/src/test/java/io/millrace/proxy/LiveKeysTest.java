@@ -37,6 +37,8 @@ class LiveKeysTest {
             LiveClientLimitsTest.class,
             LiveRequestLimitsTest.class,
             LiveSignedUrlsTest.class,
+            LivePasswordsTest.class,
+            LiveErrorPagesTest.class,
             LiveTunnelsTest.class,
             LiveOriginConnectionsTest.class,
             LiveDnsTest.class,

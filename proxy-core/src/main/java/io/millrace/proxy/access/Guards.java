@@ -1,6 +1,8 @@
 package io.millrace.proxy.access;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.PasswordConfig;
+import io.millrace.proxy.config.access.PasswordKeys;
 import io.millrace.proxy.config.access.SignedUrlConfig;
 import io.millrace.proxy.config.access.SignedUrlKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -11,32 +13,29 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What requests for each remap rule have to prove: the signature of their URL. Immutable. */
+/** What requests for each remap rule have to prove: the signature of their URL, and a password. Immutable. */
 public final class Guards {
-    private final @Nullable SignedUrlConfig[] signed;
+    /** The guards of one remap rule. */
+    private record Guard(
+            @Nullable SignedUrlConfig signed,
+            @Nullable PasswordConfig password) {}
+
+    private final Guard[] byRule;
 
     private Guards(ProxyConfig config) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
-        signed = new SignedUrlConfig[remap.size()];
-        Map<ConfigValues, SignedUrlConfig> known = new HashMap<>();
+        byRule = new Guard[remap.size()];
+        Map<ConfigValues, Guard> known = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
-            ConfigValues own = remap.get(i).settingsOfRule();
-            SignedUrlConfig found = known.get(own);
-            if (found == null) {
-                found = read(own.over(config.values()));
-                if (found != null) {
-                    known.put(own, found);
-                }
-            }
-            signed[i] = found;
+            byRule[i] = known.computeIfAbsent(remap.get(i).settingsOfRule(), own -> read(own.over(config.values())));
         }
     }
 
-    private static @Nullable SignedUrlConfig read(ConfigValues inForce) {
+    private static Guard read(ConfigValues inForce) {
         try {
-            return SignedUrlConfig.from(inForce);
+            return new Guard(SignedUrlConfig.from(inForce), PasswordConfig.from(inForce));
         } catch (InvalidValueException e) {
-            throw new IllegalArgumentException("signed_urls: " + e.problem(), e);
+            throw new IllegalArgumentException(e.problem(), e);
         }
     }
 
@@ -46,9 +45,13 @@ public final class Guards {
      * @throws IllegalArgumentException if a file has a fault
      */
     public static @Nullable Guards of(ProxyConfig config) {
-        boolean isAny = config.values().isSet(SignedUrlKeys.KEYS)
-                || config.values().elements(ConfigKeys.REMAP).stream().anyMatch(rule -> rule.isSet(SignedUrlKeys.KEYS));
+        boolean isAny = isAny(config.values())
+                || config.values().elements(ConfigKeys.REMAP).stream().anyMatch(Guards::isAny);
         return isAny ? new Guards(config) : null;
+    }
+
+    private static boolean isAny(ConfigValues values) {
+        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE);
     }
 
     /**
@@ -57,6 +60,15 @@ public final class Guards {
      * @param rule index of the rule
      */
     public @Nullable SignedUrlConfig signed(int rule) {
-        return rule < signed.length ? signed[rule] : null;
+        return rule < byRule.length ? byRule[rule].signed() : null;
+    }
+
+    /**
+     * Returns the passwords that requests for a remap rule need; null for none.
+     *
+     * @param rule index of the rule
+     */
+    public @Nullable PasswordConfig password(int rule) {
+        return rule < byRule.length ? byRule[rule].password() : null;
     }
 }

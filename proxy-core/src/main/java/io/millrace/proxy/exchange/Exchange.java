@@ -138,6 +138,7 @@ final class Exchange
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> findChallenge();
+            case AUTHENTICATE -> authenticate(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
             case ANSWERED -> answerByRule(next);
@@ -202,7 +203,7 @@ final class Exchange
     /** Returns true if a request with this decision waits for the store or an origin. */
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
-            case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
+            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE -> true;
             case TUNNEL,
                     DENIED,
                     FINAL_RECIPIENT,
@@ -245,6 +246,21 @@ final class Exchange
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
+    }
+
+    /** Compares the password of the request off the event loop, and decides again. */
+    private void authenticate(Decision next) {
+        origin.holdContent();
+        exchangeLoop.clients().passwords().verify(next.credentials(), stream.eventLoop(), result -> {
+            if (state.isTerminal()) {
+                return;
+            }
+            try {
+                act(exchangeLoop.decider().decideCompared(request, contentLength, stream.connection(), result));
+            } catch (RuntimeException | Error e) {
+                onFault(e);
+            }
+        });
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */

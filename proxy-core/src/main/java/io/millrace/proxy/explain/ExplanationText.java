@@ -112,8 +112,8 @@ public final class ExplanationText {
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
             step("filters", "the filters allow " + request.methodName() + " from " + from, null);
         }
-        if (filter != null && filter.startsWith("signed-url:") && rule != null) {
-            step("signed-url", result.why() + " (" + filter + ")", withPlace("remap[" + rule.index() + "]", rule.place()));
+        if (filter != null && isGuard(filter) && rule != null) {
+            step(filter.substring(0, filter.indexOf(':')), result.why() + " (" + filter + ")", withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(
@@ -133,7 +133,11 @@ public final class ExplanationText {
 
     /** Returns false if a step of its own describes the denial. */
     private static boolean isFilter(String denial) {
-        return !denial.startsWith("request-limit:") && !denial.startsWith("signed-url:");
+        return !denial.startsWith("request-limit:") && !isGuard(denial);
+    }
+
+    private static boolean isGuard(String denial) {
+        return denial.startsWith("signed-url:") || denial.startsWith("basic-auth:");
     }
 
     private @Nullable String filterPlace(String denial) {

@@ -60,6 +60,7 @@ public final class OtherValues {
                     "volumes",
                     "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n"),
             Map.entry("rules", "rules: [{when: 'method == \"GET\"', set_response_header: {X-Other: a}}]\n"),
+            Map.entry("error_pages", "error_pages: [{status: 404, file: /etc/passwd}]\n"),
             Map.entry("request_limits", "request_limits: [{name: other, rate: 7/s}]\n"),
             Map.entry("log.access", "log: {access: [{name: other, target: stdout}]}\n"),
             Map.entry("cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n"),

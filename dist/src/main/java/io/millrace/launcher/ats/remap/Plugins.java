@@ -89,7 +89,7 @@ public final class Plugins {
             Map.entry("geoip_acl.so", "filters match addresses, not countries"),
             Map.entry("access_control.so", "tokens of clients are not verified"),
             Map.entry("secure_link.so", "signed URLs are not verified"),
-            Map.entry("basic_auth.so", "passwords are not supported"),
+            Map.entry("basic_auth.so", "basic_auth verifies passwords, with a file of bcrypt hashes"),
             Map.entry("url_sig.so", "url_sig.so belongs to a rule, with @plugin"),
             Map.entry("uri_signing.so", "signed URLs are not verified"),
             Map.entry("authproxy.so", "requests are not checked with an external service"),

@@ -52,6 +52,7 @@ public final class ConfigChecks {
         new CacheRulesChecks(problems, wholeFile).check(values);
         new RulesChecks(problems, wholeFile).check(values);
         new RequestLimitChecks(problems, wholeFile).check(values);
+        new ErrorPageChecks(problems, wholeFile).check(values);
         new GuardChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
         new TlsChecks(problems, wholeFile).check(values);

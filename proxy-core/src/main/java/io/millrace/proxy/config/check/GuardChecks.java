@@ -1,5 +1,7 @@
 package io.millrace.proxy.config.check;
 
+import io.millrace.proxy.config.access.PasswordConfig;
+import io.millrace.proxy.config.access.PasswordKeys;
 import io.millrace.proxy.config.access.SignedUrlConfig;
 import io.millrace.proxy.config.access.SignedUrlKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -10,7 +12,7 @@ import io.millrace.proxy.config.value.InvalidValueException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks the settings of signed URLs, for all requests and for each remap rule. */
+/** Checks the settings of signed URLs and passwords, for all requests and for each remap rule. */
 final class GuardChecks {
     private final ConfigProblems problems;
     private final Place wholeFile;
@@ -42,10 +44,30 @@ final class GuardChecks {
         if (own.isSet(SignedUrlKeys.KEYS)) {
             checkPart(own, keys, SignedUrlConfig::checkKeys);
         }
+        checkPasswords(own, general, prefix);
         boolean set = own.isSet(SignedUrlKeys.WHEN) || own.isSet(SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
             problems.error(at(path), path, "has no effect without signed_urls.keys, the file with the keys");
+        }
+    }
+
+    private void checkPasswords(ConfigValues own, ConfigValues general, String prefix) {
+        if (own.isSet(PasswordKeys.WHEN)) {
+            checkPart(own, prefix + PasswordKeys.WHEN.path(), PasswordConfig::checkWhen);
+        }
+        if (own.isSet(PasswordKeys.FILE)) {
+            checkPart(own, prefix + PasswordKeys.FILE.path(), PasswordConfig::checkFile);
+        }
+        if (own.isSet(PasswordKeys.REALM)) {
+            checkPart(own, prefix + PasswordKeys.REALM.path(), PasswordConfig::checkRealm);
+        }
+        boolean set = own.isSet(PasswordKeys.WHEN) || own.isSet(PasswordKeys.REALM);
+        if (set
+                && !own.over(general).isSet(PasswordKeys.FILE)
+                && !problems.isBroken(prefix + PasswordKeys.FILE.path())) {
+            String path = prefix + (own.isSet(PasswordKeys.WHEN) ? PasswordKeys.WHEN : PasswordKeys.REALM).path();
+            problems.error(at(path), path, "has no effect without basic_auth.file, the file of users");
         }
     }
 
@@ -72,7 +94,11 @@ final class GuardChecks {
     /** Returns the regular expressions of all conditions. Conditions with an error are skipped. */
     static List<String> expressions(ConfigValues values) {
         List<String> patterns = new ArrayList<>(SignedUrlConfig.patterns(values));
-        values.elements(ConfigKeys.REMAP).forEach(rule -> patterns.addAll(SignedUrlConfig.patterns(rule)));
+        patterns.addAll(PasswordConfig.patterns(values));
+        for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
+            patterns.addAll(SignedUrlConfig.patterns(rule));
+            patterns.addAll(PasswordConfig.patterns(rule));
+        }
         return patterns;
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.config.remap;
 
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -118,7 +119,8 @@ public final class RemapKeys {
             SITE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
-            RequestLimitKeys.OF_REMAP);
+            RequestLimitKeys.OF_REMAP,
+            ErrorPageKeys.OF_REMAP);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.yaml;
 
 import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -63,7 +64,9 @@ final class ConfigShape {
     static ConfigShape element(ConfigKey<?> list) {
         ConfigKey<?> canonical = list == RuleKeys.OF_REMAP
                 ? RuleKeys.RULES
-                : list == RequestLimitKeys.OF_REMAP ? RequestLimitKeys.LIMITS : list;
+                : list == RequestLimitKeys.OF_REMAP
+                        ? RequestLimitKeys.LIMITS
+                        : list == ErrorPageKeys.OF_REMAP ? ErrorPageKeys.PAGES : list;
         ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");

@@ -19,6 +19,7 @@ import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.remap.VolumeChoice;
 import io.millrace.proxy.rules.RulePrograms;
+import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.tunnel.TunnelLimits;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ import org.jspecify.annotations.Nullable;
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
+ * @param errorPages pages for errors of this proxy; null if there are none
  * @param guards what requests have to prove for some rules; null if no rule needs a proof
  * @param requestLimits limits of requests in a time; null if there are none
  * @param rules rules that change requests and responses; null if there are none
@@ -70,6 +72,7 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
+        @Nullable ErrorPages errorPages,
         @Nullable Guards guards,
         @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
@@ -121,6 +124,7 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
+                ErrorPages.of(config),
                 Guards.of(config),
                 RequestLimits.of(config),
                 RulePrograms.of(config),

@@ -4,9 +4,14 @@ import com.google.re2j.Pattern;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.access.SignedUrl;
+import io.millrace.proxy.access.password.Credentials;
+import io.millrace.proxy.access.password.PasswordVerifier;
+import io.millrace.proxy.config.access.PasswordConfig;
 import io.millrace.proxy.config.access.SignedUrlConfig;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.expression.request.RequestFacts;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.Counter;
@@ -14,13 +19,14 @@ import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.rules.RequestView;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.time.ZoneId;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests without a valid signature, for remap rules that need one. The signature is removed from the URL of
- * cache key and origin.
+ * Refuses requests without a valid signature or password, for remap rules that need one. Signature and password are
+ * removed from the request, so that cache keys and origins do not have them.
  *
  * <p>Confined to one event loop.
  */
@@ -30,20 +36,86 @@ final class GuardDecider {
     private static final int FOUND = 302;
     private static final long MILLIS = 1000;
 
+    private static final int UNAUTHORIZED = 401;
+    private static final int UNAVAILABLE = 503;
+
+    private final DecisionInputs shared;
     private final LoopCounters counters;
+    private final boolean dryRun;
     private final RequestView view = new RequestView(ZoneId.systemDefault());
     private final SignedUrl signatures = new SignedUrl();
+    private final MessageDigest digest = PasswordVerifier.newDigest();
 
-    GuardDecider(LoopCounters counters) {
+    /** @param dryRun whether passwords that are not known yet count as right, since a comparison takes long */
+    GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
+        this.shared = shared;
         this.counters = counters;
+        this.dryRun = dryRun;
     }
 
     /**
      * Checks a request.
      *
-     * @return true if it is refused, and the decision has the response
+     * @return true if it does not continue: the decision has the response, or the credentials to compare
      */
-    boolean refuses(
+    boolean stops(
+            Decision decision,
+            Guards guards,
+            Mapped mapped,
+            ClientConnection client,
+            AccessRules access,
+            long nowMillis) {
+        return isSignatureRefused(decision, guards, mapped, client, access, nowMillis)
+                || isPasswordNeeded(decision, guards.password(mapped.rule().index()), client, nowMillis);
+    }
+
+    private boolean isPasswordNeeded(
+            Decision decision, @Nullable PasswordConfig needed, ClientConnection client, long nowMillis) {
+        if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
+            return false;
+        }
+        FieldSection fields = decision.request().fields();
+        int line = fields.find(FieldName.AUTHORIZATION);
+        if (line < 0) {
+            return challenge(decision, needed, "a user name and a password are needed", "basic-auth:missing");
+        }
+        PasswordVerifier verifier = shared.clients().passwords();
+        Credentials.Digest key =
+                verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        PasswordVerifier.Result result = decision.passwordResult();
+        if (result == null) {
+            result = verifier.known(key);
+        }
+        if (result == null) {
+            Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
+            if (given == null) {
+                return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
+            }
+            if (!dryRun) {
+                decision.authenticate(given);
+                return true;
+            }
+        } else if (result == PasswordVerifier.Result.OVERLOADED) {
+            counters.increment(Counter.DENIED_BASIC_AUTH);
+            decision.denied(UNAVAILABLE, "too many passwords wait for verification", "basic-auth:overload");
+            return true;
+        } else if (result == PasswordVerifier.Result.WRONG) {
+            return challenge(decision, needed, "user name or password are wrong", "basic-auth:wrong");
+        }
+        decision.authenticated();
+        return false;
+    }
+
+    private boolean challenge(Decision decision, PasswordConfig needed, String why, String detail) {
+        counters.increment(Counter.DENIED_BASIC_AUTH);
+        FieldSection fields = FieldSection.builder()
+                .add(FieldName.WWW_AUTHENTICATE, needed.challenge())
+                .build();
+        decision.denied(UNAUTHORIZED, why, detail, fields);
+        return true;
+    }
+
+    private boolean isSignatureRefused(
             Decision decision,
             Guards guards,
             Mapped mapped,

@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
@@ -82,7 +83,7 @@ public final class RequestDecider {
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
         this.limits = new LimitDecider(shared, counters, dryRun);
-        this.guards = new GuardDecider(counters);
+        this.guards = new GuardDecider(shared, counters, dryRun);
     }
 
     /**
@@ -98,6 +99,13 @@ public final class RequestDecider {
     /** Decides once more about a request that was decided about before. Request limits do not count it again. */
     public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client) {
         Decision decision = new Decision(request).withoutCounting();
+        return decide(decision, contentLength, client, shared.clock().millis());
+    }
+
+    /** Decides about a request whose password was compared. Request limits do not count it again. */
+    public Decision decideCompared(
+            RequestHead request, long contentLength, ClientConnection client, PasswordVerifier.Result result) {
+        Decision decision = new Decision(request).withoutCounting().compared(result);
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
@@ -136,7 +144,8 @@ public final class RequestDecider {
         boolean upgrading = isUpgrading(request, contentLength);
         RemapResult found = map(settings.remap(), request, client, upgrading);
         AccessRules access = settings.access();
-        if (isRefused(decision, ruleOf(found), client, settings, nowMillis)) {
+        decision.rule(ruleOf(found));
+        if (isRefused(decision, client, settings, nowMillis)) {
             return decision;
         }
         if (request.method() == Method.CONNECT) {
@@ -176,7 +185,7 @@ public final class RequestDecider {
             return denied(decision, methods);
         }
         if (settings.guards() != null
-                && guards.refuses(decision, settings.guards(), mapped, client, access, nowMillis)) {
+                && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
             return decision;
         }
         RefererRules referers = mapped.rule().referers();
@@ -206,7 +215,8 @@ public final class RequestDecider {
 
     /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
     private boolean isRefused(
-            Decision decision, int rule, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+            Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+        int rule = decision.rule();
         AccessRules access = settings.access();
         if (access.hasFilters()) {
             String denied = access.denial(rule, decision.request(), client.remoteIp(), client.localIp());
