@@ -95,7 +95,8 @@ class ErrorPagesOnTheWireTest {
         assertEquals(400, bad.status());
         assertEquals("<h1>general</h1>", bad.text());
         try (RawClient client = proxy.client()) {
-            RawClient.Response head = client.send("HEAD / HTTP/1.1\r\nHost: c.example\r\n\r\n").head();
+            RawClient.Response head =
+                    client.send("HEAD / HTTP/1.1\r\nHost: c.example\r\n\r\n").head();
             assertEquals("16", head.field("content-length"));
         }
     }

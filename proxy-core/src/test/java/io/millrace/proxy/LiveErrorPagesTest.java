@@ -32,10 +32,7 @@ class LiveErrorPagesTest {
     @LiveKey("error_pages")
     void aPageIsAdded() throws Exception {
         live.file("methods: [POST]\nerror_pages: [{status: 500, file: one}<|, {status: 405, file: two}>]")
-                .turns(
-                        "405 Method Not Allowed: the method is not allowed for this URL\n",
-                        "<p>two</p>",
-                        this::text);
+                .turns("405 Method Not Allowed: the method is not allowed for this URL\n", "<p>two</p>", this::text);
     }
 
     @LiveKey("remap[].error_pages")
@@ -47,10 +44,7 @@ class LiveErrorPagesTest {
     @LiveKey("error_pages[].status")
     void status() throws Exception {
         page("status: [404, <410|405>], file: two")
-                .turns(
-                        "405 Method Not Allowed: the method is not allowed for this URL\n",
-                        "<p>two</p>",
-                        this::text);
+                .turns("405 Method Not Allowed: the method is not allowed for this URL\n", "<p>two</p>", this::text);
     }
 
     @LiveKey("error_pages[].file")

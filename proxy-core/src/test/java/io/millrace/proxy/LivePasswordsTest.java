@@ -40,8 +40,10 @@ class LivePasswordsTest {
     @LiveKey("basic_auth.realm")
     void realm() throws Exception {
         passwords("file: one, realm: <a|b>")
-                .turns("Basic realm=\"a\", charset=\"UTF-8\"", "Basic realm=\"b\", charset=\"UTF-8\"", () ->
-                        live.field("www-authenticate"));
+                .turns(
+                        "Basic realm=\"a\", charset=\"UTF-8\"",
+                        "Basic realm=\"b\", charset=\"UTF-8\"",
+                        () -> live.field("www-authenticate"));
     }
 
     @LiveKey("basic_auth.when")

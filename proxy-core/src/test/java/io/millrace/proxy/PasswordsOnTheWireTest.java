@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.access.PasswordKeys;
+import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.origins.Http2Keys;

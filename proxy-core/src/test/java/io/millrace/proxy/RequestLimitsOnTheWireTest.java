@@ -67,13 +67,14 @@ class RequestLimitsOnTheWireTest {
             assertEquals("\"api\";r=0;t=" + wait, refused.field("ratelimit"));
             assertEquals("no-store", refused.field("cache-control"));
             assertTrue(refused.field("cache-status").endsWith("detail=request-limit:api"), refused.head());
-            assertEquals(
-                    "429 Too Many Requests: more requests than the limit api permits, 1/h\n", refused.text());
+            assertEquals("429 Too Many Requests: more requests than the limit api permits, 1/h\n", refused.text());
             assertEquals(200, client.get("/b").response().status(), "the connection stays open");
         }
         assertEquals(1, proxy.counted(Counter.DENIED_REQUEST_LIMIT));
         assertTrue(
-                metrics().contains("millrace_request_limit_refused_requests_total{application=\"millrace\",limit=\"api\"} 1"),
+                metrics()
+                        .contains(
+                                "millrace_request_limit_refused_requests_total{application=\"millrace\",limit=\"api\"} 1"),
                 metrics());
         assertTrue(metrics().contains("millrace_request_limit_keys{application=\"millrace\"} 1"), metrics());
     }
@@ -103,7 +104,9 @@ class RequestLimitsOnTheWireTest {
         }
         assertEquals(0, proxy.counted(Counter.DENIED_REQUEST_LIMIT));
         assertTrue(
-                metrics().contains("millrace_request_limit_dry_run_requests_total{application=\"millrace\",limit=\"api\"} 2"),
+                metrics()
+                        .contains(
+                                "millrace_request_limit_dry_run_requests_total{application=\"millrace\",limit=\"api\"} 2"),
                 metrics());
     }
 
@@ -123,7 +126,8 @@ class RequestLimitsOnTheWireTest {
         proxy.withoutRules()
                 .start(
                         request -> request.ok("", new byte[0]),
-                        fresh -> limited(fresh.map("http://other.example/", "http://o.example/"), "[{name: a, rate: 1/h}]"));
+                        fresh -> limited(
+                                fresh.map("http://other.example/", "http://o.example/"), "[{name: a, rate: 1/h}]"));
         assertEquals(404, proxy.get("/a").status());
         assertEquals(429, proxy.get("/a").status());
     }
@@ -132,7 +136,8 @@ class RequestLimitsOnTheWireTest {
     void aReloadKeepsTheCounts() throws Exception {
         start("[{name: api, rate: 1/h, burst: 2}]");
         assertEquals(200, proxy.getAndSettle("/a").status());
-        proxy.reload(builder -> builder.requestLimits(limits("[{name: api, rate: 1/h, burst: 2}, {name: b, rate: 9/s}]")));
+        proxy.reload(
+                builder -> builder.requestLimits(limits("[{name: api, rate: 1/h, burst: 2}, {name: b, rate: 9/s}]")));
         assertEquals(200, proxy.get("/a").status());
         assertEquals(429, proxy.get("/a").status());
         proxy.reload(builder -> builder.requestLimits(limits("[{name: api, rate: 1/h, burst: 3}]")));

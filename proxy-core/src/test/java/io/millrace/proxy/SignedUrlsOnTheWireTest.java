@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.access.SignedUrlKeys;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.observe.Counter;
 import java.nio.charset.StandardCharsets;
@@ -87,7 +87,8 @@ class SignedUrlsOnTheWireTest {
     void requestsThatBypassTheCacheHaveNoSignatureEither() throws Exception {
         start("key3 = secret\n");
         try (RawClient client = proxy.client()) {
-            client.send("POST " + signed("/v/a", "q=1") + " HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n\r\n");
+            client.send(
+                    "POST " + signed("/v/a", "q=1") + " HTTP/1.1\r\nHost: test.example\r\nContent-Length: 0\r\n\r\n");
             assertEquals(200, client.response().status());
         }
         assertEquals(List.of("POST /v/a?q=1 HTTP/1.1"), requested);

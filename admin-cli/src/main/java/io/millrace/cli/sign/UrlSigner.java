@@ -83,7 +83,7 @@ public final class UrlSigner {
     }
 
     /**
-     * What a signature permits.
+     * The requests that a signature permits.
      *
      * @param expiresSeconds the end of its validity, in epoch seconds
      * @param client the only permitted client address; null for all

@@ -1,34 +1,55 @@
 package io.millrace.proxy.access;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.access.PasswordConfig;
-import io.millrace.proxy.config.access.PasswordKeys;
-import io.millrace.proxy.config.access.SignedUrlConfig;
-import io.millrace.proxy.config.access.SignedUrlKeys;
+import io.millrace.proxy.config.guard.PasswordConfig;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.InvalidValueException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What requests for each remap rule have to prove: the signature of their URL, and a password. Immutable. */
+/** The proofs that requests for each remap rule need: the signature of their URL, and a password. Immutable. */
 public final class Guards {
     /** The guards of one remap rule. */
     private record Guard(
-            @Nullable SignedUrlConfig signed,
-            @Nullable PasswordConfig password) {}
+            @Nullable SignedUrlConfig signed, @Nullable PasswordConfig password) {}
+
+    private static final List<ConfigKey<?>> KEYS = List.of(
+            SignedUrlKeys.KEYS,
+            SignedUrlKeys.ENABLED,
+            SignedUrlKeys.WHEN,
+            SignedUrlKeys.URL,
+            PasswordKeys.FILE,
+            PasswordKeys.ENABLED,
+            PasswordKeys.WHEN,
+            PasswordKeys.REALM);
 
     private final Guard[] byRule;
 
     private Guards(ProxyConfig config) {
         List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
         byRule = new Guard[remap.size()];
-        Map<ConfigValues, Guard> known = new HashMap<>();
+        // Most rules have equal settings, and files of users may be long.
+        Map<List<@Nullable Object>, Guard> known = new HashMap<>();
         for (int i = 0; i < remap.size(); i++) {
-            byRule[i] = known.computeIfAbsent(remap.get(i).settingsOfRule(), own -> read(own.over(config.values())));
+            ConfigValues inForce = remap.get(i).over(config.values());
+            byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce));
         }
+    }
+
+    private static List<@Nullable Object> valuesOf(ConfigValues inForce) {
+        List<@Nullable Object> values = new ArrayList<>();
+        for (ConfigKey<?> key : KEYS) {
+            values.add(inForce.find(key));
+        }
+        return values;
     }
 
     private static Guard read(ConfigValues inForce) {

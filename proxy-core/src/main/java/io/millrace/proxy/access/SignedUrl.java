@@ -1,6 +1,6 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.access.SigningKeys;
+import io.millrace.proxy.config.guard.SigningKeys;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
 import java.nio.charset.StandardCharsets;
@@ -231,7 +231,8 @@ public final class SignedUrl {
         if (wanted == null) {
             return true;
         }
-        byte[] address = NetUtil.createByteArrayFromIpAddressString(wanted.replace("%3A", ":").replace("%3a", ":"));
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(
+                wanted.replace("%3A", ":").replace("%3a", ":"));
         return address != null && IpAddress.of(address).equals(client);
     }
 

@@ -286,10 +286,10 @@ final class ClientAnswer {
      * @param decision has Allow and other fields of the response; null if there is none
      * @param closing whether to close the connection after the response
      */
-    void sendLocal(
-            int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
+    void sendLocal(int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
         ErrorPages pages = exchangeLoop.settings().errorPages();
-        ErrorPageConfig page = pages == null ? null : pages.find(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
+        ErrorPageConfig page =
+                pages == null ? null : pages.find(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
         ByteBuf content = page == null
                 ? LocalAnswers.content(stream.alloc(), status, text)
                 : Unpooled.wrappedBuffer(page.content());

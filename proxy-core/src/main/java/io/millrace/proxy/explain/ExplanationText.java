@@ -113,7 +113,10 @@ public final class ExplanationText {
             step("filters", "the filters allow " + request.methodName() + " from " + from, null);
         }
         if (filter != null && isGuard(filter) && rule != null) {
-            step(filter.substring(0, filter.indexOf(':')), result.why() + " (" + filter + ")", withPlace("remap[" + rule.index() + "]", rule.place()));
+            step(
+                    filter.substring(0, filter.indexOf(':')),
+                    result.why() + " (" + filter + ")",
+                    withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(

@@ -63,8 +63,8 @@ public final class LocalAnswers {
             @Nullable String allow,
             @Nullable FieldSection more,
             @Nullable ErrorPageConfig page) {
-        FieldSection.Builder fields = FieldSection.builder()
-                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)));
+        FieldSection.Builder fields =
+                FieldSection.builder().add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)));
         if (page == null || !page.fields().contains(FieldName.CACHE_CONTROL)) {
             fields.add(FieldName.CACHE_CONTROL, "no-store");
         }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.access.SigningKeys;
+import io.millrace.proxy.config.guard.SigningKeys;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.http.IpAddress;

@@ -75,7 +75,8 @@ class RequestLimitTest {
     void sameValuesAreCountedTogether(String key, String one, String field, String other, String second, boolean same) {
         RequestLimit limit = limit(key.replace('\'', '"'));
         long first = key(limit, request(one, field.split(": ", 2)));
-        long next = key(limit, request(other, second.contains(": ") ? second.split(": ", 2) : new String[] {second, ""}));
+        long next =
+                key(limit, request(other, second.contains(": ") ? second.split(": ", 2) : new String[] {second, ""}));
         assertNotEquals(0, first);
         assertNotEquals(0, next);
         assertEquals(same, first == next);
@@ -95,16 +96,14 @@ class RequestLimitTest {
         assertEquals(one, limit.key(hash, request, new IpAddress(1, 3)));
         assertNotEquals(one, limit.key(hash, request, new IpAddress(2, 2)));
         assertNotEquals(
-                limit.key(hash, request, CLIENT),
-                limit.key(hash, request, IpAddress.of(new byte[] {10, 0, 0, 2})));
+                limit.key(hash, request, CLIENT), limit.key(hash, request, IpAddress.of(new byte[] {10, 0, 0, 2})));
         assertEquals(0, limit.key(hash, request, null));
     }
 
     @Test
     void severalPartsAreOneKey() {
         RequestLimit limit = limit("host", "request_header[\"X-A\"]");
-        assertNotEquals(
-                key(limit, request("http://ab/", "X-A", "c")), key(limit, request("http://a/", "X-A", "bc")));
+        assertNotEquals(key(limit, request("http://ab/", "X-A", "c")), key(limit, request("http://a/", "X-A", "bc")));
         assertNotEquals(key(limit("host"), request("http://ab/")), key(limit("all"), request("http://ab/")));
     }
 }

@@ -61,7 +61,10 @@ class ConfigGuardsTest {
         ConfigResult result = read(text);
         assertNull(result.config());
         String expected = message.replace("@", directory.toString());
-        assertTrue(result.text().matches("(?s)m\\.yaml:3:\\d+: .*") && result.text().contains(expected), result::text);
+        assertTrue(
+                result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
+                        && result.text().contains(expected),
+                result::text);
     }
 
     @Test

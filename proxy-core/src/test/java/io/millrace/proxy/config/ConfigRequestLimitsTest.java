@@ -48,7 +48,8 @@ class ConfigRequestLimitsTest {
         assertEquals(60_000_000_000L / 90, api.intervalNanos());
         assertEquals(10, api.burst());
         assertTrue(api.dryRun());
-        RequestLimitConfig own = result.config().requestLimits().byRemap().get(0).get(0);
+        RequestLimitConfig own =
+                result.config().requestLimits().byRemap().get(0).get(0);
         assertEquals(5, own.burst());
         assertEquals("[client]", own.key().toString());
     }

@@ -145,7 +145,8 @@ public final class SignCommand implements Callable<Integer> {
         boolean valid = !name.isEmpty() && name.length() <= 64;
         for (int i = 0; i < name.length(); i++) {
             char c = name.charAt(i);
-            valid &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-_.".indexOf(c) >= 0;
+            valid &=
+                    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-_.".indexOf(c) >= 0;
         }
         if (!valid) {
             throw new CommandFailure(

@@ -8,7 +8,7 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.Quantity;
 import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.access.SigningKeys;
+import io.millrace.proxy.config.guard.SigningKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.value.InvalidValueException;

@@ -22,6 +22,7 @@ public final class RemapRule {
     private String strategy = "";
     /** Number of plugins of the rule that deny clients and have no equivalent. */
     private int denials;
+
     private @Nullable DraftNode node;
 
     RemapRule(Entry entry, String verb, String from, String to) {

@@ -1,6 +1,6 @@
 package io.millrace.proxy.access.password;
 
-import io.millrace.proxy.config.access.PasswordFile;
+import io.millrace.proxy.config.guard.PasswordFile;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
@@ -46,9 +46,7 @@ public record Credentials(PasswordFile file, String user, String password, Diges
         }
         String pair = new String(bytes, StandardCharsets.UTF_8);
         int colon = pair.indexOf(':');
-        return colon < 0
-                ? null
-                : new Credentials(file, pair.substring(0, colon), pair.substring(colon + 1), digest);
+        return colon < 0 ? null : new Credentials(file, pair.substring(0, colon), pair.substring(colon + 1), digest);
     }
 
     /** The user name only, so that no log contains the password. */

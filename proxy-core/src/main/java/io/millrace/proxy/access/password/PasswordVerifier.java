@@ -1,7 +1,7 @@
 package io.millrace.proxy.access.password;
 
 import io.millrace.proxy.access.password.Credentials.Digest;
-import io.millrace.proxy.config.access.PasswordFile;
+import io.millrace.proxy.config.guard.PasswordFile;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import java.nio.ByteBuffer;

@@ -119,9 +119,7 @@ public record ErrorPageConfig(List<Integer> statuses, byte[] content, String con
         for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             String path = "remap[" + pages.size() + "].error_pages";
             pages.add(
-                    rule.isSet(ErrorPageKeys.OF_REMAP)
-                            ? read(rule.elements(ErrorPageKeys.OF_REMAP), path)
-                            : List.of());
+                    rule.isSet(ErrorPageKeys.OF_REMAP) ? read(rule.elements(ErrorPageKeys.OF_REMAP), path) : List.of());
         }
         return List.copyOf(pages);
     }

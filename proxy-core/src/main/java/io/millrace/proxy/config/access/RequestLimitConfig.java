@@ -1,5 +1,6 @@
 package io.millrace.proxy.config.access;
 
+import io.millrace.proxy.config.guard.RequestConditions;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.expression.Expression;
@@ -111,8 +112,7 @@ public record RequestLimitConfig(
         if (rate == null) {
             faults.report("", "has no rate, such as rate: 100/s");
         } else if (parsed == null) {
-            faults.report(
-                    "rate", "'" + rate + "' is not a number of 1 to 1000000 and /s, /m, /h or /d, such as 100/s");
+            faults.report("rate", "'" + rate + "' is not a number of 1 to 1000000 and /s, /m, /h or /d, such as 100/s");
         }
         Integer burst = element.find(RequestLimitKeys.BURST);
         if (parsed != null && burst != null && parsed[1] / parsed[0] > WINDOW_MAX / burst) {

@@ -34,8 +34,7 @@ public final class RequestLimitKeys {
     public static final ConfigKey<Integer> BURST = ConfigKey.builder("request_limits[].burst", ValueType.INTEGER)
             .within(1, 1_000_000)
             .description("Requests that may arrive at once after a pause. The default is the number in rate.");
-    public static final ConfigKey<Boolean> DRY_RUN = ConfigKey.builder(
-                    "request_limits[].dry_run", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> DRY_RUN = ConfigKey.builder("request_limits[].dry_run", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description("Whether requests beyond the limit are only counted in a metric, and not refused.");
 

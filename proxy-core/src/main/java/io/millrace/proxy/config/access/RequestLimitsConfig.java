@@ -26,8 +26,8 @@ public record RequestLimitsConfig(List<RequestLimitConfig> general, List<List<Re
     public static RequestLimitsConfig from(ConfigValues values) {
         List<List<RequestLimitConfig>> byRemap = new ArrayList<>();
         for (ConfigValues remap : values.elements(ConfigKeys.REMAP)) {
-            byRemap.add(read(
-                    remap.elements(RequestLimitKeys.OF_REMAP), "remap[" + byRemap.size() + "].request_limits"));
+            byRemap.add(
+                    read(remap.elements(RequestLimitKeys.OF_REMAP), "remap[" + byRemap.size() + "].request_limits"));
         }
         return new RequestLimitsConfig(read(values.elements(RequestLimitKeys.LIMITS), "request_limits"), byRemap);
     }

@@ -1,9 +1,9 @@
 package io.millrace.proxy.config.check;
 
-import io.millrace.proxy.config.access.PasswordConfig;
-import io.millrace.proxy.config.access.PasswordKeys;
-import io.millrace.proxy.config.access.SignedUrlConfig;
-import io.millrace.proxy.config.access.SignedUrlKeys;
+import io.millrace.proxy.config.guard.PasswordConfig;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;

@@ -75,8 +75,7 @@ final class RequestLimitChecks {
             String when = limit.find(RequestLimitKeys.WHEN);
             if (when != null) {
                 try {
-                    patterns.addAll(
-                            Expression.parse(when, RequestFields.SCHEMA).patterns());
+                    patterns.addAll(Expression.parse(when, RequestFields.SCHEMA).patterns());
                 } catch (ExpressionException e) {
                     continue;
                 }

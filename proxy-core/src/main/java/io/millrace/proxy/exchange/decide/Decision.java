@@ -89,10 +89,12 @@ public final class Decision {
     private int rule = AccessRules.NO_RULE;
     /** The client's URL without the signature that was verified; null if there is none. */
     private @Nullable TargetUri unsigned;
+
     private @Nullable Credentials credentials;
     private PasswordVerifier.@Nullable Result passwordResult;
     /** True if the password was right, and Authorization was removed. */
     private boolean authenticated;
+
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;

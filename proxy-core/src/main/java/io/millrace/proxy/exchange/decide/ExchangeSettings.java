@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * @param server Server field of responses
  * @param clients limits per client
  * @param errorPages pages for errors of this proxy; null if there are none
- * @param guards what requests have to prove for some rules; null if no rule needs a proof
+ * @param guards proofs that requests for some rules need; null for none
  * @param requestLimits limits of requests in a time; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status

@@ -120,8 +120,7 @@ final class LimitDecider {
             known = shared.clients().rates().newHash();
             hash = known;
         }
-        IpAddress address =
-                limit.readsClient() ? limits.client(access.namedClient(request, client.remoteIp())) : null;
+        IpAddress address = limit.readsClient() ? limits.client(access.namedClient(request, client.remoteIp())) : null;
         return limit.key(known, request, address);
     }
 

@@ -184,8 +184,7 @@ public final class RequestDecider {
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
         }
-        if (settings.guards() != null
-                && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
+        if (settings.guards() != null && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
             return decision;
         }
         RefererRules referers = mapped.rule().referers();
@@ -214,8 +213,7 @@ public final class RequestDecider {
     }
 
     /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
-    private boolean isRefused(
-            Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+    private boolean isRefused(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
         int rule = decision.rule();
         AccessRules access = settings.access();
         if (access.hasFilters()) {

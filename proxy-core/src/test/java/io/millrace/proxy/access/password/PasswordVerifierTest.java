@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.access.password.PasswordVerifier.Result;
-import io.millrace.proxy.config.access.PasswordFile;
+import io.millrace.proxy.config.guard.PasswordFile;
 import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.netty.util.concurrent.ImmediateEventExecutor;

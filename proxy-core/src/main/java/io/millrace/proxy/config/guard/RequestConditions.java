@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.access;
+package io.millrace.proxy.config.guard;
 
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.expression.Expression;
@@ -8,7 +8,7 @@ import io.millrace.proxy.expression.request.RequestFacts;
 import io.millrace.proxy.expression.request.RequestFields;
 
 /** Parses conditions on requests whose response is not known yet. */
-final class RequestConditions {
+public final class RequestConditions {
     private RequestConditions() {}
 
     /**
@@ -16,7 +16,7 @@ final class RequestConditions {
      *
      * @throws InvalidValueException if the text is no expression, or reads a field of the response
      */
-    static Expression<RequestFacts> parse(String text) throws InvalidValueException {
+    public static Expression<RequestFacts> parse(String text) throws InvalidValueException {
         try {
             Expression<RequestFacts> when = Expression.parse(text, RequestFields.SCHEMA);
             for (Field<RequestFacts> field : when.fields()) {

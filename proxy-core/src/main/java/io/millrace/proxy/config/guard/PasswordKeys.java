@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.access;
+package io.millrace.proxy.config.guard;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LoadedFile;

@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.access;
+package io.millrace.proxy.config.guard;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param when the condition on requests that need a signature; null for all
  * @param signed the URL that signatures cover
  */
-public record SignedUrlConfig(
-        SigningKeys keys, @Nullable Expression<RequestFacts> when, Signed signed) {
+public record SignedUrlConfig(SigningKeys keys, @Nullable Expression<RequestFacts> when, Signed signed) {
     /** The URLs that a signature can cover. */
     public enum Signed {
         /** The URL that the client requests. */

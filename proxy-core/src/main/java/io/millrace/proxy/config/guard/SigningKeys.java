@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.access;
+package io.millrace.proxy.config.guard;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
@@ -117,8 +117,8 @@ public final class SigningKeys {
             number = Integer.parseInt(name.substring(3));
         }
         if (number < 0 || number >= NUMBERED_MAX) {
-            return "'" + name + "' is none of key0 to key15, error_url and excl_regex, and its value does not begin with "
-                    + OWN;
+            return "'" + name
+                    + "' is none of key0 to key15, error_url and excl_regex, and its value does not begin with " + OWN;
         }
         if (numbered[number] != null) {
             return name + " is set twice";

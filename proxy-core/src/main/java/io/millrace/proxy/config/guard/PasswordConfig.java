@@ -1,4 +1,4 @@
-package io.millrace.proxy.config.access;
+package io.millrace.proxy.config.guard;
 
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;
@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param when the condition on requests that need a password; null for all
  * @param challenge value of WWW-Authenticate
  */
-public record PasswordConfig(
-        PasswordFile file, @Nullable Expression<RequestFacts> when, String challenge) {
+public record PasswordConfig(PasswordFile file, @Nullable Expression<RequestFacts> when, String challenge) {
     /**
      * Reads the settings of a remap rule.
      *
@@ -53,7 +52,8 @@ public record PasswordConfig(
     public static void checkFile(ConfigValues values) throws InvalidValueException {
         PasswordFile.parse(values.get(PasswordKeys.FILE));
         try {
-            Class.forName("org.bouncycastle.crypto.generators.OpenBSDBCrypt", false, PasswordConfig.class.getClassLoader());
+            Class.forName(
+                    "org.bouncycastle.crypto.generators.OpenBSDBCrypt", false, PasswordConfig.class.getClassLoader());
         } catch (ClassNotFoundException e) {
             throw new InvalidValueException(
                     "needs org.bouncycastle:bcprov-jdk18on, which is not a dependency of this application");
