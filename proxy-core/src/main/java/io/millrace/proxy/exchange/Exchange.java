@@ -255,6 +255,8 @@ final class Exchange
             if (state.isTerminal()) {
                 return;
             }
+            // The next decision may count the request as a tunnel.
+            permit.release();
             try {
                 act(exchangeLoop.decider().decideCompared(request, contentLength, stream.connection(), result));
             } catch (RuntimeException | Error e) {
