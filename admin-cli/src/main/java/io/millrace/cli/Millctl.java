@@ -57,6 +57,7 @@ import io.millrace.cli.command.traffic.MetricDescribeCommand;
 import io.millrace.cli.command.traffic.MetricGetCommand;
 import io.millrace.cli.command.traffic.MetricMatchCommand;
 import io.millrace.cli.command.traffic.MetricMonitorCommand;
+import io.millrace.cli.command.traffic.SignCommand;
 import io.millrace.cli.command.traffic.TopCommand;
 import io.millrace.cli.command.traffic.ViaCommand;
 import io.millrace.cli.render.Paint;
@@ -170,6 +171,7 @@ public final class Millctl {
                         new CommandLine(new CommandGroup.Alarm()).addSubcommand(new AlarmListCommand(invocation)))
                 .addSubcommand(new DashboardCommand(invocation))
                 .addSubcommand(new ViaCommand(invocation))
+                .addSubcommand(new SignCommand(invocation))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Support()).addSubcommand(new SupportBundleCommand(invocation)))
                 .addSubcommand(new ShellCommand(invocation, Millctl::runInShell))

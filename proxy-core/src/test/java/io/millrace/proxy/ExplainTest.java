@@ -16,6 +16,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig.Action;
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.value.AddressSet;
@@ -114,6 +115,38 @@ class ExplainTest {
         assertEquals("answer", answered.outcome());
         assertEquals(403, answered.status());
         assertEquals("403, by answer of rules[1]", texts(answered).get("answer"));
+    }
+
+    @Test
+    void requestLimitsAreShownWithoutCounting() throws Exception {
+        start(
+                "Cache-Control: max-age=60\r\n",
+                config -> config.requestLimits(ConfigLoader.parse(
+                                "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\nrequest_limits:\n"
+                                        + "  - {name: api, rate: 1/h, burst: 2, when: 'path == \"/a\"'}\n"
+                                        + "  - {name: user, rate: 1/s, key: 'cookie[\"u\"]'}\n",
+                                "m.yaml",
+                                Map.of())
+                        .config()
+                        .values()
+                        .elements(RequestLimitKeys.LIMITS)));
+        for (int i = 0; i < 3; i++) {
+            assertEquals(
+                    "api (1/h): 2 of 2 requests left; user (1/s): does not count this request",
+                    texts(explain("/a")).get("request-limits"));
+        }
+        proxy.getAndSettle("/a");
+        proxy.getAndSettle("/a");
+        Explanation refused = explain("/a");
+        assertEquals("deny", refused.outcome());
+        assertEquals(429, refused.status());
+        assertEquals("api at m.yaml:4:5, user at m.yaml:5:5", by(refused, "request-limits"));
+        assertEquals(
+                "api (1/h): reached; user (1/s): does not count this request",
+                texts(refused).get("request-limits"));
+        assertEquals(
+                "429, more requests than the limit api permits, 1/h",
+                texts(refused).get("answer"));
     }
 
     @Test

@@ -155,6 +155,24 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
+    void signedUrlsAreImportedWithTheirKeys() {
+        samples.file("keys.config", "key0 = secret", "error_url = 403");
+        samples.file("anchor.config", "key0 = secret", "sig_anchor = urlsig");
+        samples.file(
+                "remap.config",
+                "map http://a.example/ http://o.example/ @plugin=url_sig.so @pparam=keys.config",
+                "map http://b.example/ http://o.example/ @plugin=url_sig.so @pparam=keys.config @pparam=pristineurl",
+                "map http://c.example/ http://o.example/ @plugin=url_sig.so @pparam=anchor.config");
+        assertEquals(EVERYBODY, letIn(0, "GET"));
+        assertEquals(EVERYBODY, letIn(1, "GET"));
+        assertEquals("", letIn(2, "GET"));
+        assertHas("url: origin");
+        assertHas("url: client");
+        assertHas("keys.config");
+        assertTrue(samples.line("remap.config", 3).note().contains("anchor.config:2: sig_anchor:"));
+    }
+
+    @Test
     void ruleThatAPluginKeepsClientsOutOfIsClosed() {
         samples.file(
                 "remap.config",
@@ -165,7 +183,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals(EVERYBODY, letIn(1, "GET"));
         assertEquals("", letIn(2, "GET"));
         assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
-        assertTrue(samples.line("remap.config", 1).note().contains("the affected rules deny all requests"));
+        assertTrue(samples.line("remap.config", 1).note().contains("the rule denies all requests until you set"));
         assertTrue(samples.line("remap.config", 2).note().contains("if the plugin refuses requests, write filters"));
         samples.file("plugin.config", "authproxy.so --auth-transform=head");
         assertEquals("", letIn(1, "GET"));

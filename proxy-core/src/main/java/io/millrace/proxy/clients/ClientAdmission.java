@@ -1,5 +1,6 @@
 package io.millrace.proxy.clients;
 
+import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.clients.ClientCounts.Result;
 import io.millrace.proxy.http.IpAddress;
@@ -18,6 +19,8 @@ public final class ClientAdmission {
     private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ClientCounts counts;
+    private final RateTable rates = new RateTable();
+    private final PasswordVerifier passwords = new PasswordVerifier();
     private final FaultLog faults;
 
     /** Creates the admission of a new proxy. */
@@ -33,6 +36,16 @@ public final class ClientAdmission {
     /** The number of requests, tunnels and connections in progress. */
     public ClientCounts counts() {
         return counts;
+    }
+
+    /** Compares passwords of clients. */
+    public PasswordVerifier passwords() {
+        return passwords;
+    }
+
+    /** The state of the limits of requests in a time. */
+    public RateTable rates() {
+        return rates;
     }
 
     /**

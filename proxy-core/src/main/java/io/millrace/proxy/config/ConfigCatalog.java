@@ -4,16 +4,20 @@ import static io.millrace.proxy.config.cache.CacheRuleKeys.*;
 import static io.millrace.proxy.config.key.ConfigKeys.*;
 
 import io.millrace.proxy.config.access.ClientLimitKeys;
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
@@ -130,6 +134,8 @@ public final class ConfigCatalog {
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
             RuleKeys.OF_REMAP,
+            RequestLimitKeys.OF_REMAP,
+            ErrorPageKeys.OF_REMAP,
             RemapKeys.ORIGINS,
             RemapKeys.UNIX_SOCKET,
             RemapKeys.SITE,
@@ -206,6 +212,26 @@ public final class ConfigCatalog {
             RuleKeys.ANSWER_TYPE,
             RuleKeys.BYPASS,
             RuleKeys.TTL,
+            PasswordKeys.ENABLED,
+            PasswordKeys.FILE,
+            PasswordKeys.REALM,
+            PasswordKeys.WHEN,
+            SignedUrlKeys.ENABLED,
+            SignedUrlKeys.KEYS,
+            SignedUrlKeys.WHEN,
+            SignedUrlKeys.URL,
+            RequestLimitKeys.LIMITS,
+            RequestLimitKeys.NAME,
+            RequestLimitKeys.WHEN,
+            RequestLimitKeys.KEY,
+            RequestLimitKeys.RATE,
+            RequestLimitKeys.BURST,
+            RequestLimitKeys.DRY_RUN,
+            ErrorPageKeys.PAGES,
+            ErrorPageKeys.STATUS,
+            ErrorPageKeys.FILE,
+            ErrorPageKeys.CONTENT_TYPE,
+            ErrorPageKeys.SET_RESPONSE_HEADER,
             FilterKeys.ACCESS_FILTERS,
             FilterKeys.BY_X_FORWARDED_FOR,
             ProxyProtocolKeys.ALLOW,
@@ -498,6 +524,16 @@ public final class ConfigCatalog {
         SECTIONS.put("rules[].rewrite", "The URL that the origin gets.");
         SECTIONS.put("rules[].redirect", "Redirection of the client.");
         SECTIONS.put("rules[].answer", "A response of this proxy instead of cache and origin.");
+        SECTIONS.put("basic_auth", "Passwords of users (RFC 7617), see [access.md](../guide/access.md#passwords).");
+        SECTIONS.put("signed_urls", "Signatures of URLs, see [access.md](../guide/access.md#signed-urls).");
+        SECTIONS.put(
+                "request_limits",
+                "Limits of the number of requests in a time, see"
+                        + " [access.md](../guide/access.md#requests-in-a-time).");
+        SECTIONS.put(
+                "error_pages",
+                "Pages for errors of this proxy, see"
+                        + " [configuring-sites.md](../guide/configuring-sites.md#error-pages).");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
         SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");

@@ -7,6 +7,8 @@ import io.millrace.proxy.config.access.Limits;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeConfig;
+import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.RequestLimitsConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.admin.AdminConfig;
 import io.millrace.proxy.config.cache.CacheConfig;
@@ -59,6 +61,7 @@ public final class ProxyConfig {
     private final ForwardProxyConfig forwardProxy;
     private final FilterRules filters;
     private final RulesConfig rules;
+    private final RequestLimitsConfig requestLimits;
     private final ViaConfig via;
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
@@ -92,6 +95,7 @@ public final class ProxyConfig {
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
         rules = RulesConfig.from(values);
+        requestLimits = RequestLimitsConfig.from(values);
         via = ViaConfig.from(values);
         storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
@@ -262,6 +266,11 @@ public final class ProxyConfig {
     /** The rules that change requests and responses. */
     public RulesConfig rules() {
         return rules;
+    }
+
+    /** The limits of the number of requests in a time. */
+    public RequestLimitsConfig requestLimits() {
+        return requestLimits;
     }
 
     /** Returns a builder that starts from this configuration. */
@@ -536,6 +545,12 @@ public final class ProxyConfig {
         /** Replaces the rules for all requests; the values have keys of {@link RuleKeys}. */
         public Builder rules(List<ConfigValues> rules) {
             values.put(RuleKeys.RULES, List.copyOf(rules));
+            return this;
+        }
+
+        /** Replaces the request limits for all requests; the values have keys of {@link RequestLimitKeys}. */
+        public Builder requestLimits(List<ConfigValues> limits) {
+            values.put(RequestLimitKeys.LIMITS, List.copyOf(limits));
             return this;
         }
 

@@ -1,6 +1,8 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -145,6 +147,13 @@ public final class RemapChecks {
         }
         if (rule.isSet(RuleKeys.OF_REMAP) && !verb.isForward()) {
             return new Fault("rules", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+        }
+        if (rule.isSet(ErrorPageKeys.OF_REMAP) && !verb.isForward()) {
+            return new Fault(
+                    "error_pages", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+        }
+        if (rule.isSet(RequestLimitKeys.OF_REMAP) && verb == RemapVerb.REVERSE_MAP) {
+            return new Fault("request_limits", "applies to requests, and cannot be set for reverse_map");
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
             return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");

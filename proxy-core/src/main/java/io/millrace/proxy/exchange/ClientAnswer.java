@@ -1,10 +1,12 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.exchange.decide.Decision;
@@ -22,6 +24,7 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.ReverseMap;
+import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.proxy.serve.MultipartBody;
 import io.millrace.proxy.serve.Selection;
@@ -280,18 +283,25 @@ final class ClientAnswer {
     /**
      * Sends a response that this proxy generates, completely.
      *
-     * @param allow the methods that the URL supports, for a response with Allow
+     * @param decision has Allow and other fields of the response; null if there is none
      * @param closing whether to close the connection after the response
      */
-    void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
-        ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
+    void sendLocal(int status, String text, ExchangeOutcome result, @Nullable Decision decision, boolean closing) {
+        ErrorPages pages = exchangeLoop.settings().errorPages();
+        ErrorPageConfig page =
+                pages == null ? null : pages.find(decision == null ? AccessRules.NO_RULE : decision.rule(), status);
+        ByteBuf content = page == null
+                ? LocalAnswers.content(stream.alloc(), status, text)
+                : Unpooled.wrappedBuffer(page.content());
         OutboundHead head = LocalAnswers.head(
                 exchangeLoop.outbound(),
                 status,
                 content.readableBytes(),
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
-                allow);
+                decision == null ? null : decision.allow(),
+                decision == null ? null : decision.localFields(),
+                page);
         report.refusedAs(result, null);
         sendLocal(head, content, closing);
     }

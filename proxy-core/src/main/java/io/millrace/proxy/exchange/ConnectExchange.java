@@ -76,7 +76,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         Decision decision = exchangeLoop.decider().decide(request, contentLength, stream.connection());
         report.decided(decision);
         if (decision.kind() != Decision.Kind.TUNNEL) {
-            answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision.allow());
+            answer(decision.deniedStatus(), decision.reason(), ExchangeOutcome.DENIED, decision);
             return;
         }
         if (!exchangeLoop.memory().admitsFetch()) {
@@ -137,7 +137,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is reached", true));
     }
 
-    private void answer(int status, String text, ExchangeOutcome outcome, @Nullable String allow) {
+    private void answer(int status, String text, ExchangeOutcome outcome, @Nullable Decision decision) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
         int length = content.readableBytes();
         OutboundHead head = LocalAnswers.head(
@@ -146,7 +146,9 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
                 length,
                 exchangeLoop.clock().millis(),
                 exchangeLoop.settings().server().ofLocalAnswers(),
-                allow);
+                decision == null ? null : decision.allow(),
+                decision == null ? null : decision.localFields(),
+                null);
         report.refusedAs(outcome, null);
         report.addToLocal(head);
         ended = true;

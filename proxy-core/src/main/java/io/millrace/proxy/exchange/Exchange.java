@@ -112,6 +112,12 @@ final class Exchange
         act(exchangeLoop.decider().decide(request, contentLength, stream.connection()));
     }
 
+    /** Begins the exchange like {@link #begin()}, for a request about which an outdated decision was made before. */
+    void beginAgain() {
+        lookups++;
+        act(exchangeLoop.decider().decideAgain(request, contentLength, stream.connection()));
+    }
+
     /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
     void begin(Decision decided) {
         lookups++;
@@ -133,6 +139,7 @@ final class Exchange
             case DENIED -> answerLocally(next.deniedStatus(), next.reason(), ExchangeOutcome.DENIED);
             case FINAL_RECIPIENT -> answerAsRecipient(next);
             case CHALLENGE -> findChallenge();
+            case AUTHENTICATE -> authenticate(next);
             case NOT_MAPPED -> answerLocally(404, next.reason(), ExchangeOutcome.NOT_MAPPED);
             case REDIRECTED -> redirect(next);
             case ANSWERED -> answerByRule(next);
@@ -197,7 +204,7 @@ final class Exchange
     /** Returns true if a request with this decision waits for the store or an origin. */
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
-            case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
+            case PASS, OPEN, VALIDATE, COMPLETE, MISS, AUTHENTICATE -> true;
             case TUNNEL,
                     DENIED,
                     FINAL_RECIPIENT,
@@ -240,6 +247,23 @@ final class Exchange
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
+    }
+
+    /** Compares the password of the request off the event loop, and decides again. */
+    private void authenticate(Decision next) {
+        origin.holdContent();
+        exchangeLoop.clients().passwords().verify(next.credentials(), stream.eventLoop(), result -> {
+            if (state.isTerminal()) {
+                return;
+            }
+            // The next decision may count the request as a tunnel.
+            permit.release();
+            try {
+                act(exchangeLoop.decider().decideCompared(request, contentLength, stream.connection(), result));
+            } catch (RuntimeException | Error e) {
+                onFault(e);
+            }
+        });
     }
 
     /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */
@@ -345,7 +369,8 @@ final class Exchange
 
     @Override
     public RequestHead request() {
-        return request;
+        // The request as fetches see it, without the parts that were only for this proxy.
+        return decision == null ? request : decision.request();
     }
 
     @Override
@@ -473,7 +498,7 @@ final class Exchange
         origin.forget();
         if (reason == NotShared.ENDED && lookups < LOOKUPS_MAX) {
             stale.release();
-            begin();
+            beginAgain();
             return;
         }
         exchangeLoop.counters().increment(Counter.COLLAPSED_FAILED);
@@ -561,8 +586,7 @@ final class Exchange
 
     private void answerLocally(int status, String text, ExchangeOutcome result) {
         state.enter(ExchangePhase.SENDING_LOCAL, result);
-        String allow = decision == null ? null : decision.allow();
-        answer.sendLocal(status, text, result, allow, origin.isContentDue());
+        answer.sendLocal(status, text, result, decision, origin.isContentDue());
         finish();
     }
 

@@ -93,8 +93,30 @@ final class ExchangeFetch {
         return other;
     }
 
+    /** Holds request content that arrives before a fetch is begun, and stops reading more of it. */
+    void holdContent() {
+        if (isContentDue() && held == null) {
+            held = new HeldContent(stream.alloc(), exchangeLoop.heldContent(), 0);
+            stream.readContent(false);
+        }
+    }
+
+    /** Begins a fetch with the content that was held before, and reads the rest of it. */
+    private void startEarly(FetchPlan plan, HeldContent early) {
+        startHeld(plan, early);
+        OriginCall call = fetch == null ? null : fetch.call();
+        if (requestEnded && call != null && !state.isTerminal()) {
+            call.finishRequest();
+        }
+    }
+
     /** Begins a fetch to which this exchange sends its request content. */
     void start(FetchPlan plan) {
+        HeldContent early = held;
+        if (early != null) {
+            startEarly(plan, early);
+            return;
+        }
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
             begin(new SharedFetch(exchangeLoop, plan));
@@ -247,6 +269,10 @@ final class ExchangeFetch {
             return;
         }
         OriginCall call = fetch == null ? null : fetch.call();
+        if (before != null && call == null && !state.isTerminal()) {
+            before.add(content);
+            return;
+        }
         if (call == null || state.isTerminal()) {
             content.release();
             return;

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
 import io.millrace.proxy.caching.Invalidations;
@@ -7,6 +8,7 @@ import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.clients.ClientAdmission;
+import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
@@ -51,10 +53,12 @@ import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.rules.RequestView;
+import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.serve.LocalAnswers;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -220,10 +224,14 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     public void onBadRequest(ClientStream stream, BadRequest reason) {
         counters.increment(FailureCounters.of(reason));
         long nowMillis = clock().millis();
-        ByteBuf content = LocalAnswers.content(stream.alloc(), reason.status(), reason.text());
+        ErrorPages pages = settings().errorPages();
+        ErrorPageConfig page = pages == null ? null : pages.find(AccessRules.NO_RULE, reason.status());
+        ByteBuf content = page == null
+                ? LocalAnswers.content(stream.alloc(), reason.status(), reason.text())
+                : Unpooled.wrappedBuffer(page.content());
         String server = settings().server().ofLocalAnswers();
-        OutboundHead head =
-                LocalAnswers.head(outbound, reason.status(), content.readableBytes(), nowMillis, server, null);
+        OutboundHead head = LocalAnswers.head(
+                outbound, reason.status(), content.readableBytes(), nowMillis, server, null, null, page);
         stream.writeHead(head.close());
         stream.write(content);
         stream.finish();

@@ -187,7 +187,7 @@ final class FastHits {
             }
             try {
                 if (isStoredMeanwhile(decision)) {
-                    exchange.begin();
+                    exchange.beginAgain();
                 } else {
                     decision.replaceRequest(head);
                     exchange.begin(decision);

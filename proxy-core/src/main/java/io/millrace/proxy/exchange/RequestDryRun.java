@@ -61,7 +61,7 @@ final class RequestDryRun {
         this.shared = shared;
         this.client = client;
         this.contentLength = contentLength;
-        decider = new RequestDecider(shared, new LoopCounters());
+        decider = new RequestDecider(shared, new LoopCounters(), true);
         decision = new Decision(request);
     }
 
@@ -152,14 +152,16 @@ final class RequestDryRun {
         boolean mapped = decision.isMapped();
         DryRunResult.Outcome outcome = outcome();
         Reuse reuse = reuse();
+        DryRunResult.Rule rule = rule();
         return new DryRunResult(
                 outcome,
                 status,
                 decision.reason(),
                 decision.filter(),
                 outcome == DryRunResult.Outcome.REDIRECT ? decision.location() : null,
-                rule(),
+                rule,
                 rules(),
+                limits(rule),
                 mapped ? decision.cacheRules() : null,
                 mapped ? decision.cacheSettings() : null,
                 keyed ? decision.keyUrl().asString() : null,
@@ -200,6 +202,7 @@ final class RequestDryRun {
             case MISS -> DryRunResult.Outcome.FETCH;
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
+            case AUTHENTICATE -> throw new IllegalStateException("password not compared: " + decision.keyUrl());
             case CHALLENGE -> throw new IllegalStateException("challenge not passed: " + decision.keyUrl());
         };
     }
@@ -267,6 +270,12 @@ final class RequestDryRun {
             }
         }
         return List.copyOf(matches);
+    }
+
+    private List<DryRunResult.LimitState> limits(DryRunResult.@Nullable Rule rule) {
+        int index = rule == null ? -1 : rule.index();
+        return decider.limitStates(
+                decision.request(), index, client, shared.clock().millis());
     }
 
     private @Nullable Reuse reuse() {

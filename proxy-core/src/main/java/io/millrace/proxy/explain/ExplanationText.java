@@ -9,6 +9,7 @@ import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
+import io.millrace.proxy.config.access.RequestLimitConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
@@ -53,6 +54,7 @@ public final class ExplanationText {
 
     public Explanation explanation() {
         access();
+        limits();
         rules();
         if (result.settings() != null) {
             cacheRules();
@@ -105,10 +107,16 @@ public final class ExplanationText {
         }
         String filter = result.filter();
         String from = client.remoteAddress().getAddress().getHostAddress();
-        if (filter != null) {
+        if (filter != null && isFilter(filter)) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
             step("filters", "the filters allow " + request.methodName() + " from " + from, null);
+        }
+        if (filter != null && isGuard(filter) && rule != null) {
+            step(
+                    filter.substring(0, filter.indexOf(':')),
+                    result.why() + " (" + filter + ")",
+                    withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(
@@ -124,6 +132,15 @@ public final class ExplanationText {
                 && rule.index() < byRule.size()
                 && !byRule.get(rule.index()).isEmpty();
         return own || !config.filters().general().isEmpty();
+    }
+
+    /** Returns false if a step of its own describes the denial. */
+    private static boolean isFilter(String denial) {
+        return !denial.startsWith("request-limit:") && !isGuard(denial);
+    }
+
+    private static boolean isGuard(String denial) {
+        return denial.startsWith("signed-url:") || denial.startsWith("basic-auth:");
     }
 
     private @Nullable String filterPlace(String denial) {
@@ -143,6 +160,24 @@ public final class ExplanationText {
     /** Appends the file position to the name of a rule or key, if it is known. */
     private static String withPlace(String what, @Nullable String place) {
         return place == null ? what : what + " at " + place;
+    }
+
+    private void limits() {
+        StringJoiner texts = new StringJoiner("; ");
+        StringJoiner places = new StringJoiner(", ");
+        for (DryRunResult.LimitState state : result.limits()) {
+            RequestLimitConfig limit = state.limit();
+            String left = state.left() < 0
+                    ? "does not count this request"
+                    : state.left() > 0
+                            ? state.left() + " of " + limit.burst() + " requests left"
+                            : limit.dryRun() ? "reached, but only counted (dry_run)" : "reached";
+            texts.add(limit.name() + " (" + limit.rate() + "): " + left);
+            places.add(limit.toString());
+        }
+        if (!result.limits().isEmpty()) {
+            step("request-limits", texts.toString(), places.toString());
+        }
     }
 
     private void rules() {

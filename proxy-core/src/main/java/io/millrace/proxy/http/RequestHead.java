@@ -54,6 +54,11 @@ public final class RequestHead {
         return new RequestHead(method, method.name(), target, 1, true, fields);
     }
 
+    /** Returns this head with another target and other fields. */
+    public RequestHead with(TargetUri otherTarget, FieldSection otherFields) {
+        return new RequestHead(method, methodName, otherTarget, minorVersion, http2, otherFields);
+    }
+
     public Method method() {
         return method;
     }

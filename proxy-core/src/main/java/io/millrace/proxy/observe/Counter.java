@@ -149,6 +149,18 @@ public enum Counter {
             MetricFamily.DENIED_REQUESTS, "by a filter, named in millrace_filter_denied_requests_total", "filter"),
     DENIED_CLIENT_REQUESTS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.requests", "client-requests"),
     DENIED_CLIENT_TUNNELS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.tunnels", "client-tunnels"),
+    DENIED_REQUEST_LIMIT(
+            MetricFamily.DENIED_REQUESTS,
+            "over a limit of request_limits, named in millrace_request_limit_refused_requests_total",
+            "request-limit"),
+    DENIED_SIGNED_URL(
+            MetricFamily.DENIED_REQUESTS,
+            "no valid signature of the URL, where signed_urls needs one; the access log has the reason in detail",
+            "signed-url"),
+    DENIED_BASIC_AUTH(
+            MetricFamily.DENIED_REQUESTS,
+            "no name and password of a user, where basic_auth needs them; the access log has the reason in detail",
+            "basic-auth"),
     DENIED_REWRITE(MetricFamily.DENIED_REQUESTS, "a rule would rewrite the path to one with a dot segment", "rewrite"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
 

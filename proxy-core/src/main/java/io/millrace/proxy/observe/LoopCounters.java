@@ -20,6 +20,8 @@ public final class LoopCounters {
     private final LatencyHistogram[] requestDurations = new LatencyHistogram[CacheResult.ServedFrom.values().length];
     private final LatencyHistogram originRequestDuration = new LatencyHistogram();
     private final NamedCounts filterDenials = new NamedCounts();
+    private final NamedCounts limitedRequests = new NamedCounts();
+    private final NamedCounts limitedInDryRun = new NamedCounts();
 
     /**
      * Creates counters at 0 that no scrape reads. For counters in a scrape, use
@@ -73,6 +75,24 @@ public final class LoopCounters {
 
     NamedCounts filterDenials() {
         return filterDenials;
+    }
+
+    /**
+     * Counts one request beyond a request limit.
+     *
+     * @param limit name of the limit
+     * @param dryRun whether the request is not refused
+     */
+    public void requestLimited(String limit, boolean dryRun) {
+        (dryRun ? limitedInDryRun : limitedRequests).increment(limit);
+    }
+
+    NamedCounts limitedRequests() {
+        return limitedRequests;
+    }
+
+    NamedCounts limitedInDryRun() {
+        return limitedInDryRun;
     }
 
     /** Returns the value of one counter. Callable by any thread. */

@@ -132,6 +132,31 @@ public enum MetricFamily implements Metric {
             "Requests that a filter denied, by its name or its place in the configuration; a series begins with its"
                     + " first request. If a filter denies legitimate clients, correct it.",
             "filter"),
+    LIMITED_REQUESTS(
+            "millrace_request_limit_refused_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that a request limit refused with 429, by the name of the limit; a series begins with its first"
+                    + " request. If legitimate clients are refused, raise rate or burst.",
+            "limit"),
+    LIMITED_IN_DRY_RUN(
+            "millrace_request_limit_dry_run_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that a request limit with dry_run would have refused, by the name of the limit.",
+            "limit"),
+    REQUEST_LIMIT_KEYS(
+            "millrace_request_limit_keys",
+            Kind.GAUGE,
+            "keys",
+            "Keys of request limits, such as clients, that have not regained their whole burst; the table has room for"
+                    + " 2097152."),
+    REQUEST_LIMIT_EVICTIONS(
+            "millrace_request_limit_evictions_total",
+            Kind.COUNTER,
+            "keys",
+            "Keys that the table of request limits forgot too early, because too many clients are active. Such a client"
+                    + " begins with its whole burst. If this increases, use a key with fewer values."),
     REDIRECTS(
             "millrace_redirects_total",
             Kind.COUNTER,

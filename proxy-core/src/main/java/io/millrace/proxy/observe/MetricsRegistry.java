@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -68,12 +69,9 @@ public final class MetricsRegistry implements AutoCloseable {
         supplyHistogram(
                 MetricFamily.ORIGIN_REQUEST_DURATION,
                 List.of(new HistogramCollector.Series(List.of(), loops, LoopCounters::originRequestDuration)));
-        registry.getPrometheusRegistry()
-                .register(new NamedCountsCollector(
-                        MetricFamily.FILTER_DENIED_REQUESTS, loops, LoopCounters::filterDenials));
-        if (application != null) {
-            application.named(MetricFamily.FILTER_DENIED_REQUESTS, this::filterDenials);
-        }
+        supplyNamedCounts(MetricFamily.FILTER_DENIED_REQUESTS, LoopCounters::filterDenials);
+        supplyNamedCounts(MetricFamily.LIMITED_REQUESTS, LoopCounters::limitedRequests);
+        supplyNamedCounts(MetricFamily.LIMITED_IN_DRY_RUN, LoopCounters::limitedInDryRun);
         bindProcess();
     }
 
@@ -87,10 +85,17 @@ public final class MetricsRegistry implements AutoCloseable {
         }
     }
 
-    private Map<String, Double> filterDenials() {
+    private void supplyNamedCounts(MetricFamily family, Function<LoopCounters, NamedCounts> counts) {
+        registry.getPrometheusRegistry().register(new NamedCountsCollector(family, loops, counts));
+        if (application != null) {
+            application.named(family, () -> sums(counts));
+        }
+    }
+
+    private Map<String, Double> sums(Function<LoopCounters, NamedCounts> counts) {
         Map<String, Long> sums = new HashMap<>();
         for (LoopCounters loop : loops) {
-            loop.filterDenials().addTo(sums);
+            counts.apply(loop).addTo(sums);
         }
         Map<String, Double> values = new HashMap<>();
         sums.forEach((name, sum) -> values.put(name, sum.doubleValue()));

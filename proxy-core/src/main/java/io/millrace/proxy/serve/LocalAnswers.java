@@ -1,5 +1,6 @@
 package io.millrace.proxy.serve;
 
+import io.millrace.proxy.config.access.ErrorPageConfig;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
@@ -44,17 +45,46 @@ public final class LocalAnswers {
             long nowMillis,
             @Nullable String server,
             @Nullable String allow) {
-        FieldSection.Builder fields = FieldSection.builder()
-                .add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)))
-                .add(FieldName.CACHE_CONTROL, "no-store")
-                .add(FieldName.CONTENT_TYPE, "text/plain; charset=utf-8");
-        if (server != null) {
+        return head(head, status, contentLength, nowMillis, server, allow, null, null);
+    }
+
+    /**
+     * Fills the head of a refusal or failure that has more fields, or a configured page as content.
+     *
+     * @param more other fields, for example Retry-After; null for none
+     * @param page the configured page; null for a line of text
+     */
+    public static OutboundHead head(
+            OutboundHead head,
+            int status,
+            long contentLength,
+            long nowMillis,
+            @Nullable String server,
+            @Nullable String allow,
+            @Nullable FieldSection more,
+            @Nullable ErrorPageConfig page) {
+        FieldSection.Builder fields =
+                FieldSection.builder().add(FieldName.DATE, HttpDates.format(Math.floorDiv(nowMillis, 1000L)));
+        if (page == null || !page.fields().contains(FieldName.CACHE_CONTROL)) {
+            fields.add(FieldName.CACHE_CONTROL, "no-store");
+        }
+        fields.add(FieldName.CONTENT_TYPE, page == null ? "text/plain; charset=utf-8" : page.contentType());
+        if (page != null) {
+            fields.addAll(page.fields());
+        }
+        if (server != null && !fields.contains(FieldName.SERVER)) {
             fields.add(FieldName.SERVER, server);
         }
-        if (status == 503 || status == 429) {
+        for (int line = 0; more != null && line < more.size(); line++) {
+            FieldName name = FieldName.of(more.name(line));
+            if (!fields.contains(name)) {
+                fields.addLine(more, line);
+            }
+        }
+        if ((status == 503 || status == 429) && !fields.contains(FieldName.RETRY_AFTER)) {
             fields.add(FieldName.RETRY_AFTER, "1");
         }
-        if (allow != null) {
+        if (allow != null && !fields.contains(FieldName.ALLOW)) {
             fields.add(FieldName.ALLOW, allow);
         }
         return head.reset(status, reason(status), fields.build()).contentLength(contentLength);

@@ -1,6 +1,7 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.clients.RateTable;
 import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -24,6 +25,12 @@ import java.util.function.ToLongFunction;
  */
 public final class ProxyMetrics {
     private ProxyMetrics() {}
+
+    /** Adds the metrics of the request limits. */
+    public static void bind(MetricsRegistry metrics, RateTable rates) {
+        metrics.supplyGauge(MetricFamily.REQUEST_LIMIT_KEYS, rates::keys);
+        metrics.supplyCounter(MetricFamily.REQUEST_LIMIT_EVICTIONS, rates::evictions);
+    }
 
     public static void bind(
             MetricsRegistry metrics, CacheStore<StoredHead> store, BufferPool allocator, ServerLogs accessLogs) {

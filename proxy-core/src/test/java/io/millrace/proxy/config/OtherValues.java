@@ -32,6 +32,7 @@ public final class OtherValues {
 
     private static final Map<String, String> BY_TYPE = Map.ofEntries(
             Map.entry("path", "/some/path"),
+            Map.entry("file", "/some/file"),
             Map.entry("syslog address", "udp://192.0.2.1:514"),
             Map.entry("application name", "other"),
             Map.entry("host", "other.example"),
@@ -59,6 +60,8 @@ public final class OtherValues {
                     "volumes",
                     "volumes: [{name: other, share: 10%}]\nstorage: [{path: /var/cache/other, size: 1GiB}]\n"),
             Map.entry("rules", "rules: [{when: 'method == \"GET\"', set_response_header: {X-Other: a}}]\n"),
+            Map.entry("error_pages", "error_pages: [{status: 404, file: /etc/passwd}]\n"),
+            Map.entry("request_limits", "request_limits: [{name: other, rate: 7/s}]\n"),
             Map.entry("log.access", "log: {access: [{name: other, target: stdout}]}\n"),
             Map.entry("cache_rules", "cache_rules: [{suffix: css, ttl_in_cache: 1h}]\n"),
             Map.entry("tls.certificates", "tls: {certificates: [{directory: /etc/other}]}\n"),

@@ -16,6 +16,9 @@ public final class Plugins {
     /** The plugin whose configuration files are imported as {@code rules}. */
     static final String HEADER_REWRITE = "header_rewrite.so";
 
+    /** The plugin that verifies signed URLs. Its file of keys is used unchanged. */
+    static final String URL_SIG = "url_sig.so";
+
     /** Plugins whose function Millrace has without a plugin. */
     private static final Set<String> BUILT_IN = Set.of(
             "slice.so",
@@ -81,14 +84,14 @@ public final class Plugins {
                     "bodies are not compressed; let the origin compress them, variants are stored separately"),
             Map.entry(
                     "rate_limit.so",
-                    "request rates are not limited; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
+                    "write request_limits for requests in a time; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
             Map.entry("maxmind_acl.so", "filters match addresses, not countries"),
             Map.entry("geoip_acl.so", "filters match addresses, not countries"),
             Map.entry("access_control.so", "tokens of clients are not verified"),
-            Map.entry("secure_link.so", "signed URLs are not verified"),
-            Map.entry("basic_auth.so", "passwords are not supported"),
-            Map.entry("url_sig.so", "signed URLs are not verified"),
-            Map.entry("uri_signing.so", "signed URLs are not verified"),
+            Map.entry("secure_link.so", "its form of signed URLs is not verified (write signed_urls)"),
+            Map.entry("basic_auth.so", "its passwords are not imported (write basic_auth)"),
+            Map.entry("url_sig.so", "url_sig.so belongs to a rule, with @plugin"),
+            Map.entry("uri_signing.so", "tokens in URLs are not verified (write signed_urls)"),
             Map.entry("authproxy.so", "requests are not checked with an external service"),
             Map.entry("icap.so", "bodies are not inspected"),
             Map.entry("esi.so", "bodies are not assembled (ESI)"),

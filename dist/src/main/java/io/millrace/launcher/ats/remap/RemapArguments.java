@@ -1,5 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.settings.StorageImport;
 import io.millrace.launcher.ats.source.RecordTable;
@@ -7,7 +8,12 @@ import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.Quantity;
 import io.millrace.launcher.importing.source.Quantity.BadValueException;
 import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.guard.SigningKeys;
 import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.LoadedFile;
+import io.millrace.proxy.config.value.InvalidValueException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -30,6 +36,7 @@ final class RemapArguments {
             Map.entry("stale_response.so --stale-if-error-default", "cache.stale_if_error"),
             Map.entry("stale_response.so --force-stale-if-error", "cache.force_stale_if_error"));
 
+    private final ImportState state;
     private final StorageImport storage;
     private final boolean beforeVersion10;
     /** The last {@code @plugin} argument of the rule, to which the next {@code @pparam} arguments belong. */
@@ -38,7 +45,8 @@ final class RemapArguments {
     private RemapRule lastRule = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
 
     /** @param beforeVersion10 whether the directory is of a version before 10 */
-    RemapArguments(StorageImport storage, boolean beforeVersion10) {
+    RemapArguments(ImportState state, StorageImport storage, boolean beforeVersion10) {
+        this.state = state;
         this.storage = storage;
         this.beforeVersion10 = beforeVersion10;
     }
@@ -73,6 +81,11 @@ final class RemapArguments {
         if (known) {
             return;
         }
+        if (plugin.equals(Plugins.URL_SIG)) {
+            // Until the parameter with the file of keys is read.
+            rule.markDenied();
+            return;
+        }
         String note = Plugins.about(plugin);
         if (Plugins.deniesClients(plugin)) {
             rule.markDenied();
@@ -104,6 +117,10 @@ final class RemapArguments {
             record(name, value, rule);
             return;
         }
+        if (plugin.equals(Plugins.URL_SIG)) {
+            signedUrls(text, rule);
+            return;
+        }
         String key = KEYS.get(plugin + " " + name);
         if (key == null) {
             if (plugin.equals("cachekey.so") || plugin.equals("stale_response.so") || plugin.isEmpty()) {
@@ -123,6 +140,30 @@ final class RemapArguments {
                     .note(
                             "origins get the whole query as in Traffic Server; safe only if no stored response depends on the query");
         }
+    }
+
+    /** Imports a parameter of url_sig.so: the file of keys, then perhaps {@code pristineurl}. */
+    private void signedUrls(String text, RemapRule rule) {
+        if (text.equalsIgnoreCase("pristineurl") && rule.settings().containsKey("signed_urls.keys")) {
+            rule.settings().put("signed_urls.url", "client");
+            return;
+        }
+        Path file = Path.of(state.configured(text));
+        if (!Files.exists(file)) {
+            // The directory may be a copy. An absolute name then refers to the original directory.
+            file = Path.of(state.configured(String.valueOf(Path.of(text).getFileName())));
+        }
+        try {
+            SigningKeys.parse(LoadedFile.read(file));
+        } catch (InvalidValueException e) {
+            rule.entry()
+                    .notMapped("@plugin=url_sig.so: " + e.problem()
+                            + "; the rule denies all requests until you set signed_urls.keys and remove the filter");
+            return;
+        }
+        rule.unmarkDenied();
+        rule.settings().put("signed_urls.keys", file.toString());
+        rule.settings().put("signed_urls.url", "origin");
     }
 
     private static String pluginValue(String key, String value) throws BadValueException {

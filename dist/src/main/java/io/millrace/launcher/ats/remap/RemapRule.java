@@ -20,7 +20,9 @@ public final class RemapRule {
     private List<String> referers = List.of();
     private String refererRedirect = "";
     private String strategy = "";
-    private boolean denied;
+    /** Number of plugins of the rule that deny clients and have no equivalent. */
+    private int denials;
+
     private @Nullable DraftNode node;
 
     RemapRule(Entry entry, String verb, String from, String to) {
@@ -67,7 +69,12 @@ public final class RemapRule {
      * Marks a rule with a plugin that denies clients. Since Millrace lacks the plugin, the rule will deny all requests.
      */
     void markDenied() {
-        denied = true;
+        denials++;
+    }
+
+    /** Takes one {@link #markDenied} back, because the plugin was imported. */
+    void unmarkDenied() {
+        denials--;
     }
 
     /** Inserts a first filter that denies all clients. */
@@ -95,7 +102,7 @@ public final class RemapRule {
     /** Sets the node of the rule in the resulting configuration. */
     void setNode(DraftNode written) {
         node = written;
-        if (denied) {
+        if (denials > 0) {
             denyAll(entry);
         }
     }

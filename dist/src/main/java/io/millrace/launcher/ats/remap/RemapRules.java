@@ -42,7 +42,7 @@ public final class RemapRules {
         this.state = state;
         rewrites = new HeaderRewriteImport(state);
         filters = new RemapFilters(state, ipAllow);
-        arguments = new RemapArguments(storage, !state.has("records.yaml"));
+        arguments = new RemapArguments(state, storage, !state.has("records.yaml"));
     }
 
     /** The filters of the rules. */

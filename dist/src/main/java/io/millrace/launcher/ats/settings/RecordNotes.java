@@ -151,8 +151,8 @@ final class RecordNotes {
         never(
                 "cluster.ethernet_interface",
                 "Traffic Server has no cluster since version 8, so the record has no effect");
-        missing("body_factory.", "bodies of error responses cannot be changed");
-        unless("0", "body_factory.enable_customizations", "bodies of error responses cannot be changed");
+        missing("body_factory.", "templates are not read; write error_pages");
+        unless("0", "body_factory.enable_customizations", "templates are not read; write error_pages");
         unless(
                 "1",
                 "reverse_proxy.enabled",

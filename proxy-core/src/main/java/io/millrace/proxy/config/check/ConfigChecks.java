@@ -51,6 +51,9 @@ public final class ConfigChecks {
         new FilterChecks(problems, wholeFile).check(values);
         new CacheRulesChecks(problems, wholeFile).check(values);
         new RulesChecks(problems, wholeFile).check(values);
+        new RequestLimitChecks(problems, wholeFile).check(values);
+        new ErrorPageChecks(problems, wholeFile).check(values);
+        new GuardChecks(problems, wholeFile).check(values);
         new DnsChecks(problems, wholeFile).check(values);
         new TlsChecks(problems, wholeFile).check(values);
         new OriginTlsChecks(problems, wholeFile).check(values);
@@ -206,6 +209,8 @@ public final class ConfigChecks {
                 steps = addSteps(steps, expressions, "remap[" + i + "].rules");
             }
         }
+        steps = addSteps(steps, RequestLimitChecks.expressions(values), "request_limits");
+        addSteps(steps, GuardChecks.expressions(values), "signed_urls");
     }
 
     /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */

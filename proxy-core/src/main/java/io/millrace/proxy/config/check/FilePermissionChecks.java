@@ -1,10 +1,13 @@
 package io.millrace.proxy.config.check;
 
 import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
@@ -99,6 +102,11 @@ public final class FilePermissionChecks {
         checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
         checkKey(TraceKeys.KEY.path(), values.find(TraceKeys.KEY));
         checkKey(TraceKeys.HEADERS_FILE.path(), values.find(TraceKeys.HEADERS_FILE));
+        checkGuards(values, "");
+        List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < remap.size(); i++) {
+            checkGuards(remap.get(i), "remap[" + i + "].");
+        }
         FileMode mode = values.get(FileKeys.MODE);
         List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
         for (int i = 0; i < volumes.size(); i++) {
@@ -110,6 +118,14 @@ public final class FilePermissionChecks {
         for (int i = 0; i < logs.size(); i++) {
             checkMode("log.access[" + i + "].path", logs.get(i).find(LogKeys.PATH), mode);
             checkKey("log.access[" + i + "].syslog.key", logs.get(i).find(LogKeys.KEY));
+        }
+    }
+
+    /** Checks the keys of signed URLs and the users of one place. */
+    private void checkGuards(ConfigValues values, String prefix) {
+        for (ConfigKey<LoadedFile> key : List.of(SignedUrlKeys.KEYS, PasswordKeys.FILE)) {
+            LoadedFile file = values.find(key);
+            checkKey(prefix + key.path(), file == null ? null : file.path());
         }
     }
 

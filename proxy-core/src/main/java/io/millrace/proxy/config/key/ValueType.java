@@ -58,6 +58,14 @@ public final class ValueType<T> {
             new ValueType<>("text", "text", String.class, ValueReaders::readString, Function.identity(), null, false);
     public static final ValueType<Path> PATH = new ValueType<>(
             "path", "a file or directory", Path.class, ValueReaders::readPath, Path::toString, null, false);
+    public static final ValueType<LoadedFile> FILE = new ValueType<>(
+            "file",
+            "a file, which is read when the configuration is loaded",
+            LoadedFile.class,
+            text -> LoadedFile.unread(ValueReaders.readPath(text)),
+            LoadedFile::toString,
+            null,
+            false);
     static final ValueType<FileMode> FILE_MODE = new ValueType<>(
             "mode", "four octal digits, such as 0640", FileMode.class, FileMode::parse, Object::toString, null, false);
     static final ValueType<ListenAddress> ADDRESS = new ValueType<>(

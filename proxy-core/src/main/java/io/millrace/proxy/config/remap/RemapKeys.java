@@ -1,6 +1,8 @@
 package io.millrace.proxy.config.remap;
 
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.rules.RuleKeys;
@@ -116,7 +118,9 @@ public final class RemapKeys {
             UNIX_SOCKET,
             SITE,
             FilterKeys.RULE_FILTERS,
-            RuleKeys.OF_REMAP);
+            RuleKeys.OF_REMAP,
+            RequestLimitKeys.OF_REMAP,
+            ErrorPageKeys.OF_REMAP);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
             Map.entry(RemapVerb.MAP, MAP),

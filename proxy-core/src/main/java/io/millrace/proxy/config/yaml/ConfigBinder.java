@@ -6,6 +6,7 @@ import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
@@ -315,6 +316,8 @@ final class ConfigBinder {
         T value = key.read(text);
         if (value instanceof Path relative) {
             into.put(key, directory.resolve(relative).normalize());
+        } else if (value instanceof LoadedFile file) {
+            into.put(key, file.readBelow(directory));
         } else if (value != null) {
             into.put(key, value);
         }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.config.yaml;
 
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -41,7 +42,12 @@ final class ConfigIncludes {
 
     /** The lists that an included file may contain. Their elements are appended to those of the including file. */
     static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE = List.of(
-            ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, RuleKeys.RULES, CacheRulesKeys.CACHE_RULES);
+            ConfigKeys.REMAP,
+            OriginGroupKeys.ORIGINS,
+            FilterKeys.FILTERS,
+            RuleKeys.RULES,
+            RequestLimitKeys.LIMITS,
+            CacheRulesKeys.CACHE_RULES);
 
     private static final String GLOB = "*?[{";
     private static final String DIRECTORY_GLOB = "*.{yaml,yml}";

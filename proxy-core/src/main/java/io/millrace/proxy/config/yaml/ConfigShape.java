@@ -1,7 +1,9 @@
 package io.millrace.proxy.config.yaml;
 
 import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
@@ -60,7 +62,11 @@ final class ConfigShape {
 
     /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
-        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP ? RuleKeys.RULES : list;
+        ConfigKey<?> canonical = list == RuleKeys.OF_REMAP
+                ? RuleKeys.RULES
+                : list == RequestLimitKeys.OF_REMAP
+                        ? RequestLimitKeys.LIMITS
+                        : list == ErrorPageKeys.OF_REMAP ? ErrorPageKeys.PAGES : list;
         ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : canonical);
         if (shape == null) {
             throw new IllegalStateException(list.path() + " has no elements");

@@ -1,10 +1,15 @@
 package io.millrace.proxy.exchange.decide;
 
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.password.Credentials;
+import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.config.rules.RuleConfig;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.ForwardReason;
@@ -30,6 +35,8 @@ public final class Decision {
         DENIED,
         /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
+        /** Compare the password of {@link #credentials}, then decide again. */
+        AUTHENTICATE,
         /** The request may be an ACME challenge: look for the challenge's answer, then decide again. */
         CHALLENGE,
         /** Answer 404: no rule maps the URL. */
@@ -78,6 +85,17 @@ public final class Decision {
     private String reason = "";
     private @Nullable String allow;
     private @Nullable String filter;
+    private @Nullable FieldSection localFields;
+    private boolean uncounted;
+    private int rule = AccessRules.NO_RULE;
+    /** The client's URL without the signature that was verified; null if there is none. */
+    private @Nullable TargetUri unsigned;
+
+    private @Nullable Credentials credentials;
+    private PasswordVerifier.@Nullable Result passwordResult;
+    /** True if the password was right, and Authorization was removed. */
+    private boolean authenticated;
+
     private @Nullable String upgrade;
     private ForwardReason forwardReason = ForwardReason.BYPASS;
     private @Nullable StoreKey primaryKey;
@@ -120,6 +138,13 @@ public final class Decision {
         reason = "";
         allow = null;
         filter = null;
+        localFields = null;
+        uncounted = false;
+        rule = AccessRules.NO_RULE;
+        unsigned = null;
+        credentials = null;
+        passwordResult = null;
+        authenticated = false;
         upgrade = null;
         forwardReason = ForwardReason.BYPASS;
         primaryKey = null;
@@ -213,6 +238,41 @@ public final class Decision {
     Decision denied(int status, String why, String what) {
         filter = what;
         return denied(status, why);
+    }
+
+    /**
+     * Denies the request with additional fields.
+     *
+     * @param fields fields of the response, which replace those of this proxy with the same names
+     */
+    Decision denied(int status, String why, String what, FieldSection fields) {
+        localFields = fields;
+        return denied(status, why, what);
+    }
+
+    /** Additional fields of the response of this proxy; null for none. */
+    public @Nullable FieldSection localFields() {
+        return localFields;
+    }
+
+    /** Notes that request limits do not count the request: it was counted before, or this is a dry run. */
+    public Decision withoutCounting() {
+        uncounted = true;
+        return this;
+    }
+
+    /** Sets the index of the remap rule for the URL, also of one that redirects. */
+    void rule(int index) {
+        rule = index;
+    }
+
+    /** Index of the remap rule for the URL, also if the request was refused; negative for none. */
+    public int rule() {
+        return rule;
+    }
+
+    boolean isUncounted() {
+        return uncounted;
     }
 
     /** Denies the request by a filter. */
@@ -547,6 +607,64 @@ public final class Decision {
     /** Replaces the request by an equal one whose bytes stay valid. Nothing else changes. */
     public void replaceRequest(RequestHead sameRequest) {
         request = sameRequest;
+        if (authenticated) {
+            removeAuthorization();
+        }
+        if (unsigned != null) {
+            request = request.with(unsigned, request.fields());
+        }
+    }
+
+    /** Sets the credentials that have to be compared before the request continues. */
+    Decision authenticate(Credentials given) {
+        kind = Kind.AUTHENTICATE;
+        credentials = given;
+        return this;
+    }
+
+    /** The credentials that have to be compared. */
+    public Credentials credentials() {
+        if (credentials == null) {
+            throw new IllegalStateException("no credentials: " + kind);
+        }
+        return credentials;
+    }
+
+    /** Sets the result of the comparison of the request's password. */
+    Decision compared(PasswordVerifier.Result result) {
+        passwordResult = result;
+        return this;
+    }
+
+    /** The result of the comparison; null before it. */
+    PasswordVerifier.@Nullable Result passwordResult() {
+        return passwordResult;
+    }
+
+    /** Removes the credentials, which are for this proxy only, so that stored responses are shared by all users. */
+    void authenticated() {
+        authenticated = true;
+        removeAuthorization();
+    }
+
+    private void removeAuthorization() {
+        FieldSection fields = FieldSection.builderLike(request.fields())
+                .addAll(request.fields())
+                .remove(FieldName.AUTHORIZATION)
+                .build();
+        request = request.with(request.target(), fields);
+    }
+
+    /**
+     * Removes the signature from the URL of the request, so that cache keys and origins do not have it.
+     *
+     * @param url the URL without the signature
+     */
+    void verified(TargetUri url) {
+        unsigned = url;
+        request = request.with(url, request.fields());
+        originUrl = url;
+        keyUrl = url;
     }
 
     /** Returns the found object, if any. The caller takes over the reference. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.overload.Overload;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.store.CacheStore;
@@ -16,6 +17,9 @@ public interface DecisionInputs {
 
     /** The overload gauges of the rules. */
     Overload overload();
+
+    /** The counts of clients against their limits. */
+    ClientAdmission clients();
 
     /** The wall clock. */
     WallClock clock();

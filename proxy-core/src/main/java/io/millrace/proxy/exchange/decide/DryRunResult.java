@@ -4,6 +4,7 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.config.access.RequestLimitConfig;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
  * @param rules the elements of {@code rules} that match, in order
+ * @param limits the request limits that apply, in order
  * @param cacheRules description of the matching cache rules; null for none
  * @param settings the cache settings for the request; null when no rule maps it
  * @param keyUrl URL of the cache key; null without a lookup
@@ -42,6 +44,7 @@ public record DryRunResult(
         @Nullable String location,
         @Nullable Rule rule,
         List<RuleMatch> rules,
+        List<LimitState> limits,
         @Nullable String cacheRules,
         @Nullable CacheSettings settings,
         @Nullable String keyUrl,
@@ -119,6 +122,14 @@ public record DryRunResult(
      * @param isCertain false if the response decides whether the condition holds
      */
     public record RuleMatch(String name, @Nullable String place, List<String> actions, boolean isCertain) {}
+
+    /**
+     * A request limit that applies to the request.
+     *
+     * @param limit the limit
+     * @param left requests that are still within the limit; negative if the limit does not count the request
+     */
+    public record LimitState(RequestLimitConfig limit, long left) {}
 
     /**
      * A stored response.

@@ -1,8 +1,10 @@
 package io.millrace.proxy.exchange.decide;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.Guards;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.clients.ClientLimits;
+import io.millrace.proxy.clients.RequestLimits;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.key.ViaConfig;
@@ -17,6 +19,7 @@ import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.remap.ReverseMap;
 import io.millrace.proxy.remap.VolumeChoice;
 import io.millrace.proxy.rules.RulePrograms;
+import io.millrace.proxy.serve.ErrorPages;
 import io.millrace.proxy.tunnel.TunnelLimits;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
+ * @param errorPages pages for errors of this proxy; null if there are none
+ * @param guards proofs that requests for some rules need; null for none
+ * @param requestLimits limits of requests in a time; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
@@ -66,6 +72,9 @@ public record ExchangeSettings(
         ViaText responseVia,
         ServerFields server,
         ClientLimits clients,
+        @Nullable ErrorPages errorPages,
+        @Nullable Guards guards,
+        @Nullable RequestLimits requestLimits,
         @Nullable RulePrograms rules,
         CacheStatus cacheStatus,
         @Nullable ChallengeAnswers challenges) {
@@ -115,6 +124,9 @@ public record ExchangeSettings(
                 new ViaText(via.name(), level(via.response())),
                 new ServerFields(via.server(), via.name()),
                 ClientLimits.of(config),
+                ErrorPages.of(config),
+                Guards.of(config),
+                RequestLimits.of(config),
                 RulePrograms.of(config),
                 new CacheStatus(via.name()),
                 ChallengeAnswers.of(config.acme()));

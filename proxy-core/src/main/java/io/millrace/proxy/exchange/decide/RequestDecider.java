@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange.decide;
 import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.access.password.PasswordVerifier;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
@@ -68,12 +69,21 @@ public final class RequestDecider {
     private final LoopCounters counters;
     private final ForwardDecider forwards;
     private final RuleDecider rules;
+    private final LimitDecider limits;
+    private final GuardDecider guards;
 
     public RequestDecider(DecisionInputs shared, LoopCounters counters) {
+        this(shared, counters, false);
+    }
+
+    /** @param dryRun whether requests are not counted against the limits of requests in a time */
+    public RequestDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
         this.shared = shared;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
         this.rules = new RuleDecider(counters);
+        this.limits = new LimitDecider(shared, counters, dryRun);
+        this.guards = new GuardDecider(shared, counters, dryRun);
     }
 
     /**
@@ -84,6 +94,19 @@ public final class RequestDecider {
     public Decision decide(RequestHead request, long contentLength, ClientConnection client) {
         return decide(
                 new Decision(request), contentLength, client, shared.clock().millis());
+    }
+
+    /** Decides once more about a request that was decided about before. Request limits do not count it again. */
+    public Decision decideAgain(RequestHead request, long contentLength, ClientConnection client) {
+        Decision decision = new Decision(request).withoutCounting();
+        return decide(decision, contentLength, client, shared.clock().millis());
+    }
+
+    /** Decides about a request whose password was compared. Request limits do not count it again. */
+    public Decision decideCompared(
+            RequestHead request, long contentLength, ClientConnection client, PasswordVerifier.Result result) {
+        Decision decision = new Decision(request).withoutCounting().compared(result);
+        return decide(decision, contentLength, client, shared.clock().millis());
     }
 
     /** Decides about a request to the path of ACME challenges whose token is unknown here. */
@@ -121,12 +144,9 @@ public final class RequestDecider {
         boolean upgrading = isUpgrading(request, contentLength);
         RemapResult found = map(settings.remap(), request, client, upgrading);
         AccessRules access = settings.access();
-        if (access.hasFilters()) {
-            String denied = access.denial(ruleOf(found), request, client.remoteIp(), client.localIp());
-            if (denied != null) {
-                counters.filterDenied(denied);
-                return decision.filtered(denied);
-            }
+        decision.rule(ruleOf(found));
+        if (isRefused(decision, client, settings, nowMillis)) {
+            return decision;
         }
         if (request.method() == Method.CONNECT) {
             return forwards.connect(
@@ -164,6 +184,9 @@ public final class RequestDecider {
         if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
             return denied(decision, methods);
         }
+        if (settings.guards() != null && guards.stops(decision, settings.guards(), mapped, client, access, nowMillis)) {
+            return decision;
+        }
         RefererRules referers = mapped.rule().referers();
         if (referers != null && !referers.allow(request.fields())) {
             counters.increment(Counter.REDIRECTS_REFERER);
@@ -187,6 +210,40 @@ public final class RequestDecider {
         return protocols != null
                 ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
                 : lookUp(decision, contentLength, nowMillis);
+    }
+
+    /** Returns true if a filter or a request limit refuses the request, and the decision has the response. */
+    private boolean isRefused(Decision decision, ClientConnection client, ExchangeSettings settings, long nowMillis) {
+        int rule = decision.rule();
+        AccessRules access = settings.access();
+        if (access.hasFilters()) {
+            String denied = access.denial(rule, decision.request(), client.remoteIp(), client.localIp());
+            if (denied != null) {
+                counters.filterDenied(denied);
+                decision.filtered(denied);
+                return true;
+            }
+        }
+        if (settings.requestLimits() != null
+                && !decision.isUncounted()
+                && limits.refuses(decision, settings.requestLimits(), rule, client, access, nowMillis)) {
+            counters.increment(Counter.DENIED_REQUEST_LIMIT);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * Returns the state of each request limit that applies to a request, without counting.
+     *
+     * @param rule index of the remap rule; negative for none
+     */
+    public List<DryRunResult.LimitState> limitStates(
+            RequestHead request, int rule, ClientConnection client, long nowMillis) {
+        ExchangeSettings settings = shared.settings().get();
+        return settings.requestLimits() == null
+                ? List.of()
+                : limits.states(request, settings.requestLimits(), rule, client, settings.access(), nowMillis);
     }
 
     /** Returns true if the request may be the validation request of an ACME CA (RFC 8555 section 8.3). */

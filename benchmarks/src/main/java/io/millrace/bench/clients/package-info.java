@@ -1,0 +1,5 @@
+/** Benchmarks of the limits of clients. */
+@NullMarked
+package io.millrace.bench.clients;
+
+import org.jspecify.annotations.NullMarked;

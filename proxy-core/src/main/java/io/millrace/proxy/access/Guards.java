@@ -1,0 +1,95 @@
+package io.millrace.proxy.access;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.guard.PasswordConfig;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.InvalidValueException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The proofs that requests for each remap rule need: the signature of their URL, and a password. Immutable. */
+public final class Guards {
+    /** The guards of one remap rule. */
+    private record Guard(
+            @Nullable SignedUrlConfig signed, @Nullable PasswordConfig password) {}
+
+    private static final List<ConfigKey<?>> KEYS = List.of(
+            SignedUrlKeys.KEYS,
+            SignedUrlKeys.ENABLED,
+            SignedUrlKeys.WHEN,
+            SignedUrlKeys.URL,
+            PasswordKeys.FILE,
+            PasswordKeys.ENABLED,
+            PasswordKeys.WHEN,
+            PasswordKeys.REALM);
+
+    private final Guard[] byRule;
+
+    private Guards(ProxyConfig config) {
+        List<ConfigValues> remap = config.values().elements(ConfigKeys.REMAP);
+        byRule = new Guard[remap.size()];
+        // Most rules have equal settings, and files of users may be long.
+        Map<List<@Nullable Object>, Guard> known = new HashMap<>();
+        for (int i = 0; i < remap.size(); i++) {
+            ConfigValues inForce = remap.get(i).over(config.values());
+            byRule[i] = known.computeIfAbsent(valuesOf(inForce), values -> read(inForce));
+        }
+    }
+
+    private static List<@Nullable Object> valuesOf(ConfigValues inForce) {
+        List<@Nullable Object> values = new ArrayList<>();
+        for (ConfigKey<?> key : KEYS) {
+            values.add(inForce.find(key));
+        }
+        return values;
+    }
+
+    private static Guard read(ConfigValues inForce) {
+        try {
+            return new Guard(SignedUrlConfig.from(inForce), PasswordConfig.from(inForce));
+        } catch (InvalidValueException e) {
+            throw new IllegalArgumentException(e.problem(), e);
+        }
+    }
+
+    /**
+     * Returns the guards of a configuration; null if it has none.
+     *
+     * @throws IllegalArgumentException if a file has a fault
+     */
+    public static @Nullable Guards of(ProxyConfig config) {
+        boolean isAny = isAny(config.values())
+                || config.values().elements(ConfigKeys.REMAP).stream().anyMatch(Guards::isAny);
+        return isAny ? new Guards(config) : null;
+    }
+
+    private static boolean isAny(ConfigValues values) {
+        return values.isSet(SignedUrlKeys.KEYS) || values.isSet(PasswordKeys.FILE);
+    }
+
+    /**
+     * Returns the signatures that requests for a remap rule need; null for none.
+     *
+     * @param rule index of the rule
+     */
+    public @Nullable SignedUrlConfig signed(int rule) {
+        return rule < byRule.length ? byRule[rule].signed() : null;
+    }
+
+    /**
+     * Returns the passwords that requests for a remap rule need; null for none.
+     *
+     * @param rule index of the rule
+     */
+    public @Nullable PasswordConfig password(int rule) {
+        return rule < byRule.length ? byRule[rule].password() : null;
+    }
+}

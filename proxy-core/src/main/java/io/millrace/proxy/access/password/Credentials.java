@@ -1,0 +1,57 @@
+package io.millrace.proxy.access.password;
+
+import io.millrace.proxy.config.guard.PasswordFile;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The user name and password of a request with Basic authentication (RFC 7617). Immutable.
+ *
+ * @param file the file that knows the users
+ * @param user the user name
+ * @param password the password
+ * @param digest key of the result in {@link PasswordVerifier}
+ */
+public record Credentials(PasswordFile file, String user, String password, Digest digest) {
+    private static final String SCHEME = "Basic ";
+
+    /**
+     * A keyed digest of a file and a field value, from which neither can be computed.
+     *
+     * @param high the first 64 bits
+     * @param low the next 64 bits
+     */
+    public record Digest(long high, long low) {}
+
+    /** Returns true if a value of Authorization has the scheme Basic. */
+    public static boolean isBasic(String value) {
+        return value.regionMatches(true, 0, SCHEME, 0, SCHEME.length());
+    }
+
+    /**
+     * Parses a value of Authorization.
+     *
+     * @return null if it is not of the form of RFC 7617
+     */
+    public static @Nullable Credentials parse(PasswordFile file, String value, Digest digest) {
+        if (!isBasic(value)) {
+            return null;
+        }
+        byte[] bytes;
+        try {
+            bytes = Base64.getDecoder().decode(value.substring(SCHEME.length()).strip());
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+        String pair = new String(bytes, StandardCharsets.UTF_8);
+        int colon = pair.indexOf(':');
+        return colon < 0 ? null : new Credentials(file, pair.substring(0, colon), pair.substring(colon + 1), digest);
+    }
+
+    /** The user name only, so that no log contains the password. */
+    @Override
+    public String toString() {
+        return user;
+    }
+}

@@ -1,0 +1,134 @@
+package io.millrace.proxy.access.password;
+
+import io.millrace.proxy.access.password.Credentials.Digest;
+import io.millrace.proxy.config.guard.PasswordFile;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
+import org.bouncycastle.crypto.generators.OpenBSDBCrypt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares passwords with their bcrypt hashes on a thread of its own, and remembers the results by a keyed digest. A
+ * result is valid as long as the content of its file, which is a part of the digest.
+ *
+ * <p>Bounds: one thread, {@value #QUEUE_MAX} waiting requests, {@value #RESULTS_MAX} remembered results of each kind.
+ * Thread-safe.
+ */
+public final class PasswordVerifier {
+    /** Limit of requests that wait for a comparison. */
+    static final int QUEUE_MAX = 256;
+
+    /** Limit of remembered results; a new result replaces one with the same low bits. */
+    static final int RESULTS_MAX = 1 << 13;
+
+    private static final int SECRET_BYTES = 32;
+    private static final int IDLE_SECONDS = 30;
+
+    /** The result of a comparison. */
+    public enum Result {
+        /** The password is that of the user. */
+        RIGHT,
+        /** There is no such user, or the password is another. */
+        WRONG,
+        /** Too many requests wait for a comparison. */
+        OVERLOADED
+    }
+
+    private final byte[] secret = new byte[SECRET_BYTES];
+    // Two tables, so that guesses do not displace the results of users.
+    private final AtomicReferenceArray<@Nullable Digest> right = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final AtomicReferenceArray<@Nullable Digest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
+    private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
+            1,
+            1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(QUEUE_MAX),
+            new DefaultThreadFactory("millrace-passwords", true));
+
+    /** Creates a verifier without results. Its thread starts with the first comparison, and ends when it is idle. */
+    public PasswordVerifier() {
+        new SecureRandom().nextBytes(secret);
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    /** Returns a digest for {@link #digest}, for one thread. */
+    public static MessageDigest newDigest() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("this Java runtime has no SHA-256", e);
+        }
+    }
+
+    /**
+     * Returns the key of the result for a value of Authorization.
+     *
+     * @param with of the calling thread, from {@link #newDigest}
+     */
+    public Digest digest(MessageDigest with, PasswordFile file, byte[] bytes, int from, int to) {
+        with.update(secret);
+        with.update(file.digest());
+        with.update(bytes, from, to - from);
+        ByteBuffer sum = ByteBuffer.wrap(with.digest());
+        return new Digest(sum.getLong(), sum.getLong());
+    }
+
+    /** Returns the remembered result; null if it is not known. */
+    public @Nullable Result known(Digest digest) {
+        int slot = (int) digest.low() & (RESULTS_MAX - 1);
+        if (digest.equals(right.get(slot))) {
+            return Result.RIGHT;
+        }
+        return digest.equals(wrong.get(slot)) ? Result.WRONG : null;
+    }
+
+    /**
+     * Compares a password with the hash of its user, and remembers the result.
+     *
+     * @param loop the event loop on which {@code then} is called
+     * @param then called once
+     */
+    public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
+        try {
+            thread.execute(() -> {
+                Result result = known(credentials.digest());
+                Result found = result == null ? compare(credentials) : result;
+                loop.execute(() -> then.accept(found));
+            });
+        } catch (RejectedExecutionException e) {
+            loop.execute(() -> then.accept(Result.OVERLOADED));
+        }
+    }
+
+    private Result compare(Credentials credentials) {
+        boolean equal = matches(credentials);
+        int slot = (int) credentials.digest().low() & (RESULTS_MAX - 1);
+        (equal ? right : wrong).set(slot, credentials.digest());
+        return equal ? Result.RIGHT : Result.WRONG;
+    }
+
+    private static boolean matches(Credentials credentials) {
+        String hash = credentials.file().hash(credentials.user());
+        // An unknown user takes as long as a known one, so that the time does not reveal the names of users.
+        String compared = hash == null ? credentials.file().anyHash() : hash;
+        byte[] password = credentials.password().getBytes(StandardCharsets.UTF_8);
+        if (password.length > PasswordFile.PASSWORD_MAX) {
+            return false;
+        }
+        boolean equal =
+                OpenBSDBCrypt.checkPassword(compared, credentials.password().toCharArray());
+        return equal && hash != null;
+    }
+}

@@ -1,0 +1,104 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.guard.PasswordConfig;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.InvalidValueException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Checks the settings of signed URLs and passwords, for all requests and for each remap rule. */
+final class GuardChecks {
+    private final ConfigProblems problems;
+    private final Place wholeFile;
+
+    GuardChecks(ConfigProblems problems, Place wholeFile) {
+        this.problems = problems;
+        this.wholeFile = wholeFile;
+    }
+
+    void check(ConfigValues values) {
+        check(values, values, "");
+        List<ConfigValues> remap = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < remap.size(); i++) {
+            check(remap.get(i), values, "remap[" + i + "].");
+        }
+    }
+
+    /**
+     * Checks the settings of one place.
+     *
+     * @param own the values of the place
+     * @param prefix the path of the place; empty for the whole file
+     */
+    private void check(ConfigValues own, ConfigValues general, String prefix) {
+        String keys = prefix + SignedUrlKeys.KEYS.path();
+        if (own.isSet(SignedUrlKeys.WHEN)) {
+            checkPart(own, prefix + SignedUrlKeys.WHEN.path(), SignedUrlConfig::checkWhen);
+        }
+        if (own.isSet(SignedUrlKeys.KEYS)) {
+            checkPart(own, keys, SignedUrlConfig::checkKeys);
+        }
+        checkPasswords(own, general, prefix);
+        boolean set = own.isSet(SignedUrlKeys.WHEN) || own.isSet(SignedUrlKeys.URL);
+        if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
+            String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
+            problems.error(at(path), path, "has no effect without signed_urls.keys, the file with the keys");
+        }
+    }
+
+    private void checkPasswords(ConfigValues own, ConfigValues general, String prefix) {
+        if (own.isSet(PasswordKeys.WHEN)) {
+            checkPart(own, prefix + PasswordKeys.WHEN.path(), PasswordConfig::checkWhen);
+        }
+        if (own.isSet(PasswordKeys.FILE)) {
+            checkPart(own, prefix + PasswordKeys.FILE.path(), PasswordConfig::checkFile);
+        }
+        if (own.isSet(PasswordKeys.REALM)) {
+            checkPart(own, prefix + PasswordKeys.REALM.path(), PasswordConfig::checkRealm);
+        }
+        boolean set = own.isSet(PasswordKeys.WHEN) || own.isSet(PasswordKeys.REALM);
+        if (set
+                && !own.over(general).isSet(PasswordKeys.FILE)
+                && !problems.isBroken(prefix + PasswordKeys.FILE.path())) {
+            String path = prefix + (own.isSet(PasswordKeys.WHEN) ? PasswordKeys.WHEN : PasswordKeys.REALM).path();
+            problems.error(at(path), path, "has no effect without basic_auth.file, the file of users");
+        }
+    }
+
+    /** A check of some values. */
+    private interface Check {
+        void of(ConfigValues values) throws InvalidValueException;
+    }
+
+    private void checkPart(ConfigValues values, String path, Check check) {
+        if (problems.isBroken(path)) {
+            return;
+        }
+        try {
+            check.of(values);
+        } catch (InvalidValueException e) {
+            problems.error(at(path), path, e.problem(), e.suggestion());
+        }
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, wholeFile);
+    }
+
+    /** Returns the regular expressions of all conditions. Conditions with an error are skipped. */
+    static List<String> expressions(ConfigValues values) {
+        List<String> patterns = new ArrayList<>(SignedUrlConfig.patterns(values));
+        patterns.addAll(PasswordConfig.patterns(values));
+        for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
+            patterns.addAll(SignedUrlConfig.patterns(rule));
+            patterns.addAll(PasswordConfig.patterns(rule));
+        }
+        return patterns;
+    }
+}

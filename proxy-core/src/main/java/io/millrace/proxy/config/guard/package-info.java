@@ -1,0 +1,5 @@
+/** Settings of the proofs that requests need: signatures of URLs, and passwords. */
+@NullMarked
+package io.millrace.proxy.config.guard;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,173 @@
+package io.millrace.proxy.exchange.decide;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.Guards;
+import io.millrace.proxy.access.SignedUrl;
+import io.millrace.proxy.access.password.Credentials;
+import io.millrace.proxy.access.password.PasswordVerifier;
+import io.millrace.proxy.config.guard.PasswordConfig;
+import io.millrace.proxy.config.guard.SignedUrlConfig;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.request.RequestFacts;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.rules.RequestView;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.ZoneId;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses requests without a valid signature or password, for remap rules that need one. Signature and password are
+ * removed from the request, so that cache keys and origins do not have them.
+ *
+ * <p>Confined to one event loop.
+ */
+final class GuardDecider {
+    private static final int PERCENT = 100;
+    private static final int FORBIDDEN = 403;
+    private static final int FOUND = 302;
+    private static final long MILLIS = 1000;
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int UNAVAILABLE = 503;
+
+    private final DecisionInputs shared;
+    private final LoopCounters counters;
+    private final boolean dryRun;
+    private final RequestView view = new RequestView(ZoneId.systemDefault());
+    private final SignedUrl signatures = new SignedUrl();
+    private final MessageDigest digest = PasswordVerifier.newDigest();
+
+    /** @param dryRun whether passwords that are not known yet count as right, since a comparison takes long */
+    GuardDecider(DecisionInputs shared, LoopCounters counters, boolean dryRun) {
+        this.shared = shared;
+        this.counters = counters;
+        this.dryRun = dryRun;
+    }
+
+    /**
+     * Checks a request.
+     *
+     * @return true if it does not continue: the decision has the response, or the credentials to compare
+     */
+    boolean stops(
+            Decision decision,
+            Guards guards,
+            Mapped mapped,
+            ClientConnection client,
+            AccessRules access,
+            long nowMillis) {
+        return isSignatureRefused(decision, guards, mapped, client, access, nowMillis)
+                || isPasswordNeeded(decision, guards.password(mapped.rule().index()), client, nowMillis);
+    }
+
+    private boolean isPasswordNeeded(
+            Decision decision, @Nullable PasswordConfig needed, ClientConnection client, long nowMillis) {
+        if (needed == null || !holds(needed.when(), decision, client, nowMillis)) {
+            return false;
+        }
+        FieldSection fields = decision.request().fields();
+        int line = fields.find(FieldName.AUTHORIZATION);
+        if (line < 0) {
+            return challenge(decision, needed, "a user name and a password are needed", "basic-auth:missing");
+        }
+        PasswordVerifier verifier = shared.clients().passwords();
+        Credentials.Digest key =
+                verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
+        PasswordVerifier.Result result = decision.passwordResult();
+        if (result == null) {
+            result = verifier.known(key);
+        }
+        if (result == null) {
+            Credentials given = Credentials.parse(needed.file(), fields.value(line), key);
+            if (given == null) {
+                return challenge(decision, needed, "Authorization is not of the scheme Basic", "basic-auth:malformed");
+            }
+            if (!dryRun) {
+                decision.authenticate(given);
+                return true;
+            }
+        } else if (result == PasswordVerifier.Result.OVERLOADED) {
+            counters.increment(Counter.DENIED_BASIC_AUTH);
+            decision.denied(UNAVAILABLE, "too many passwords wait for verification", "basic-auth:overload");
+            return true;
+        } else if (result == PasswordVerifier.Result.WRONG) {
+            return challenge(decision, needed, "user name or password are wrong", "basic-auth:wrong");
+        }
+        decision.authenticated();
+        return false;
+    }
+
+    private boolean challenge(Decision decision, PasswordConfig needed, String why, String detail) {
+        counters.increment(Counter.DENIED_BASIC_AUTH);
+        FieldSection fields = FieldSection.builder()
+                .add(FieldName.WWW_AUTHENTICATE, needed.challenge())
+                .build();
+        decision.denied(UNAUTHORIZED, why, detail, fields);
+        return true;
+    }
+
+    private boolean isSignatureRefused(
+            Decision decision,
+            Guards guards,
+            Mapped mapped,
+            ClientConnection client,
+            AccessRules access,
+            long nowMillis) {
+        SignedUrlConfig signed = guards.signed(mapped.rule().index());
+        if (signed == null || !holds(signed.when(), decision, client, nowMillis)) {
+            return false;
+        }
+        RequestHead request = decision.request();
+        String url = signed.signed() == SignedUrlConfig.Signed.CLIENT
+                ? request.target().asString()
+                : new String(mapped.originUrlBytes(request.target()), StandardCharsets.ISO_8859_1);
+        Pattern excluded = signed.keys().excluded();
+        if (excluded != null && excluded.matcher(withoutQuery(url)).find()) {
+            return false;
+        }
+        SignedUrl.Result result = signatures.verify(
+                signed.keys(), url, access.namedClient(request, client.remoteIp()), nowMillis / MILLIS);
+        if (result != SignedUrl.Result.VALID) {
+            refuse(decision, signed, result);
+            return true;
+        }
+        byte[] query = signatures.unsignedQuery().getBytes(StandardCharsets.ISO_8859_1);
+        decision.verified(request.target().withQuery(query, query.length));
+        return false;
+    }
+
+    private static String withoutQuery(String url) {
+        int question = url.indexOf('?');
+        return question < 0 ? url : url.substring(0, question);
+    }
+
+    private void refuse(Decision decision, SignedUrlConfig signed, SignedUrl.Result result) {
+        counters.increment(Counter.DENIED_SIGNED_URL);
+        String errorUrl = signed.keys().errorUrl();
+        if (errorUrl == null) {
+            decision.denied(FORBIDDEN, result.text(), result.detail());
+        } else {
+            decision.redirected(FOUND, errorUrl, result.detail());
+        }
+    }
+
+    private boolean holds(
+            @Nullable Expression<RequestFacts> when, Decision decision, ClientConnection client, long nowMillis) {
+        if (when == null) {
+            return true;
+        }
+        int random = ThreadLocalRandom.current().nextInt(PERCENT);
+        boolean holds = when.test(view.begin(decision.request(), client, nowMillis, random));
+        view.end();
+        return holds;
+    }
+}

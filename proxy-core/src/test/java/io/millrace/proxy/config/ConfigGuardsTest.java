@@ -1,0 +1,82 @@
+package io.millrace.proxy.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests {@code signed_urls}, {@code basic_auth} and {@code error_pages} in the file. */
+class ConfigGuardsTest {
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void writeFiles() throws Exception {
+        Files.writeString(directory.resolve("keys"), "key0 = secret\n");
+        Files.writeString(directory.resolve("users"), "a:$apr1$x$y\n");
+        Files.writeString(directory.resolve("large"), "x".repeat(64 * 1024 + 1));
+    }
+
+    private ConfigResult read(String text) {
+        return ConfigLoader.parse(
+                "listen: [':1']\nremap: [{map: /, to: 'http://o/'}]\n" + text, "m.yaml", directory, Map.of());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '#',
+            quoteCharacter = '`',
+            value = {
+                "signed_urls: {keys: none} # signed_urls.keys: @/none: no such file",
+                "signed_urls: {keys: .} # signed_urls.keys: @ is a directory, not a file",
+                "signed_urls: {keys: users} # signed_urls.keys: @/users:1: is not of the form NAME = VALUE",
+                "signed_urls: {keys: keys, when: 'status == 1'} # signed_urls.when: reads status, which is known only",
+                "signed_urls: {keys: keys, when: 'a == 1'} # signed_urls.when: 1:1: unknown field 'a'",
+                "signed_urls: {url: origin} # signed_urls.url: has no effect without signed_urls.keys",
+                "basic_auth: {file: users} # basic_auth.file: @/users:1: the password of a is not a bcrypt hash",
+                "basic_auth: {realm: a} # basic_auth.realm: has no effect without basic_auth.file",
+                "basic_auth: {realm: 'a\"b'} # basic_auth.realm: has a character other than visible ASCII",
+                "error_pages: [{status: 404}] # error_pages[0].file: missing; it takes",
+                "error_pages: [{file: keys}] # error_pages[0].status: missing; it takes",
+                "error_pages: [{status: 200, file: keys}] # error_pages[0].status: 200 is no error; pages are for 400",
+                "error_pages: [{status: 404, file: large}] # error_pages[0].file: @/large has 65537 bytes, limit=65536",
+                "error_pages: [{status: 404, file: keys, set_response_header: {Date: a}}] #"
+                        + " error_pages[0].set_response_header: Date: cannot be set",
+                "error_pages: [{status: 404, file: keys}, {status: 404, file: keys}] # error_pages[1].status: 404 has"
+                        + " a page already, error_pages[0]",
+            })
+    void faultsHaveTheirPlace(String text, String message) {
+        ConfigResult result = read(text);
+        assertNull(result.config());
+        String expected = message.replace("@", directory.toString());
+        assertTrue(
+                result.text().matches("(?s)m\\.yaml:3:\\d+: .*")
+                        && result.text().contains(expected),
+                result::text);
+    }
+
+    @Test
+    void aChangedFileIsAChange() throws Exception {
+        ConfigResult before = read("signed_urls: {keys: keys}");
+        assertNotNull(before.config(), before::text);
+        assertEquals(before.config(), read("signed_urls: {keys: keys}").config());
+        Files.writeString(directory.resolve("keys"), "key0 = other\n");
+        ConfigResult after = read("signed_urls: {keys: keys}");
+        assertNotEquals(before.config(), after.config());
+        assertEquals(
+                "signed_urls.keys",
+                ConfigChange.between(before.config(), after.config()).get(0).key());
+    }
+}
