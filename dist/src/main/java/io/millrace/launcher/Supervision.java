@@ -9,6 +9,7 @@ import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.fleet.FleetManager;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.ArchiveRecorder;
@@ -39,6 +40,7 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -91,6 +93,7 @@ final class Supervision implements AutoCloseable {
     private final AcmeService acme;
     private final EventLog events;
     private final History history;
+    private final FleetManager fleet;
     private @Nullable LauncherAdmin admin;
     private @Nullable Sampler sampler;
 
@@ -113,6 +116,8 @@ final class Supervision implements AutoCloseable {
         server = new ControlServer(loop, transport, launcherContext.state().control(), supervisor.peers());
         config = new RunningConfig(reader, launcherContext, supervisor);
         config.events(events);
+        fleet = new FleetManager(state.resolve("fleet"), events, BuildVersion.ofJar());
+        config.onApplied(changed -> applyFleet(changed));
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
         archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
@@ -146,7 +151,8 @@ final class Supervision implements AutoCloseable {
                     supervision.changes,
                     supervision.acme,
                     supervision.events,
-                    supervision.history);
+                    supervision.history,
+                    supervision.fleet);
             supervision.admin = opened;
             supervision.event(
                     EventKind.START,
@@ -163,6 +169,14 @@ final class Supervision implements AutoCloseable {
             supervision.close();
             throw e;
         }
+    }
+
+    /** Changes the membership in the fleet, once a worker has served. */
+    private List<String> applyFleet(ProxyConfig changed) {
+        if (firstReady.isDone()) {
+            fleet.apply(changed.fleet());
+        }
+        return List.of();
     }
 
     /** Returns the ACME settings in force; during the start, those of the first configuration. */
@@ -270,6 +284,7 @@ final class Supervision implements AutoCloseable {
         service.ready(statusOf(worker));
         // Certificates can be ordered from now on, because workers answer the issuer's challenges.
         acme.start();
+        fleet.apply((config.hasBegun() ? config.config() : firstConfig).fleet());
         // This is repeated for every worker, since a new worker may run on another JDK, which needs its own archive.
         group.schedule(() -> archiveRecorder.start(config.command()), RECORDING_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -354,6 +369,7 @@ final class Supervision implements AutoCloseable {
 
     @Override
     public void close() {
+        fleet.close();
         acme.close();
         archiveRecorder.close();
         service.close();

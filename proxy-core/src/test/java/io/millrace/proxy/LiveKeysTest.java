@@ -57,6 +57,8 @@ class LiveKeysTest {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.path().startsWith("tls.acme.")) {
                 keys.put(key.path(), "acme/AcmeSettingsTest");
+            } else if (key.path().startsWith("fleet.")) {
+                keys.put(key.path(), "launcher/fleet/FleetSettingsTest");
             } else if (key.path().startsWith("admin.token") || key.path().startsWith("admin.tls.")) {
                 keys.put(key.path(), "launcher/config/AdminSettingsTest");
             }

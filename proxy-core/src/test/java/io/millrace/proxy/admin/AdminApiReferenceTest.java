@@ -34,6 +34,9 @@ import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
 import io.millrace.proxy.admin.history.EventSource;
+import io.millrace.proxy.admin.fleet.FleetPurgeResource;
+import io.millrace.proxy.admin.fleet.FleetSource;
+import io.millrace.proxy.admin.fleet.FleetStatusResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.history.HistorySource;
@@ -308,6 +311,19 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final FleetSource FLEET = new FleetSource() {
+        @Override
+        public Status status() {
+            Node node = new Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"));
+            return new Status("f", "n", "edge", "connected", "", "validate", "t", 1, 1, 0, List.of(node));
+        }
+
+        @Override
+        public Spread spread(String purgeId) {
+            return new Spread(true, 1, "", List.of("n"), Map.of("m", "r"), Map.of("o", 7L));
+        }
+    };
+
     private static final VendorPurges VENDORS = new VendorPurges(
             url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d", "u1")),
             scope -> CompletableFuture.completedFuture(new InvalidationService.InvalidationReport("host", "h", 7, "d")),
@@ -491,7 +507,7 @@ class AdminApiReferenceTest {
                         "PurgeReport",
                         new PurgeResource(
                                 url -> CompletableFuture.completedFuture(
-                                        new PurgeService.PurgeReport(url, true, "d", "u1")),
+                                        new PurgeService.PurgeReport(url, true, "d", "u1", -1, "pending")),
                                 scope ->
                                         CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))),
                         "",
@@ -500,10 +516,12 @@ class AdminApiReferenceTest {
                         "InvalidationReport",
                         new PurgeResource(
                                 url -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none")),
-                                scope -> CompletableFuture.completedFuture(
-                                        new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
+                                scope -> CompletableFuture.completedFuture(new InvalidationService.InvalidationReport(
+                                        "host", "h", 7, "d", -1, false, "pending"))),
                         "",
                         "{\"host\":\"h\"}"),
+                new Documented("FleetStatus", new FleetStatusResource(FLEET), "", ""),
+                new Documented("FleetPurge", new FleetPurgeResource(FLEET), "?id=s1", ""),
                 new Documented("FastlyPurge", FASTLY.get(0), "", ""),
                 new Documented("", FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),
                 new Documented("FastlyStatus", FASTLY.get(2), "", ""),

@@ -38,7 +38,15 @@ public enum EventKind {
     /** An automatic certificate could not be issued or renewed. */
     CERTIFICATE_FAILED(EventSeverity.ERROR),
     /** A certificate expires soon, or has expired. */
-    CERTIFICATE_EXPIRING(EventSeverity.WARNING);
+    CERTIFICATE_EXPIRING(EventSeverity.WARNING),
+    /** The connection to the fleet's NATS servers is lost, or its stream is refused. */
+    FLEET_DOWN(EventSeverity.WARNING),
+    /** The node is connected to its fleet again. */
+    FLEET_UP(EventSeverity.INFO),
+    /** Purges of the fleet may have been missed, so all stored responses were purged. */
+    FLEET_GAP(EventSeverity.WARNING),
+    /** A message of the fleet was refused. */
+    FLEET_REFUSED(EventSeverity.ERROR);
 
     private final EventSeverity severity;
 
