@@ -71,7 +71,7 @@ public final class FleetView {
         }
         for (JsonObject node : report.objects("away")) {
             lines.add(Printable.of(
-                    "  away: " + node.text("node", "?") + " for " + node.number("seconds", 0)
+                    "  away: " + node.text("node", "?") + " for " + node.number("seen_seconds", 0)
                             + " s; it catches up, or validates everything"));
         }
         return lines;

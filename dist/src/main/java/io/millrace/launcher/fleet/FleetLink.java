@@ -1,5 +1,6 @@
 package io.millrace.launcher.fleet;
 
+import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +29,7 @@ interface FleetLink extends AutoCloseable {
          * @throws FleetException if the servers or the stream cannot be used until an operator changes something
          * @throws IOException if no server can be reached
          */
-        FleetLink open(io.millrace.proxy.config.fleet.FleetConfig settings)
+        FleetLink open(FleetConfig settings)
                 throws FleetException, IOException, InterruptedException;
     }
 

@@ -134,7 +134,7 @@ public final class FleetManager implements AutoCloseable {
         WorkerPurges purges = Objects.requireNonNull(worker, "worker");
         Thread own = Thread.currentThread();
         FleetSession session = new FleetSession(
-                present, link, purges, state, outbox.instance(), version, () -> LockSupport.unpark(own));
+                present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         Publishing publishing = new Publishing(present, link, outbox, state);
         while (!closed && present == settings) {
             boolean worked = false;
@@ -145,7 +145,7 @@ public final class FleetManager implements AutoCloseable {
                 state.down(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
             }
-            worked |= publishing.step();
+            worked |= publishing.step(session.subscriptions(), session.position());
             if (!worked) {
                 LockSupport.parkNanos(this, IDLE_NANOS);
             }

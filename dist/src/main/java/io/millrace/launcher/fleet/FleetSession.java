@@ -7,6 +7,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.FleetMessage;
+import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.GapCheck;
@@ -15,6 +16,7 @@ import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import io.millrace.proxy.purge.fleet.RefusedMessageException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +45,7 @@ final class FleetSession {
     private final FleetLink link;
     private final WorkerPurges worker;
     private final FleetState state;
+    private final FleetOutboxFile outbox;
     private final String instance;
     private final String version;
     private final Runnable wakeUp;
@@ -53,6 +56,7 @@ final class FleetSession {
     private boolean following;
     private long connections = -1;
     private long expected;
+    private long subscriptions;
     private long checkedAt;
     private long appliedAtCheck = -1;
     private long reportedAt;
@@ -63,18 +67,31 @@ final class FleetSession {
             FleetLink link,
             WorkerPurges worker,
             FleetState state,
-            String instance,
+            FleetOutboxFile outbox,
             String version,
-            Runnable wakeUp) {
+            Runnable wakeUp)
+            throws IOException {
         this.settings = settings;
         this.link = link;
         this.worker = worker;
         this.state = state;
-        this.instance = instance;
+        this.outbox = outbox;
+        this.instance = outbox.instance();
         this.version = version;
         this.wakeUp = wakeUp;
         this.inbound = new Inbound(wakeUp);
         link.onReport(this::heard);
+    }
+
+    /** Returns the number of subscriptions so far; it changes after each connection and each gap. */
+    long subscriptions() {
+        return subscriptions;
+    }
+
+    /** Returns the position of the worker; null before it is known. */
+    @Nullable
+    FleetPosition position() {
+        return following ? position : null;
     }
 
     private boolean isSoft() {
@@ -120,13 +137,10 @@ final class FleetSession {
         state.figures.last.set(stream.last());
         boolean begins = !following || connection != connections;
         FleetPosition present = position;
-        boolean isComparable = begins
-                && present != null
-                && present.created().equals(stream.created())
-                && present.sequence() >= Math.max(1, stream.first())
-                && present.sequence() <= stream.last();
-        String id = isComparable && present != null ? link.idAt(present.sequence()) : null;
-        Gap gap = GapCheck.find(present, stream, id);
+        Gap gap = GapCheck.find(present, stream);
+        if (gap == null && begins && present != null && present.sequence() > 0) {
+            gap = GapCheck.verify(present, link.idAt(present.sequence()));
+        }
         if (gap != null && !close(gap, stream)) {
             return;
         }
@@ -158,6 +172,7 @@ final class FleetSession {
         inbound.end();
         inbound = next;
         expected = from.sequence() + 1;
+        subscriptions++;
         link.follow(expected, next::put);
         // The subscription belongs to the stream that existed when it began.
         following = link.state().created().equals(stream.created());
@@ -172,6 +187,9 @@ final class FleetSession {
         String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
         FleetPosition before = position;
+        if (gap.isLossOfServers()) {
+            tellOthers(stream);
+        }
         if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
             return false;
         }
@@ -179,9 +197,6 @@ final class FleetSession {
         String text = "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": " + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
         state.event(EventKind.FLEET_GAP, settings.name(), text);
-        if (gap.isLossOfServers()) {
-            tellOthers(stream);
-        }
         return true;
     }
 
@@ -194,21 +209,24 @@ final class FleetSession {
                     + " before this node applied them";
             case ROLLED_BACK -> "the servers have lost messages: this node has applied " + applied
                     + ", the stream ends at " + stream.last();
+            case UNVERIFIED -> "message " + applied + " has expired, so it is not known if the servers have lost others";
             case REWRITTEN -> "the servers have lost messages: message " + applied + " of the stream is another one";
         };
     }
 
-    /** Tells nodes that had not applied the lost messages; they cannot detect the loss. */
-    private void tellOthers(StreamState stream) {
-        String local = "lost-" + Long.toHexString(stream.created().hashCode()) + "-" + stream.last();
-        String id = FleetMessage.sharedId(settings.node(), local);
-        FleetPurge lost = FleetPurge.of(FleetPurge.Action.LOST, List.of(), true);
-        byte[] body =
-                FleetCodec.write(new FleetMessage(settings.name(), settings.node(), instance, id, lost));
-        var unused = link.publish(body, id).exceptionally(failure -> {
-            LOG.warn("the fleet could not be told about lost messages: {}", failure.toString());
-            return 0L;
-        });
+    /** Queues a message for nodes that had not applied the lost messages; they cannot detect the loss. */
+    private void tellOthers(StreamState stream) throws IOException {
+        String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + stream.last();
+        FleetPurge lost = FleetPurge.of(FleetPurge.Action.LOST, List.of(), isSoft());
+        byte[] line = FleetCodec.write(new FleetMessage(
+                settings.name(),
+                settings.node(),
+                instance,
+                FleetMessage.sharedId(settings.node(), localId),
+                lost));
+        byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
+        withLineFeed[line.length] = '\n';
+        outbox.append(List.of(withLineFeed));
     }
 
     /** Purges everything first, so that the node serves nothing outdated while it applies many messages. */

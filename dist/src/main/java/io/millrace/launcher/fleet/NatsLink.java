@@ -4,6 +4,7 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import io.nats.client.AuthHandler;
+import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
@@ -37,6 +38,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import javax.net.ssl.SSLContext;
@@ -100,7 +102,7 @@ final class NatsLink implements FleetLink {
         Connection connection;
         try {
             connection = Nats.connect(options);
-        } catch (io.nats.client.AuthenticationException e) {
+        } catch (AuthenticationException e) {
             throw new FleetException("the NATS servers refused the credentials: " + e.getMessage());
         }
         try {
@@ -377,7 +379,7 @@ final class NatsLink implements FleetLink {
             connection.close();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (java.util.concurrent.TimeoutException e) {
+        } catch (TimeoutException e) {
             LOG.debug("the last report may be lost");
         }
     }

@@ -4,10 +4,12 @@ import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.FleetCodec;
 import io.millrace.proxy.purge.fleet.FleetMessage;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.fleet.RefusedMessageException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes the messages of the outbox in their order, and removes acknowledged ones. A message may be published twice,
- * if its acknowledgement is lost; its identifier lets servers and nodes recognize it. Confined to the thread of the fleet.
+ * Publishes the messages of the outbox in their order. A message is removed when this node has received it from the
+ * stream: from then on, its position detects a loss of the message by the servers. After each connection, messages that
+ * are not removed are published again; their identifiers let servers recognize them. Confined to the thread of the fleet.
  */
 final class Publishing {
     private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);
 
-    /** Limit of published messages without an acknowledgement. */
+    /** Limit of published messages that this node has not received. */
     private static final int IN_FLIGHT_MAX = 512;
 
     private static final int READ_BYTES = 256 << 10;
-    /** Acknowledged bytes from which on they are removed while later messages wait. */
+    /** Received bytes from which on they are removed while later messages wait. */
     private static final long REMOVE_BYTES = 1 << 20;
 
     private static final long RETRY_MILLIS = 500;
@@ -37,8 +40,10 @@ final class Publishing {
     private final Deque<InFlight> inFlight = new ArrayDeque<>();
     /** Offset after the last line that was published. */
     private long read;
-    /** Offset after the last line that was acknowledged. */
+    /** Offset after the last line that this node has received from the stream. */
     private long acknowledged;
+    /** Number of the subscription with which the lines in flight were published. */
+    private long subscription;
     /** Bytes that were removed from the file since this object exists. */
     private long removed;
 
@@ -50,7 +55,11 @@ final class Publishing {
      * @param end offset after the line, plus the bytes removed before it was read
      * @param localId identifier of the purge on this node; null for a line that is skipped
      */
-    private record InFlight(long end, @Nullable String localId, CompletableFuture<Long> sequence) {}
+    private record InFlight(long end, @Nullable String localId, CompletableFuture<Long> sequence) {
+        boolean isStored() {
+            return sequence.isDone() && !sequence.isCompletedExceptionally();
+        }
+    }
 
     Publishing(FleetConfig settings, FleetLink link, FleetOutboxFile outbox, FleetState state) {
         this.settings = settings;
@@ -59,8 +68,17 @@ final class Publishing {
         this.state = state;
     }
 
-    /** Publishes and removes what is due. Returns false if nothing was done. */
-    boolean step() throws IOException {
+    /**
+     * Publishes and removes what is due. Returns false if nothing was done.
+     *
+     * @param present number of the present subscription
+     * @param position the position of this node; null while it does not follow the stream
+     */
+    boolean step(long present, @Nullable FleetPosition position) throws IOException {
+        if (present != subscription) {
+            restart();
+            subscription = present;
+        }
         long size = outbox.size();
         state.figures.outboxBytes.set(Math.max(0, size - acknowledged));
         if (size < read) {
@@ -69,8 +87,8 @@ final class Publishing {
             acknowledged = 0;
             read = 0;
         }
-        boolean worked = acknowledge();
-        if (!link.isConnected() || state.nowMillis() < retryAt) {
+        boolean worked = acknowledge(position);
+        if (!link.isConnected() || position == null || state.nowMillis() < retryAt) {
             return worked;
         }
         if (size > read && inFlight.size() < IN_FLIGHT_MAX) {
@@ -124,26 +142,49 @@ final class Publishing {
         return new InFlight(end, null, CompletableFuture.completedFuture(0L));
     }
 
-    private boolean acknowledge() {
-        boolean worked = false;
-        for (InFlight first = inFlight.peek(); first != null && first.sequence().isDone(); first = inFlight.peek()) {
-            try {
-                long sequence = first.sequence().join();
-                String localId = first.localId();
-                if (localId != null) {
-                    state.own.add(localId, new OwnPurges.Place(state.created(), sequence));
-                    state.figures.published.incrementAndGet();
-                }
-                acknowledged = first.end() - removed;
-                inFlight.remove();
-                worked = true;
-            } catch (CompletionException | java.util.concurrent.CancellationException e) {
-                LOG.warn("fleet {}: a purge is not published yet: {}", settings.name(), e.getMessage());
+    private boolean acknowledge(@Nullable FleetPosition position) {
+        for (InFlight one : inFlight) {
+            if (one.sequence().isCompletedExceptionally()) {
+                LOG.warn("fleet {}: a purge is not published yet: {}", settings.name(), reason(one));
                 retryAt = state.nowMillis() + RETRY_MILLIS;
                 restart();
-                return worked;
+                return false;
+            }
+            String localId = one.localId();
+            if (localId != null && one.isStored()) {
+                register(localId, one.sequence().join());
             }
         }
+        boolean worked = false;
+        for (InFlight first = inFlight.peek(); first != null && isReceived(first, position); first = inFlight.peek()) {
+            acknowledged = first.end() - removed;
+            inFlight.remove();
+            worked = true;
+        }
         return worked;
+    }
+
+    private void register(String localId, long sequence) {
+        OwnPurges.Place before = state.own.find(localId);
+        OwnPurges.Place place = new OwnPurges.Place(state.created(), sequence);
+        if (!place.equals(before)) {
+            state.own.add(localId, place);
+            state.figures.published.addAndGet(before == null ? 1 : 0);
+        }
+    }
+
+    private static String reason(InFlight failed) {
+        try {
+            failed.sequence().join();
+            return "";
+        } catch (CompletionException | CancellationException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    private static boolean isReceived(InFlight one, @Nullable FleetPosition position) {
+        return one.isStored()
+                && (one.localId() == null
+                        || (position != null && position.sequence() >= one.sequence().join()));
     }
 }

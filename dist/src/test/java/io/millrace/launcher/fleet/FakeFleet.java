@@ -4,6 +4,7 @@ import io.millrace.proxy.admin.fleet.FleetBatch;
 import io.millrace.proxy.admin.fleet.FleetService.Outcome;
 import io.millrace.proxy.purge.fleet.FleetMessage;
 import io.millrace.proxy.purge.fleet.FleetPosition;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -199,7 +200,7 @@ final class FakeFleet {
             }
             for (FleetMessage message : batch.messages()) {
                 applied.add(message.id());
-                if (message.purge().action() == io.millrace.proxy.purge.fleet.FleetPurge.Action.LOST) {
+                if (message.purge().action() == FleetPurge.Action.LOST) {
                     everythingUpTo = epoch;
                 }
             }

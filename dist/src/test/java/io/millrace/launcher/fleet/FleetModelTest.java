@@ -12,6 +12,7 @@ import io.millrace.proxy.purge.fleet.FleetPurge;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -59,7 +60,7 @@ class FleetModelTest {
             FleetConfig settings = settings(name);
             state.settings(settings);
             link = fleet.new Link(name);
-            session = new FleetSession(settings, link, worker, state, outbox.instance(), "1", () -> {});
+            session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
             publishing = new Publishing(settings, link, outbox, state);
         }
 
@@ -68,7 +69,7 @@ class FleetModelTest {
             String id = FleetMessage.sharedId(name, "s" + purges++);
             FleetPurge purge = FleetPurge.of(FleetPurge.Action.ALL, List.of(), false);
             byte[] line = FleetCodec.write(new FleetMessage("cdn", name, outbox.instance(), id, purge));
-            byte[] withLineFeed = java.util.Arrays.copyOf(line, line.length + 1);
+            byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
             withLineFeed[line.length] = '\n';
             worker.applied.add(id);
             outbox.append(List.of(withLineFeed));
@@ -81,7 +82,7 @@ class FleetModelTest {
             } catch (IOException e) {
                 assertTrue(!worker.up, e::toString);
             }
-            publishing.step();
+            publishing.step(session.subscriptions(), session.position());
         }
     }
 

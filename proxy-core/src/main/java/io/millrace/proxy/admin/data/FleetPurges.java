@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -84,8 +85,7 @@ public final class FleetPurges implements FleetService {
     }
 
     private void begin(FleetBatch batch, CompletableFuture<Outcome> outcome) throws AdminException, IOException {
-        FleetPosition present = position();
-        if (batch.after() == null ? present != null : !batch.after().equals(present)) {
+        if (!Objects.equals(batch.after(), position())) {
             throw new AdminException(409, "fleet-position", "the batch does not continue at the position of this node");
         }
         Map<String, Long> stamps = new LinkedHashMap<>();

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
@@ -56,7 +57,7 @@ public record FleetBatch(
         return out.toByteArray();
     }
 
-    private static void position(tools.jackson.core.JsonGenerator json, String prefix, FleetPosition position) {
+    private static void position(JsonGenerator json, String prefix, FleetPosition position) {
         json.writeStringProperty(prefix + "created", position.created());
         json.writeNumberProperty(prefix + "sequence", position.sequence());
         json.writeStringProperty(prefix + "id", position.id());

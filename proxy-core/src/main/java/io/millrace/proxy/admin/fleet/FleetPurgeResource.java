@@ -58,7 +58,7 @@ public final class FleetPurgeResource implements AdminResource {
         spread.away().forEach((node, seconds) -> {
             json.writeStartObject();
             json.writeStringProperty("node", node);
-            json.writeNumberProperty("seconds", seconds);
+            json.writeNumberProperty("seen_seconds", seconds);
             json.writeEndObject();
         });
         json.writeEndArray();

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -168,7 +169,7 @@ public final class FleetCodec {
         return members;
     }
 
-    private static @org.jspecify.annotations.Nullable Object value(JsonParser parser) throws RefusedMessageException {
+    private static @Nullable Object value(JsonParser parser) throws RefusedMessageException {
         JsonToken token = parser.nextToken();
         if (token == JsonToken.VALUE_STRING) {
             return parser.getString();

@@ -1,5 +1,7 @@
 package io.millrace.proxy.purge.fleet;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A message of the stream of purges. Immutable.
  *
@@ -19,7 +21,7 @@ public record FleetMessage(String fleet, String node, String instance, String id
     }
 
     /** Returns the local identifier in a shared identifier; null if another node created it. */
-    public static @org.jspecify.annotations.Nullable String localId(String node, String sharedId) {
+    public static @Nullable String localId(String node, String sharedId) {
         return sharedId.startsWith(node + SEPARATOR) ? sharedId.substring(node.length() + 1) : null;
     }
 }

@@ -3,6 +3,7 @@ package io.millrace.proxy.purge.fleet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -221,7 +222,7 @@ public final class FleetOutbox implements AutoCloseable {
                     from,
                     FleetMessage.sharedId(sender.node(), one.localId()),
                     one.purge()));
-            byte[] withLineFeed = java.util.Arrays.copyOf(line, line.length + 1);
+            byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
             withLineFeed[line.length] = '\n';
             lines.add(withLineFeed);
         }

@@ -14,8 +14,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -180,7 +182,7 @@ public final class FleetOutboxFile {
             }
             byte[] all = Files.readAllBytes(file);
             int from = (int) Math.min(offset, all.length);
-            replace(file, java.util.Arrays.copyOfRange(all, from, all.length));
+            replace(file, Arrays.copyOfRange(all, from, all.length));
             return true;
         });
     }
@@ -189,7 +191,7 @@ public final class FleetOutboxFile {
         Path next = path.resolveSibling(path.getFileName() + ".new");
         try (FileChannel channel = FileChannel.open(
                 next,
-                java.util.Set.of(
+                Set.of(
                         StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             ByteBuffer out = ByteBuffer.wrap(content);

@@ -18,7 +18,9 @@ public final class GapCheck {
         /** The stream ends before the position: the servers have lost messages. */
         ROLLED_BACK,
         /** The stream has another message at the position: the servers have lost messages, and stored new ones. */
-        REWRITTEN;
+        REWRITTEN,
+        /** The message at the position has expired, so that it cannot be compared. */
+        UNVERIFIED;
 
         /** Returns the name in metrics and events. */
         public String word() {
@@ -44,11 +46,9 @@ public final class GapCheck {
      * Compares a position with the stream.
      *
      * @param applied the position; null for none
-     * @param idAtApplied identifier of the stream's message at the position; null if it is not known
      * @return the reason why messages may have been missed; null if none is missing
      */
-    public static @Nullable Gap find(
-            @Nullable FleetPosition applied, StreamState stream, @Nullable String idAtApplied) {
+    public static @Nullable Gap find(@Nullable FleetPosition applied, StreamState stream) {
         if (applied == null) {
             return Gap.JOINED;
         }
@@ -58,10 +58,21 @@ public final class GapCheck {
         if (stream.last() < applied.sequence()) {
             return Gap.ROLLED_BACK;
         }
-        if (stream.first() > applied.sequence() + 1) {
-            return Gap.TRUNCATED;
+        return stream.first() > applied.sequence() + 1 ? Gap.TRUNCATED : null;
+    }
+
+    /**
+     * Compares the message at a position with the one that was applied. Needed after each connection: the servers may
+     * have lost messages, and stored others under their numbers.
+     *
+     * @param applied a position that {@link #find} has accepted
+     * @param idAtApplied identifier of the stream's message at the position; null if there is none
+     * @return the reason why messages may have been missed; null if none is missing
+     */
+    public static @Nullable Gap verify(FleetPosition applied, @Nullable String idAtApplied) {
+        if (applied.sequence() == 0 || applied.id().equals(idAtApplied)) {
+            return null;
         }
-        boolean comparable = idAtApplied != null && !applied.id().isEmpty();
-        return comparable && !applied.id().equals(idAtApplied) ? Gap.REWRITTEN : null;
+        return idAtApplied == null || applied.id().isEmpty() ? Gap.UNVERIFIED : Gap.REWRITTEN;
     }
 }

@@ -1,5 +1,7 @@
 package io.millrace.proxy.purge.fleet;
 
+import java.util.Locale;
+
 /** A message that a node must not apply. */
 public final class RefusedMessageException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -21,7 +23,7 @@ public final class RefusedMessageException extends Exception {
 
         /** Returns the name in metrics and messages. */
         public String word() {
-            return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 

@@ -17,6 +17,7 @@ const GROUPS = [
   {name: 'origin', title: 'Origins', kinds: 'origin-down,origin-up'},
   {name: 'disk', title: 'Storage paths', kinds: 'disk-offline,disk-online'},
   {name: 'certificate', title: 'Certificates', kinds: 'certificate-renewed,certificate-failed,certificate-expiring'},
+  {name: 'fleet', title: 'Fleet', kinds: 'fleet-down,fleet-up,fleet-gap,fleet-refused'},
 ];
 
 const TIMES = [['1h', 'Last hour'], ['24h', '24 hours'], ['7d', '7 days'], ['all', 'All that are kept']];
