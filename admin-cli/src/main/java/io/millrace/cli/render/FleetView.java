@@ -44,7 +44,8 @@ public final class FleetView {
 
     private static String node(JsonObject node) {
         String lag = node.has("lag") ? Long.toString(node.number("lag", 0)) : "-";
-        return Printable.of(padded(node.text("node", "?"), NODE_WIDTH) + "  " + padded(node.text("tier", "?"), TIER_WIDTH)
+        return Printable.of(padded(node.text("node", "?"), NODE_WIDTH) + "  "
+                + padded(node.text("tier", "?"), TIER_WIDTH)
                 + "  " + padded(node.text("version", "?"), VERSION_WIDTH) + "  " + padded(node.text("state", "?"), 5)
                 + right(Long.toString(node.number("applied", 0)), 11) + right(lag, 7) + "  "
                 + node.number("seen_seconds", 0) + " s");

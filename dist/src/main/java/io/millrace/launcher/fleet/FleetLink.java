@@ -8,7 +8,9 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A connection to the servers of a fleet. Methods may block for some seconds. Used by one thread, except where noted. */
+/**
+ * A connection to the servers of a fleet. Methods may block for some seconds. Used by one thread, except where noted.
+ */
 interface FleetLink extends AutoCloseable {
     /**
      * A message of the stream.

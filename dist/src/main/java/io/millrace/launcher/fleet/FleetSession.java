@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the stream of purges over one connection: detects gaps, passes messages to the worker, and sends reports about
- * this node. Confined to the thread of the fleet.
+ * Follows the stream of purges over one connection. It detects gaps, passes messages to the worker, and sends reports
+ * about this node. Confined to the thread of the fleet.
  */
 final class FleetSession {
     /** Interval at which the stream is compared with the position. */
@@ -194,10 +194,14 @@ final class FleetSession {
             return false;
         }
         state.figures.gap(gap.word());
-        String text = "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": " + text(gap, before, stream);
+        String text = outcome() + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
         state.event(EventKind.FLEET_GAP, settings.name(), text);
         return true;
+    }
+
+    private String outcome() {
+        return "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": ";
     }
 
     private static String text(Gap gap, @Nullable FleetPosition before, StreamState stream) {
@@ -209,7 +213,7 @@ final class FleetSession {
                     + " before this node applied them";
             case ROLLED_BACK -> "the servers have lost messages: this node has applied " + applied
                     + ", the stream ends at " + stream.last();
-            case UNVERIFIED -> "message " + applied + " has expired, so it is not known if the servers have lost others";
+            case UNVERIFIED -> "message " + applied + " has expired, so losses of the servers cannot be excluded";
             case REWRITTEN -> "the servers have lost messages: message " + applied + " of the stream is another one";
         };
     }
@@ -237,8 +241,7 @@ final class FleetSession {
             state.event(
                     EventKind.FLEET_GAP,
                     settings.name(),
-                    "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": this node was "
-                            + (stream.last() - present.sequence()) + " messages behind");
+                    outcome() + "this node was " + (stream.last() - present.sequence()) + " messages behind");
         }
     }
 
@@ -364,7 +367,7 @@ final class FleetSession {
             } else if (!report.instance().equals(instance)) {
                 throw new RefusedMessageException(
                         RefusedMessageException.Reason.FORGED_NODE,
-                        "another machine uses the name of this node, '" + sender + "'; change fleet.node of one of them");
+                        "another machine has the name '" + sender + "' of this node; change one fleet.node");
             }
         } catch (RefusedMessageException e) {
             state.refuse(e.reason().word(), sender, "a report was refused: " + e.text());

@@ -52,10 +52,12 @@ final class FleetState {
     }
 
     void settings(@Nullable FleetConfig next) {
+        FleetConfig before = settings;
         settings = next;
-        if (next == null) {
-            connectedSince = 0;
-            problem = "";
+        connectedSince = 0;
+        problem = "";
+        if (before != null && (next == null || !next.name().equals(before.name()))) {
+            nodes.clear();
         }
     }
 

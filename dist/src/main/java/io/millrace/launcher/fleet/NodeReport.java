@@ -93,7 +93,8 @@ record NodeReport(
         }
         if (!report.node.equals(sender) || !FleetConfig.isName(report.node)) {
             throw new RefusedMessageException(
-                    Reason.FORGED_NODE, "the report names node '" + report.node + "', but was sent by '" + sender + "'");
+                    Reason.FORGED_NODE,
+                    "the report names node '" + report.node + "', but was sent by '" + sender + "'");
         }
         return report;
     }

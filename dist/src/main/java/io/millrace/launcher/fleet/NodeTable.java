@@ -54,6 +54,11 @@ final class NodeTable {
         return true;
     }
 
+    /** Forgets every node. */
+    synchronized void clear() {
+        nodes.clear();
+    }
+
     /** Returns all known nodes by name. */
     synchronized List<Heard> all() {
         return new ArrayList<>(nodes.values());

@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Publishes the messages of the outbox in their order. A message is removed when this node has received it from the
  * stream: from then on, its position detects a loss of the message by the servers. After each connection, messages that
- * are not removed are published again; their identifiers let servers recognize them. Confined to the thread of the fleet.
+ * are not removed are published again; their identifiers let servers recognize them. Confined to the thread of the
+ * fleet.
  */
 final class Publishing {
     private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *    every site, else 0; for UNDONE and PATTERN_RETIRED the stamp of that purge; for
  *    FLEET_POSITION the number of positions so far; 0 for other kinds
  * 16  for PREFIX the beginning of the path; for TAG_KEY the key; for TAGS hash (8) and stamp (8) of each tag;
- *    for PATTERN the expression in UTF-8; for FLEET_PURGE the shared identifier; for FLEET_POSITION the position as text
+ *    for PATTERN the expression in UTF-8; for FLEET_PURGE the shared identifier;
+ *    for FLEET_POSITION the position as text
  * </pre>
  *
  * The stamp, a number that increases with each purge, is stored beside these bytes. Immutable.

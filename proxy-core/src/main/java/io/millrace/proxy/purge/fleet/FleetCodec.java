@@ -19,7 +19,8 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * Writes and reads messages as JSON objects on one line:
  *
- * <pre>{"v":1,"fleet":"cdn","node":"a","instance":"x1","id":"a:s2k","action":"url","targets":[...],"sites":[],"soft":true}
+ * <pre>{"v":1,"fleet":"cdn","node":"a","instance":"x1","id":"a:s2k",
+ *     "action":"url","targets":[...],"sites":[],"soft":true}
  * </pre>
  *
  * Unknown members are ignored. Thread-safe: no state.

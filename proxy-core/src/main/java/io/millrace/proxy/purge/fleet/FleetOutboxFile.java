@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The file of messages that wait to be published, in a directory that the workers and the launcher share. Workers append
+ * The file of messages that wait to be published, in a directory that workers and launcher share. Workers append
  * lines. The launcher reads lines by their offset, and removes published lines from the beginning. A file lock admits
  * one of them at a time; the kernel releases it when its process ends.
  *
