@@ -41,7 +41,7 @@ public final class NatsServer implements AutoCloseable {
     }
 
     private static String program() {
-        List<String> places = new ArrayList<>(List.of(System.getenv("PATH").split(":")));
+        List<String> places = new ArrayList<>(List.of(System.getenv("PATH").split(":", -1)));
         places.add(System.getProperty("user.home") + "/go/bin");
         return places.stream()
                 .map(place -> Path.of(place, PROGRAM))

@@ -136,7 +136,7 @@ public final class FleetManager implements AutoCloseable {
         FleetSession session = new FleetSession(
                 present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         Publishing publishing = new Publishing(present, link, outbox, state);
-        while (!closed && present == settings) {
+        while (!closed && present.equals(settings)) {
             boolean worked = false;
             try {
                 worked = session.step();
@@ -156,7 +156,7 @@ public final class FleetManager implements AutoCloseable {
     /** Waits, unless the settings change. */
     private void pause(FleetConfig present, long nanos) {
         long end = System.nanoTime() + nanos;
-        while (!closed && present == settings && end - System.nanoTime() > 0) {
+        while (!closed && present.equals(settings) && end - System.nanoTime() > 0) {
             LockSupport.parkNanos(this, end - System.nanoTime());
         }
     }

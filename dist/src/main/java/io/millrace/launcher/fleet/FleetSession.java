@@ -295,7 +295,7 @@ final class FleetSession {
                 break;
             }
         }
-        if (to != before && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
+        if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
             state.figures.received.addAndGet(count);
             state.figures.last.accumulateAndGet(to.sequence(), Math::max);
         }

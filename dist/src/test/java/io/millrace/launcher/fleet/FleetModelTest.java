@@ -100,7 +100,7 @@ class FleetModelTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1 << 20);
+                1L << 20);
     }
 
     @Test

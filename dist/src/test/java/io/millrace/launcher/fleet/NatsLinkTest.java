@@ -59,7 +59,7 @@ class NatsLinkTest {
                 null,
                 FleetConfig.OnGap.VALIDATE,
                 1,
-                1 << 20);
+                1L << 20);
     }
 
     private static byte[] message(String node, String id) {

@@ -75,7 +75,7 @@ public final class FleetPurges implements FleetService {
                     new AdminException(409, "fleet-busy", "another batch of purges is being applied"));
         }
         CompletableFuture<Outcome> outcome = new CompletableFuture<>();
-        outcome.whenComplete((done, failure) -> busy.set(false));
+        var unused = outcome.whenComplete((done, failure) -> busy.set(false));
         try {
             begin(batch, outcome);
         } catch (AdminException | RuntimeException | IOException e) {
@@ -102,7 +102,8 @@ public final class FleetPurges implements FleetService {
             }
             all.add(apply(message, batch.isSoftGap(), stamps, refused));
         }
-        CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0])).whenComplete((nothing, failure) -> {
+        CompletableFuture<?> applied = CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0]));
+        var unused = applied.whenComplete((nothing, failure) -> {
             if (failure != null) {
                 outcome.completeExceptionally(FailureReply.exceptionOf(failure));
                 return;

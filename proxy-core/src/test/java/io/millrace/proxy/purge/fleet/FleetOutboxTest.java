@@ -112,7 +112,7 @@ class FleetOutboxTest {
             answer.get();
             assertTrue(String.valueOf(outbox.refusal(ALL)).contains("fleet.outbox_size, 50 bytes"));
         }
-        try (FleetOutbox outbox = FleetOutbox.in(directory, () -> new FleetOutbox.Member("cdn", "n1", 1 << 20))) {
+        try (FleetOutbox outbox = FleetOutbox.in(directory, () -> new FleetOutbox.Member("cdn", "n1", 1L << 20))) {
             String longTag = "t".repeat(FleetCodec.MESSAGE_BYTES_MAX);
             assertNotNull(outbox.refusal(FleetPurge.of(Action.TAG, List.of(longTag), false)));
         }
