@@ -99,7 +99,7 @@ final class FleetSession {
     }
 
     /**
-     * Does what is due. Returns false if nothing was done, so that the caller waits.
+     * Executes one round. Returns false if there was nothing to do, so that the caller waits.
      *
      * @throws IOException if servers or worker do not answer; the next call begins with a check of the position
      * @throws FleetException if the stream cannot be used

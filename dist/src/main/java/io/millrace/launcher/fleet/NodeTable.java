@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The latest report of each node, and what follows from them. Reads no clock. Thread-safe. */
+/** The latest report of each node, and queries about them. Reads no clock. Thread-safe. */
 final class NodeTable {
     /** Time without a report after which a node counts as away. */
     static final long LIVE_MILLIS = 5000;

@@ -70,7 +70,7 @@ final class Publishing {
     }
 
     /**
-     * Publishes and removes what is due. Returns false if nothing was done.
+     * Publishes new messages and removes received ones. Returns false if there was nothing to do.
      *
      * @param present number of the present subscription
      * @param position the position of this node; null while it does not follow the stream

@@ -14,7 +14,7 @@ import java.util.Locale;
  * @param soft whether responses may be used again after validation
  */
 public record FleetPurge(Action action, List<String> targets, List<String> sites, boolean soft) {
-    /** What a message requests. */
+    /** The kinds of purges, and of changes of purges. */
     public enum Action {
         /** Single URLs. */
         URL,
