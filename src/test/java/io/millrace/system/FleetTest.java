@@ -119,10 +119,8 @@ class FleetTest {
         String id = soft.succeeds().json().at("id").text();
         int before = origin.count("/page");
         nodes.get(0).millctl("purge", "undo", id).succeeds();
-        await().atMost(LIMIT).until(() -> nodes.get(2)
-                .millctl("purge", "list")
-                .out()
-                .contains("undone"));
+        await().atMost(LIMIT)
+                .until(() -> nodes.get(2).millctl("purge", "list").out().contains("undone"));
         assertEquals("first", send(nodes.get(2), "GET", "/page"));
         assertEquals(before, origin.count("/page"), "validated after the undo");
         origin.serves("/page", "second", FRESH);
@@ -144,7 +142,8 @@ class FleetTest {
         nats.kill();
         origin.serves("/page", "second", FRESH);
         MillraceProcess first = nodes.get(0);
-        String said = first.millctl("purge", "http://site.example/page").succeeds().out();
+        String said =
+                first.millctl("purge", "http://site.example/page").succeeds().out();
         assertTrue(said.contains("fleet: pending"), said);
         ProcessHandle worker = first.worker();
         first.killLauncher();
@@ -187,7 +186,8 @@ class FleetTest {
         origin.serves("/page", "second", FRESH);
         nodes.get(0).millctl("purge", "http://site.example/page", "--wait").succeeds();
         awaitContent(nodes.get(1), "/page", "second");
-        String gaps = nodes.get(1).millctl("events", "--kind", "fleet-gap").succeeds().out();
+        String gaps =
+                nodes.get(1).millctl("events", "--kind", "fleet-gap").succeeds().out();
         assertEquals(1, gaps.lines().filter(line -> line.contains("fleet-gap")).count(), gaps);
     }
 }

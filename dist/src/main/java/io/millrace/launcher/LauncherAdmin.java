@@ -9,7 +9,7 @@ import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.config.WorkerRestart;
 import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.LaunchException;
-import io.millrace.launcher.fleet.FleetManager;
+import io.millrace.launcher.fleet.FleetMembership;
 import io.millrace.launcher.fleet.WorkerPurgesOverSocket;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
@@ -88,7 +88,7 @@ final class LauncherAdmin implements AutoCloseable {
             AcmeService acme,
             EventLog events,
             History history,
-            FleetManager fleet)
+            FleetMembership fleet)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, launcherContext, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);

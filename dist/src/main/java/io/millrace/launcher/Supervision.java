@@ -9,7 +9,7 @@ import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
-import io.millrace.launcher.fleet.FleetManager;
+import io.millrace.launcher.fleet.FleetMembership;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.ArchiveRecorder;
@@ -93,7 +93,7 @@ final class Supervision implements AutoCloseable {
     private final AcmeService acme;
     private final EventLog events;
     private final History history;
-    private final FleetManager fleet;
+    private final FleetMembership fleet;
     private @Nullable LauncherAdmin admin;
     private @Nullable Sampler sampler;
 
@@ -116,7 +116,7 @@ final class Supervision implements AutoCloseable {
         server = new ControlServer(loop, transport, launcherContext.state().control(), supervisor.peers());
         config = new RunningConfig(reader, launcherContext, supervisor);
         config.events(events);
-        fleet = new FleetManager(state.resolve("fleet"), events, BuildVersion.ofJar());
+        fleet = new FleetMembership(state.resolve("fleet"), events, BuildVersion.ofJar());
         config.onApplied(changed -> applyFleet(changed));
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);

@@ -71,9 +71,8 @@ public final class FleetView {
             lines.add(Printable.of("  missing: " + node.text("node", "?") + " " + node.text("reason", "")));
         }
         for (JsonObject node : report.objects("away")) {
-            lines.add(Printable.of(
-                    "  away: " + node.text("node", "?") + " for " + node.number("seen_seconds", 0)
-                            + " s; it catches up, or validates everything"));
+            lines.add(Printable.of("  away: " + node.text("node", "?") + " for " + node.number("seen_seconds", 0)
+                    + " s; it catches up, or validates everything"));
         }
         return lines;
     }

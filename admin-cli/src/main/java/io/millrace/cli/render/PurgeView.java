@@ -43,9 +43,8 @@ public final class PurgeView {
         }
         String detail = report.text("detail", "");
         String count = report.isTrue("purged") ? objects(report) : "";
-        return List.of(Printable.of(
-                outcome + ": " + report.text("url", url) + count + (detail.isEmpty() ? "" : " (" + detail + ")")
-                        + fleet(report)));
+        return List.of(Printable.of(outcome + ": " + report.text("url", url) + count
+                + (detail.isEmpty() ? "" : " (" + detail + ")") + fleet(report)));
     }
 
     /** Formats the response of {@code GET /v1/cache/purges}, with a line for each purge. */

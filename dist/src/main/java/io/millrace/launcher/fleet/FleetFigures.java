@@ -58,7 +58,10 @@ final class FleetFigures {
 
     private static void one(StringBuilder text, MetricFamily family, long value) {
         head(text, family);
-        text.append(family.metricName()).append("{application=\"millrace\"} ").append(value).append(".0\n");
+        text.append(family.metricName())
+                .append("{application=\"millrace\"} ")
+                .append(value)
+                .append(".0\n");
     }
 
     private static void many(StringBuilder text, MetricFamily family, String label, Map<String, Long> values) {

@@ -31,8 +31,7 @@ interface FleetLink extends AutoCloseable {
          * @throws FleetException if the servers or the stream cannot be used until an operator changes something
          * @throws IOException if no server can be reached
          */
-        FleetLink open(FleetConfig settings)
-                throws FleetException, IOException, InterruptedException;
+        FleetLink open(FleetConfig settings) throws FleetException, IOException, InterruptedException;
     }
 
     /** Returns true while a server is connected. */

@@ -209,10 +209,12 @@ final class FleetSession {
         return switch (gap) {
             case JOINED -> "this node is new in the fleet, or has lost its journal";
             case RECREATED -> "the stream was created again at " + stream.created();
-            case TRUNCATED -> "the stream has lost messages " + (applied + 1) + " to " + (stream.first() - 1)
-                    + " before this node applied them";
-            case ROLLED_BACK -> "the servers have lost messages: this node has applied " + applied
-                    + ", the stream ends at " + stream.last();
+            case TRUNCATED ->
+                "the stream has lost messages " + (applied + 1) + " to " + (stream.first() - 1)
+                        + " before this node applied them";
+            case ROLLED_BACK ->
+                "the servers have lost messages: this node has applied " + applied + ", the stream ends at "
+                        + stream.last();
             case UNVERIFIED -> "message " + applied + " has expired, so losses of the servers cannot be excluded";
             case REWRITTEN -> "the servers have lost messages: message " + applied + " of the stream is another one";
         };
@@ -223,11 +225,7 @@ final class FleetSession {
         String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + stream.last();
         FleetPurge lost = FleetPurge.of(FleetPurge.Action.LOST, List.of(), isSoft());
         byte[] line = FleetCodec.write(new FleetMessage(
-                settings.name(),
-                settings.node(),
-                instance,
-                FleetMessage.sharedId(settings.node(), localId),
-                lost));
+                settings.name(), settings.node(), instance, FleetMessage.sharedId(settings.node(), localId), lost));
         byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
         withLineFeed[line.length] = '\n';
         outbox.append(List.of(withLineFeed));
@@ -290,8 +288,7 @@ final class FleetSession {
                 to = new FleetPosition(before.created(), next.sequence(), next.id());
             }
             Received further = inbound.peek();
-            if (messages.size() >= BATCH_MESSAGES
-                    || (further != null && bytes + further.body().length > BATCH_BYTES)) {
+            if (messages.size() >= BATCH_MESSAGES || (further != null && bytes + further.body().length > BATCH_BYTES)) {
                 break;
             }
         }

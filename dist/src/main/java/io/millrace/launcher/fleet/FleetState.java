@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,8 @@ final class FleetState {
     final OwnPurges own = new OwnPurges();
     private final EventSink events;
     private final LongSupplier clockMillis;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock, as the next field. */
     private final Deque<String> refused = new ArrayDeque<>();
     private final Map<String, Long> reported = new HashMap<>();
     private volatile @Nullable FleetConfig settings;
@@ -112,30 +115,50 @@ final class FleetState {
     void refuse(String reason, String sender, String text) {
         figures.refused(reason);
         String key = reason + " " + sender;
-        synchronized (this) {
+        if (isRepeated(key)) {
+            return;
+        }
+        event(EventKind.FLEET_REFUSED, sender, text);
+    }
+
+    private boolean isRepeated(String key) {
+        lock.lock();
+        try {
             long now = nowMillis();
             if (reported.size() > SUBJECTS_MAX) {
                 reported.clear();
             }
             Long before = reported.get(key);
-            if (before != null && now - before < REPEAT_MILLIS) {
-                return;
+            boolean repeated = before != null && now - before < REPEAT_MILLIS;
+            if (!repeated) {
+                reported.put(key, now);
             }
-            reported.put(key, now);
+            return repeated;
+        } finally {
+            lock.unlock();
         }
-        event(EventKind.FLEET_REFUSED, sender, text);
     }
 
     /** Remembers the number of a refused message, for this node's reports. */
-    synchronized void refusedAt(long sequence) {
-        refused.addLast(Long.toString(sequence));
-        if (refused.size() > REFUSED_MAX) {
-            refused.removeFirst();
+    void refusedAt(long sequence) {
+        lock.lock();
+        try {
+            refused.addLast(Long.toString(sequence));
+            if (refused.size() > REFUSED_MAX) {
+                refused.removeFirst();
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
-    synchronized List<String> refused() {
-        return new ArrayList<>(refused);
+    List<String> refused() {
+        lock.lock();
+        try {
+            return new ArrayList<>(refused);
+        } finally {
+            lock.unlock();
+        }
     }
 
     void event(EventKind kind, String subject, String text) {

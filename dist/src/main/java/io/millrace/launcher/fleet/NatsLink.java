@@ -301,8 +301,7 @@ final class NatsLink implements FleetLink {
                 .ackPolicy(AckPolicy.None)
                 .inactiveThreshold(CONSUMER_KEPT)
                 .build();
-        PushSubscribeOptions options = PushSubscribeOptions.builder()
-                .stream(stream)
+        PushSubscribeOptions options = PushSubscribeOptions.builder().stream(stream)
                 .configuration(consumer)
                 .build();
         try {

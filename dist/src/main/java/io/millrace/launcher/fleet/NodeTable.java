@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
 /** The latest report of each node, and queries about them. Reads no clock. Thread-safe. */
@@ -17,7 +18,7 @@ final class NodeTable {
     /** Limit of nodes; reports of further nodes are ignored. */
     static final int NODES_MAX = 10_000;
 
-    private final Map<String, Heard> nodes = new TreeMap<>();
+    private final Map<String, Heard> nodes = new ConcurrentSkipListMap<>();
 
     /**
      * A node and the time of its latest report.
@@ -45,7 +46,7 @@ final class NodeTable {
     }
 
     /** Adds a report. Returns false if the table is full. */
-    synchronized boolean add(NodeReport report, long nowMillis) {
+    boolean add(NodeReport report, long nowMillis) {
         nodes.values().removeIf(heard -> nowMillis - heard.atMillis > KNOWN_MILLIS);
         if (nodes.size() >= NODES_MAX && !nodes.containsKey(report.node())) {
             return false;
@@ -55,17 +56,17 @@ final class NodeTable {
     }
 
     /** Forgets every node. */
-    synchronized void clear() {
+    void clear() {
         nodes.clear();
     }
 
     /** Returns all known nodes by name. */
-    synchronized List<Heard> all() {
+    List<Heard> all() {
         return new ArrayList<>(nodes.values());
     }
 
     /** Returns the latest report of a node; null for none. */
-    synchronized @Nullable Heard find(String node) {
+    @Nullable Heard find(String node) {
         return nodes.get(node);
     }
 

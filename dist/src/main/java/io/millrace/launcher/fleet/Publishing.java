@@ -128,9 +128,7 @@ final class Publishing {
         try {
             FleetMessage message = FleetCodec.read(line, settings.node(), settings.name());
             return new InFlight(
-                    end,
-                    FleetMessage.localId(settings.node(), message.id()),
-                    link.publish(line, message.id()));
+                    end, FleetMessage.localId(settings.node(), message.id()), link.publish(line, message.id()));
         } catch (RefusedMessageException e) {
             // The line is of an earlier fleet or node name, or was cut by a power failure before it was answered.
             LOG.warn("{}: a message is not published: {}", outbox, e.text());
@@ -186,6 +184,7 @@ final class Publishing {
     private static boolean isReceived(InFlight one, @Nullable FleetPosition position) {
         return one.isStored()
                 && (one.localId() == null
-                        || (position != null && position.sequence() >= one.sequence().join()));
+                        || (position != null
+                                && position.sequence() >= one.sequence().join()));
     }
 }

@@ -172,7 +172,10 @@ final class FakeFleet {
         long everythingUpTo = -1;
 
         int gaps;
-        @Nullable FleetPosition position;
+
+        @Nullable
+        FleetPosition position;
+
         boolean up = true;
 
         @Override

@@ -216,7 +216,9 @@ class FleetModelTest {
         twin.report(new NodeReport("cdn", "n0", "i", "edge", "1", "", 0, List.of(), false).bytes());
         assertEquals(1, node.state.nodes.all().size());
         String metrics = node.state.figures.prometheusText(true, 1, 0);
-        assertTrue(metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"forged-node\"} 2.0"));
-        assertTrue(metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"other-fleet\"} 1.0"));
+        assertTrue(
+                metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"forged-node\"} 2.0"));
+        assertTrue(
+                metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"other-fleet\"} 1.0"));
     }
 }

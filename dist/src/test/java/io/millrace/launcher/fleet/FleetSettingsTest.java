@@ -33,7 +33,11 @@ class FleetSettingsTest {
         all.forEach((key, value) -> {
             String name = key.substring("fleet.".length());
             if (name.startsWith("tls.")) {
-                tls.append("    ").append(name.substring(4)).append(": ").append(value).append('\n');
+                tls.append("    ")
+                        .append(name.substring(4))
+                        .append(": ")
+                        .append(value)
+                        .append('\n');
             } else {
                 text.append("  ").append(name).append(": ").append(value).append('\n');
             }
@@ -73,7 +77,7 @@ class FleetSettingsTest {
         base.put("fleet.node", "n1");
         FleetConfig first = read(base);
         FakeFleet fleet = new FakeFleet();
-        try (FleetManager manager = new FleetManager(
+        try (FleetMembership manager = new FleetMembership(
                 directory.resolve("fleet"), EventSink.NONE, "1", System::currentTimeMillis, settings -> {
                     opened.add(settings);
                     return fleet.new Link(settings.node());

@@ -126,8 +126,8 @@ class NatsLinkTest {
         FakeFleet.Worker second = workers.new Worker();
         FleetOutboxFile outbox = new FleetOutboxFile(directory.resolve("a"));
         try (NatsServer server = NatsServer.start(directory.resolve("nats"));
-                FleetManager a = new FleetManager(directory.resolve("a"), events::add, "1");
-                FleetManager b = new FleetManager(directory.resolve("b"), events::add, "1")) {
+                FleetMembership a = new FleetMembership(directory.resolve("a"), events::add, "1");
+                FleetMembership b = new FleetMembership(directory.resolve("b"), events::add, "1")) {
             a.worker((WorkerPurges) first);
             b.worker((WorkerPurges) second);
             a.apply(settings(server, "a", null));
@@ -154,7 +154,8 @@ class NatsLinkTest {
             queue(outbox, "4");
             await().atMost(LIMIT).until(() -> second.applied.contains("a:4"));
             assertTrue(!second.applied.contains("a:9"));
-            assertTrue(b.prometheusText().contains("millrace_fleet_nodes{application=\"millrace\",state=\"live\"} 2.0"));
+            assertTrue(
+                    b.prometheusText().contains("millrace_fleet_nodes{application=\"millrace\",state=\"live\"} 2.0"));
         }
     }
 

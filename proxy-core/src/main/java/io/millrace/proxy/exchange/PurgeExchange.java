@@ -342,7 +342,10 @@ final class PurgeExchange implements RequestHandler {
         } else {
             String done = last.isSoft() ? "made stale " : "invalidated ";
             String id = PurgeId.ofStamp(last.stamp());
-            answer(200, done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet(), ExchangeOutcome.LOCAL);
+            answer(
+                    200,
+                    done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet(),
+                    ExchangeOutcome.LOCAL);
         }
     }
 
@@ -372,7 +375,18 @@ final class PurgeExchange implements RequestHandler {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
-            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, UNDONE, URL, PATTERN, PATTERN_RETIRED, FLEET_POSITION, FLEET_PURGE -> what;
+            case PREFIX,
+                    GROUP,
+                    TAG,
+                    TAG_EVERYWHERE,
+                    TAGS,
+                    TAG_KEY,
+                    UNDONE,
+                    URL,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> what;
         };
     }
 

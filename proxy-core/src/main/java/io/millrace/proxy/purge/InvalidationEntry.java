@@ -68,8 +68,7 @@ public final class InvalidationEntry {
 
     /** Creates the entry of another node's purge. */
     static InvalidationEntry ofFleetPurge(String sharedId, long stamp) {
-        return ofBytes(
-                InvalidationKind.FLEET_PURGE, false, stamp, 0, 0, sharedId.getBytes(StandardCharsets.UTF_8));
+        return ofBytes(InvalidationKind.FLEET_PURGE, false, stamp, 0, 0, sharedId.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Creates the entry of a position in the stream of the fleet's purges. */

@@ -66,7 +66,6 @@ public enum InvalidationKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException(
-                "kind of invalidation: actual=" + code + ", maximum=" + FLEET_PURGE.code);
+        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + FLEET_PURGE.code);
     }
 }

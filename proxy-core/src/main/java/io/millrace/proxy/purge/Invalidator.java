@@ -186,10 +186,7 @@ public final class Invalidator implements Journal.Owner {
      * @param reply called once: with null when the position is durable, otherwise with the failure
      */
     public void fleetApplied(
-            FleetPosition position,
-            Map<String, Long> purges,
-            Executor replyOn,
-            Consumer<@Nullable IOException> reply) {
+            FleetPosition position, Map<String, Long> purges, Executor replyOn, Consumer<@Nullable IOException> reply) {
         append(table.fleetApplied(position, purges), replyOn, reply);
     }
 

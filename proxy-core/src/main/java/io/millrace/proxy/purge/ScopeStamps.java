@@ -183,7 +183,17 @@ final class ScopeStamps {
             case TAG, TAG_EVERYWHERE ->
                 tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
             case PREFIX -> hardStampOfPrefix(scope);
-            case URL, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED, FLEET_POSITION, FLEET_PURGE -> 0;
+            case URL,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> 0;
         };
     }
 
@@ -337,7 +347,17 @@ final class ScopeStamps {
             case GROUP -> groups.stamp(entry.hash(), true);
             case TAG, TAG_EVERYWHERE ->
                 tags.hasCurrentKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED, FLEET_POSITION, FLEET_PURGE -> 0;
+            case PREFIX,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> 0;
         };
     }
 
@@ -389,7 +409,17 @@ final class ScopeStamps {
                     tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
                 }
             }
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED, FLEET_POSITION, FLEET_PURGE -> {}
+            case PREFIX,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> {}
         }
     }
 

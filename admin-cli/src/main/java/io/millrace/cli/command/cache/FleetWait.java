@@ -18,11 +18,12 @@ final class FleetWait {
     private FleetWait() {}
 
     /** Returns the last answer about the purge: complete, or pending after about 30 s. */
-    static AdminResponse until(AdminClient client, Invocation invocation, String id)
-            throws AdminClientException {
+    static AdminResponse until(AdminClient client, Invocation invocation, String id) throws AdminClientException {
         String target = "/v1/fleet/purge?id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
         AdminResponse response = client.get(target);
-        for (int i = 1; i < REQUESTS_MAX && !isComplete(response) && invocation.pause().pass(INTERVAL); i++) {
+        for (int i = 1;
+                i < REQUESTS_MAX && !isComplete(response) && invocation.pause().pass(INTERVAL);
+                i++) {
             response = client.get(target);
         }
         return response;

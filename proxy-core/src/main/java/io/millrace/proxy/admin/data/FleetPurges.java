@@ -26,13 +26,13 @@ import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +88,7 @@ public final class FleetPurges implements FleetService {
         if (!Objects.equals(batch.after(), position())) {
             throw new AdminException(409, "fleet-position", "the batch does not continue at the position of this node");
         }
-        Map<String, Long> stamps = new LinkedHashMap<>();
+        Map<String, Long> stamps = new ConcurrentSkipListMap<>();
         List<String> refused = new ArrayList<>();
         List<CompletableFuture<?>> all = new ArrayList<>();
         if (batch.isGap()) {
@@ -162,9 +162,7 @@ public final class FleetPurges implements FleetService {
         boolean isChangeable = purge.soft() || plan.pattern() != null;
         return applied.thenAccept(report -> {
             if (isChangeable) {
-                synchronized (stamps) {
-                    stamps.put(message.id(), report.stamp());
-                }
+                stamps.put(message.id(), report.stamp());
             }
         });
     }
@@ -178,8 +176,14 @@ public final class FleetPurges implements FleetService {
             case PREFIX -> new Scope(Kind.PREFIX, null, targets.get(0), soft);
             case URL -> new Scope(Kind.URL, null, targets.get(0), soft);
             case PATTERN -> new Scope(Kind.PATTERN, null, targets.get(0), soft);
-            case TAG -> new Scope(
-                    Kind.TAG, null, null, soft, targets, purge.sites().isEmpty() ? null : purge.sites().get(0));
+            case TAG ->
+                new Scope(
+                        Kind.TAG,
+                        null,
+                        null,
+                        soft,
+                        targets,
+                        purge.sites().isEmpty() ? null : purge.sites().get(0));
             case ALL, LOST, UNDO, CANCEL -> new Scope(Kind.ALL, null, null, soft);
         };
     }

@@ -50,10 +50,8 @@ final class FleetChecks {
         if (servers != null) {
             servers.forEach(this::checkServer);
         }
-        List<String> set = CREDENTIALS.stream()
-                .filter(values::isSet)
-                .map(ConfigKey::path)
-                .toList();
+        List<String> set =
+                CREDENTIALS.stream().filter(values::isSet).map(ConfigKey::path).toList();
         if (set.size() > 1) {
             error(set.get(1), "excludes " + set.get(0) + "; set one of them");
         }
@@ -95,7 +93,9 @@ final class FleetChecks {
             // Reported below.
         }
         if (host == null || !("nats".equals(scheme) || "tls".equals(scheme))) {
-            error(FleetKeys.SERVERS.path(), "'" + server + "' is not a URL such as nats://host:4222 or tls://host:4222");
+            error(
+                    FleetKeys.SERVERS.path(),
+                    "'" + server + "' is not a URL such as nats://host:4222 or tls://host:4222");
         }
     }
 

@@ -110,18 +110,14 @@ public final class FleetCodec {
         }
         FleetPurge.Action action = action(text(members, "action"));
         FleetPurge purge = new FleetPurge(
-                action,
-                list(members, "targets"),
-                list(members, "sites"),
-                Boolean.TRUE.equals(members.get("soft")));
+                action, list(members, "targets"), list(members, "sites"), Boolean.TRUE.equals(members.get("soft")));
         if (!action.permits(purge.targets().size())) {
             throw new RefusedMessageException(
                     Reason.MALFORMED,
                     "number of targets of " + action.word() + ": "
                             + purge.targets().size());
         }
-        return new FleetMessage(
-                text(members, "fleet"), text(members, "node"), text(members, "instance"), id, purge);
+        return new FleetMessage(text(members, "fleet"), text(members, "node"), text(members, "instance"), id, purge);
     }
 
     private static FleetPurge.Action action(String word) throws RefusedMessageException {

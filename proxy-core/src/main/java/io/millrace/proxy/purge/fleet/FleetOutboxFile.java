@@ -191,8 +191,7 @@ public final class FleetOutboxFile {
         Path next = path.resolveSibling(path.getFileName() + ".new");
         try (FileChannel channel = FileChannel.open(
                 next,
-                Set.of(
-                        StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING),
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             ByteBuffer out = ByteBuffer.wrap(content);
             while (out.hasRemaining()) {

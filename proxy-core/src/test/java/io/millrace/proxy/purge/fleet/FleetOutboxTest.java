@@ -54,7 +54,12 @@ class FleetOutboxTest {
                         model.add(text);
                         added.add(line(text));
                     }
-                    assertEquals(file.size() + added.stream().mapToLong(one -> one.length).sum(), file.append(added));
+                    assertEquals(
+                            file.size()
+                                    + added.stream()
+                                            .mapToLong(one -> one.length)
+                                            .sum(),
+                            file.append(added));
                 }
                 case 2 -> {
                     int removed = random.nextInt(model.size() + 1);
@@ -76,7 +81,8 @@ class FleetOutboxTest {
     void aTornLineIsClosedByTheNextOne() throws IOException {
         FleetOutboxFile file = new FleetOutboxFile(directory);
         file.append(List.of(line("first")));
-        Files.write(directory.resolve("outbox.jsonl"), "to".getBytes(StandardCharsets.UTF_8), StandardOpenOption.APPEND);
+        Files.write(
+                directory.resolve("outbox.jsonl"), "to".getBytes(StandardCharsets.UTF_8), StandardOpenOption.APPEND);
         assertEquals(List.of("first"), texts(file.read(0, 1000)));
         file.append(List.of(line("second")));
         assertEquals(List.of("first", "to", "second"), texts(file.read(0, 1000)));

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-public final class FleetManager implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(FleetManager.class);
+public final class FleetMembership implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FleetMembership.class);
 
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long WORKER_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -39,18 +40,19 @@ public final class FleetManager implements AutoCloseable {
     private volatile @Nullable WorkerPurges worker;
     private volatile @Nullable FleetConfig settings;
     private volatile boolean closed;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock. */
     private @Nullable Thread thread;
 
     /**
      * @param directory the directory of the outbox, which workers share
      * @param version version of the product, for other nodes
      */
-    public FleetManager(Path directory, EventSink events, String version) {
+    public FleetMembership(Path directory, EventSink events, String version) {
         this(directory, events, version, System::currentTimeMillis, settings -> NatsLink.open(settings));
     }
 
-    FleetManager(
-            Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
+    FleetMembership(Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.version = version;
@@ -86,20 +88,25 @@ public final class FleetManager implements AutoCloseable {
     }
 
     /** Puts the settings of a configuration in force. Connects again if they have changed. */
-    public synchronized void apply(@Nullable FleetConfig changed) {
-        if (closed || Objects.equals(changed, settings)) {
-            return;
-        }
-        settings = changed;
-        state.settings(changed);
-        Thread running = thread;
-        if (running == null) {
-            running = new Thread(this::run, "millrace-fleet");
-            running.setDaemon(true);
-            thread = running;
-            running.start();
-        } else {
-            LockSupport.unpark(running);
+    public void apply(@Nullable FleetConfig changed) {
+        lock.lock();
+        try {
+            if (closed || Objects.equals(changed, settings)) {
+                return;
+            }
+            settings = changed;
+            state.settings(changed);
+            Thread running = thread;
+            if (running == null) {
+                running = new Thread(this::run, "millrace-fleet");
+                running.setDaemon(true);
+                thread = running;
+                running.start();
+            } else {
+                LockSupport.unpark(running);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -133,8 +140,8 @@ public final class FleetManager implements AutoCloseable {
     private void serve(FleetConfig present, FleetLink link) throws IOException, FleetException, InterruptedException {
         WorkerPurges purges = Objects.requireNonNull(worker, "worker");
         Thread own = Thread.currentThread();
-        FleetSession session = new FleetSession(
-                present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
+        FleetSession session =
+                new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         Publishing publishing = new Publishing(present, link, outbox, state);
         while (!closed && present.equals(settings)) {
             boolean worked = false;
@@ -165,9 +172,12 @@ public final class FleetManager implements AutoCloseable {
     @Override
     public void close() {
         Thread running;
-        synchronized (this) {
+        lock.lock();
+        try {
             closed = true;
             running = thread;
+        } finally {
+            lock.unlock();
         }
         if (running == null) {
             return;
