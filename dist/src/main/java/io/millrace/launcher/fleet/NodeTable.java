@@ -96,7 +96,8 @@ final class NodeTable {
             } else if (!report.created().equals(created)) {
                 missing.put(report.node(), "does not follow the stream yet");
             } else if (report.applied() < sequence) {
-                missing.put(report.node(), "is behind by " + (sequence - report.applied()) + " messages");
+                long behind = sequence - report.applied();
+                missing.put(report.node(), "is behind by " + behind + (behind == 1 ? " message" : " messages"));
             } else {
                 applied.add(report.node());
             }

@@ -187,7 +187,7 @@ class FleetModelTest {
             }
         }
         assertEquals(List.of("n0", "n1"), view.spread(id).applied());
-        assertEquals(Map.of("n2", "is behind by 1 messages"), view.spread(id).missing());
+        assertEquals(Map.of("n2", "is behind by 1 message"), view.spread(id).missing());
         assertEquals(false, view.spread(id).isComplete());
         nodes.get(2).worker.up = true;
         settle(nodes);
