@@ -52,7 +52,8 @@ public final class FleetMembership implements AutoCloseable {
         this(directory, events, version, System::currentTimeMillis, settings -> NatsLink.open(settings));
     }
 
-    FleetMembership(Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
+    FleetMembership(
+            Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
         this.version = version;

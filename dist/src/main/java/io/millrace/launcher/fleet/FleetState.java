@@ -33,6 +33,7 @@ final class FleetState {
     private final ReentrantLock lock = new ReentrantLock();
     /** Guarded by the lock, as the next field. */
     private final Deque<String> refused = new ArrayDeque<>();
+
     private final Map<String, Long> reported = new HashMap<>();
     private volatile @Nullable FleetConfig settings;
     private volatile String problem = "";

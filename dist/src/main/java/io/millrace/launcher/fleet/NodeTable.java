@@ -66,7 +66,8 @@ final class NodeTable {
     }
 
     /** Returns the latest report of a node; null for none. */
-    @Nullable Heard find(String node) {
+    @Nullable
+    Heard find(String node) {
         return nodes.get(node);
     }
 

@@ -104,7 +104,8 @@ class NatsLinkTest {
             NatsLink.open(settings(server, "a", right)).close();
         }
         try (NatsServer server = NatsServer.start(directory.resolve("s2"))) {
-            try (Connection connection = Nats.connect(server.url())) {
+            Connection connection = Nats.connect(server.url());
+            try {
                 connection
                         .jetStreamManagement()
                         .addStream(StreamConfiguration.builder()
@@ -112,6 +113,8 @@ class NatsLinkTest {
                                 .subjects("millrace.cdn.purge.*")
                                 .storageType(StorageType.Memory)
                                 .build());
+            } finally {
+                connection.close();
             }
             FleetException refused =
                     assertThrows(FleetException.class, () -> NatsLink.open(settings(server, "a", null)));
@@ -166,8 +169,11 @@ class NatsLinkTest {
 
     /** Sends a message of node a with the subject of node z. */
     private static void forge(NatsServer server) throws Exception {
-        try (Connection connection = Nats.connect(server.url())) {
+        Connection connection = Nats.connect(server.url());
+        try {
             connection.jetStream().publish("millrace.cdn.purge.z", message("a", "9"));
+        } finally {
+            connection.close();
         }
     }
 }
