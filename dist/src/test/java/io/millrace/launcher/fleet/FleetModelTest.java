@@ -20,12 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of three nodes and a stream that is truncated, recreated and rolled back. In the end, every node has
+ * Random histories of three nodes and a stream that is recreated, and truncated or rolled back. In the end, every node has
  * applied every purge that was queued anywhere, or has purged everything after it.
  */
 class FleetModelTest {
     private static final int NODES = 3;
-    private static final int HISTORIES = 150;
+    /** The number of histories; more by hand: -Dmillrace.fleet.histories=5000. */
+    private static final int HISTORIES = Integer.getInteger("millrace.fleet.histories", 150);
 
     @TempDir
     Path directory;
@@ -119,6 +120,8 @@ class FleetModelTest {
             nodes.add(new Node(fleet, "n" + i, outboxes.resolve("n" + i)));
         }
         List<String> purges = new ArrayList<>();
+        // Truncation can hide from a node that the servers lost messages which it alone had applied.
+        boolean truncates = random.nextBoolean();
         for (int i = 0; i < 120; i++) {
             Node node = nodes.get(random.nextInt(NODES));
             now += random.nextInt(400);
@@ -129,14 +132,14 @@ class FleetModelTest {
                 case 7 -> node.worker.up = false;
                 case 8 -> node.worker.up = true;
                 case 9 -> node.start();
-                case 10 -> fleet.truncate(random.nextInt(5));
+                case 10 -> fleet.truncate(truncates ? random.nextInt(5) : 0);
                 case 11 -> {
                     if (random.nextInt(3) == 0) {
                         fleet.recreate();
                     }
                 }
                 case 12 -> {
-                    if (random.nextInt(3) == 0) {
+                    if (!truncates && random.nextInt(3) == 0) {
                         fleet.rollBack(1 + random.nextInt(3));
                     }
                 }

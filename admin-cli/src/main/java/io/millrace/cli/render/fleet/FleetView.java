@@ -1,11 +1,15 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.fleet;
 
 import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.Paint;
+import io.millrace.cli.render.Printable;
+import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Formats the state of a fleet, and the nodes that have applied a purge, as text. Stateless. */
 public final class FleetView {
+    private static final int LABEL_WIDTH = 13;
     private static final int NODE_WIDTH = 18;
     private static final int TIER_WIDTH = 8;
     private static final int VERSION_WIDTH = 16;
@@ -18,18 +22,18 @@ public final class FleetView {
             return List.of("no fleet; see fleet.name");
         }
         boolean connected = report.text("state", "").equals("connected");
-        Rows rows = new Rows(Printable.of("fleet " + report.text("fleet", "?") + ", node " + report.text("node", "?")
-                + ", tier " + report.text("tier", "?")));
-        rows.add("state", connected ? paint.good("connected") : paint.doubtful("disconnected"));
+        List<String> lines = new ArrayList<>();
+        lines.add(Printable.of("fleet " + report.text("fleet", "?") + ", node " + report.text("node", "?") + ", tier "
+                + report.text("tier", "?")));
+        lines.add(labelled("state", connected ? paint.good("connected") : paint.doubtful("disconnected")));
         if (!report.text("problem", "").isEmpty()) {
-            rows.add("problem", Printable.of(report.text("problem", "")));
+            lines.add(labelled("problem", Printable.of(report.text("problem", ""))));
         }
-        rows.add(
+        lines.add(labelled(
                 "applied",
                 report.number("applied", 0) + " of " + report.number("stream_last", 0) + " messages, lag "
-                        + report.number("lag", 0));
-        rows.add("outbox", Quantities.bytes(report.number("outbox_bytes", 0)));
-        List<String> lines = new ArrayList<>(rows.lines());
+                        + report.number("lag", 0)));
+        lines.add(labelled("outbox", Quantities.bytes(report.number("outbox_bytes", 0))));
         lines.add("node" + " ".repeat(NODE_WIDTH - 4) + "  tier" + " ".repeat(TIER_WIDTH - 4) + "  version"
                 + " ".repeat(VERSION_WIDTH - 7) + "  state    applied    lag  seen");
         for (JsonObject node : report.objects("nodes")) {
@@ -49,6 +53,10 @@ public final class FleetView {
                 + "  " + padded(node.text("version", "?"), VERSION_WIDTH) + "  " + padded(node.text("state", "?"), 5)
                 + right(Long.toString(node.number("applied", 0)), 11) + right(lag, 7) + "  "
                 + node.number("seen_seconds", 0) + " s");
+    }
+
+    private static String labelled(String label, String value) {
+        return "  " + padded(label, LABEL_WIDTH) + value;
     }
 
     private static String padded(String text, int width) {
