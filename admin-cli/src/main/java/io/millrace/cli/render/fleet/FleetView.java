@@ -23,16 +23,14 @@ public final class FleetView {
         }
         boolean connected = report.text("state", "").equals("connected");
         List<String> lines = new ArrayList<>();
-        lines.add(Printable.of("fleet " + report.text("fleet", "?") + ", node " + report.text("node", "?") + ", tier "
-                + report.text("tier", "?")));
+        String names = "fleet " + report.text("fleet", "?") + ", node " + report.text("node", "?");
+        lines.add(Printable.of(names + ", tier " + report.text("tier", "?")));
         lines.add(labelled("state", connected ? paint.good("connected") : paint.doubtful("disconnected")));
         if (!report.text("problem", "").isEmpty()) {
             lines.add(labelled("problem", Printable.of(report.text("problem", ""))));
         }
-        lines.add(labelled(
-                "applied",
-                report.number("applied", 0) + " of " + report.number("stream_last", 0) + " messages, lag "
-                        + report.number("lag", 0)));
+        String applied = report.number("applied", 0) + " of " + report.number("stream_last", 0) + " messages";
+        lines.add(labelled("applied", applied + ", lag " + report.number("lag", 0)));
         lines.add(labelled("outbox", Quantities.bytes(report.number("outbox_bytes", 0))));
         lines.add("node" + " ".repeat(NODE_WIDTH - 4) + "  tier" + " ".repeat(TIER_WIDTH - 4) + "  version"
                 + " ".repeat(VERSION_WIDTH - 7) + "  state    applied    lag  seen");
