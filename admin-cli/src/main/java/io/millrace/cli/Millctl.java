@@ -37,6 +37,7 @@ import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.AlarmListCommand;
 import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
+import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
@@ -136,6 +137,8 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Fleet()).addSubcommand(new FleetStatusCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Tls())
                         .addSubcommand(new TlsCommands.ListAll(invocation))
                         .addSubcommand(new TlsCommands.Show(invocation))
