@@ -47,7 +47,7 @@ interface FleetLink extends AutoCloseable {
      */
     StreamState state() throws FleetException, IOException;
 
-    /** Returns the identifier of a message in the stream; null if the message or its identifier is not known. */
+    /** Returns the identifier of a message in the stream; null if there is no message, or it has no identifier. */
     @Nullable
     String idAt(long sequence) throws IOException;
 

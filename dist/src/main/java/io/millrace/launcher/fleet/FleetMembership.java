@@ -144,6 +144,7 @@ public final class FleetMembership implements AutoCloseable {
         FleetSession session =
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         Publishing publishing = new Publishing(present, link, outbox, state);
+        session.onOwn(publishing::received);
         while (!closed && present.equals(settings)) {
             boolean worked = false;
             try {

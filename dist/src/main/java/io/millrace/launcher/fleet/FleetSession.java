@@ -15,8 +15,10 @@ import io.millrace.proxy.purge.fleet.GapCheck.Gap;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import io.millrace.proxy.purge.fleet.RefusedMessageException;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +38,16 @@ final class FleetSession {
     private static final long REPORT_MILLIS = 1000;
     /** Minimum interval between two reports. Each node of the fleet adds a millisecond. */
     private static final long REPORT_QUICK_MILLIS = 20;
+
+    /** Minimum interval between two comparisons with the stream. */
+    private static final long CHECK_QUICK_MILLIS = 20;
+
+    /** Age of the last message from which on the first node replaces it, long before the stream removes it. */
+    static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
+
+    private static final long MARK_AGAIN_MILLIS = 600_000;
+    /** Applied messages after which the stream is compared with the position before the interval ends. */
+    private static final int ANCHORS_CHECKED = 256;
 
     private static final int BATCH_MESSAGES = 256;
     private static final int BATCH_BYTES = 48 << 10;
@@ -59,8 +71,24 @@ final class FleetSession {
     private long subscriptions;
     private long checkedAt;
     private long appliedAtCheck = -1;
+    private String leader = "";
+    private @Nullable FleetPosition verified;
+    /** The applied messages since the latest check; fewer than {@link #ANCHORS_CHECKED} and one batch. */
+    private final Deque<FleetPosition> anchors = new ArrayDeque<>();
+    /** Number of a message that was in the stream before all stored responses were purged; -1 for none. */
+    private long purgedAfter = -1;
+
+    private long markedAt;
     private long reportedAt;
     private long reportedSequence = -1;
+    private OwnMessages ownMessages = (id, at) -> {};
+
+    /** Receives the messages of this node that have come back from the stream. */
+    @FunctionalInterface
+    interface OwnMessages {
+        /** Called when the position has passed a message. */
+        void received(String id, FleetPosition at);
+    }
 
     FleetSession(
             FleetConfig settings,
@@ -81,6 +109,11 @@ final class FleetSession {
         this.wakeUp = wakeUp;
         this.inbound = new Inbound(wakeUp);
         link.onReport(this::heard);
+    }
+
+    /** Sets the receiver of this node's own messages. Call before {@link #step}. */
+    void onOwn(OwnMessages receiver) {
+        ownMessages = receiver;
     }
 
     /** Returns the number of subscriptions so far; it changes after each connection and each gap. */
@@ -112,7 +145,7 @@ final class FleetSession {
             return false;
         }
         try {
-            if (!following || link.connections() != connections || now - checkedAt >= CHECK_MILLIS) {
+            if (!following || link.connections() != connections || isCheckDue(now)) {
                 check(now);
             }
             boolean worked = following && receive();
@@ -125,6 +158,11 @@ final class FleetSession {
         }
     }
 
+    private boolean isCheckDue(long now) {
+        long interval = state.isCheckWanted() ? CHECK_QUICK_MILLIS : CHECK_MILLIS;
+        return now - checkedAt >= interval || anchors.size() >= ANCHORS_CHECKED;
+    }
+
     private void check(long now) throws IOException, FleetException, InterruptedException {
         checkedAt = now;
         if (!positionKnown) {
@@ -135,11 +173,11 @@ final class FleetSession {
         long connection = link.connections();
         StreamState stream = link.state();
         state.figures.last.set(stream.last());
-        boolean begins = !following || connection != connections;
+        boolean begins = !following || connection != connections || !stream.leader().equals(leader);
         FleetPosition present = position;
         Gap gap = GapCheck.find(present, stream);
-        if (gap == null && begins && present != null && present.sequence() > 0) {
-            gap = GapCheck.verify(present, link.idAt(present.sequence()));
+        if (gap == null && present != null) {
+            gap = verify(present, begins);
         }
         if (gap != null && !close(gap, stream)) {
             return;
@@ -152,6 +190,53 @@ final class FleetSession {
         }
         FleetPosition reached = position;
         appliedAtCheck = reached == null ? -1 : reached.sequence();
+        leader = stream.leader();
+        if (following) {
+            state.verified(now);
+            mark(stream, now);
+        }
+    }
+
+    /**
+     * Compares the message at the position with the stream. After a new connection or another leader, the servers may
+     * have lost messages and stored others under their numbers.
+     */
+    private @Nullable Gap verify(FleetPosition present, boolean begins) throws IOException {
+        if (present.sequence() == 0 || (!begins && present.equals(verified))) {
+            return null;
+        }
+        Gap gap = GapCheck.verify(present, link.idAt(present.sequence()));
+        if (gap == Gap.UNVERIFIED && !begins) {
+            // The message has expired since it was applied.
+            gap = null;
+        }
+        for (FleetPosition anchor = begins && gap == null ? anchors.poll() : null;
+                anchor != null && gap == null;
+                anchor = anchors.poll()) {
+            gap = GapCheck.verify(anchor, link.idAt(anchor.sequence())) == Gap.REWRITTEN ? Gap.REWRITTEN : null;
+        }
+        anchors.clear();
+        verified = gap == null ? present : null;
+        return gap;
+    }
+
+    /** Queues a message without a purge if the last message is old. Of all live nodes, the first one by name does. */
+    private void mark(StreamState stream, long now) throws IOException {
+        if (stream.lastAgeMillis() < MARK_AFTER_MILLIS
+                || now - markedAt < MARK_AGAIN_MILLIS
+                || !settings.node().equals(state.nodes.firstLive(now))) {
+            return;
+        }
+        markedAt = now;
+        queue("mark-" + Long.toString(now, Character.MAX_RADIX), FleetPurge.of(FleetPurge.Action.MARK, List.of(), true));
+    }
+
+    private void queue(String localId, FleetPurge purge) throws IOException {
+        byte[] line = FleetCodec.write(new FleetMessage(
+                settings.name(), settings.node(), instance, FleetMessage.sharedId(settings.node(), localId), purge));
+        byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
+        withLineFeed[line.length] = '\n';
+        outbox.append(List.of(withLineFeed));
     }
 
     /** Returns true if messages wait in the stream, but none has arrived since the last check. */
@@ -187,12 +272,15 @@ final class FleetSession {
         String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
         FleetPosition before = position;
-        if (gap.isLossOfServers()) {
+        if (gap.mayHideLosses() && before != null && before.sequence() > 0) {
             tellOthers(stream);
         }
         if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
             return false;
         }
+        anchors.clear();
+        verified = null;
+        purgedAfter = stream.last();
         state.figures.gap(gap.word());
         String text = outcome() + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
@@ -222,19 +310,28 @@ final class FleetSession {
 
     /** Queues a message for nodes that had not applied the lost messages; they cannot detect the loss. */
     private void tellOthers(StreamState stream) throws IOException {
-        String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + stream.last();
-        FleetPurge lost = FleetPurge.of(FleetPurge.Action.LOST, List.of(), isSoft());
-        byte[] line = FleetCodec.write(new FleetMessage(
-                settings.name(), settings.node(), instance, FleetMessage.sharedId(settings.node(), localId), lost));
-        byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
-        withLineFeed[line.length] = '\n';
-        outbox.append(List.of(withLineFeed));
+        String last = Long.toString(stream.last());
+        String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
+        queue(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), isSoft()));
+    }
+
+    /**
+     * Returns true if this node has purged everything after the sender of a message has detected the loss. So nodes
+     * that detect one loss together cause one purge, not one each.
+     */
+    private boolean isCovered(FleetPurge lost) {
+        try {
+            return Long.parseLong(lost.targets().get(0)) < purgedAfter;
+        } catch (NumberFormatException e) {
+            return false;
+        }
     }
 
     /** Purges everything first, so that the node serves nothing outdated while it applies many messages. */
     private void purgeBeforeCatchingUp(FleetPosition present, StreamState stream)
             throws IOException, InterruptedException {
         if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
+            purgedAfter = stream.last();
             state.figures.gap("behind");
             state.event(
                     EventKind.FLEET_GAP,
@@ -269,6 +366,9 @@ final class FleetSession {
         }
         List<FleetMessage> messages = new ArrayList<>();
         FleetPosition to = before;
+        List<FleetPosition> own = new ArrayList<>();
+        List<FleetPosition> passed = new ArrayList<>();
+        long lost = -1;
         int bytes = 0;
         int count = 0;
         for (Received next = first; next != null; next = inbound.poll()) {
@@ -281,22 +381,38 @@ final class FleetSession {
                 expected++;
                 count++;
                 FleetMessage message = admit(next);
-                if (message != null) {
+                to = new FleetPosition(before.created(), next.sequence(), next.id());
+                passed.add(to);
+                if (message != null && message.instance().equals(instance)) {
+                    // This node applied its purge before it queued the message.
+                    own.add(to);
+                } else if (message != null && isApplied(message.purge())) {
                     messages.add(message);
                     bytes += next.body().length + 1;
+                    lost = message.purge().action() == FleetPurge.Action.LOST ? next.sequence() : lost;
                 }
-                to = new FleetPosition(before.created(), next.sequence(), next.id());
             }
             Received further = inbound.peek();
-            if (messages.size() >= BATCH_MESSAGES || (further != null && bytes + further.body().length > BATCH_BYTES)) {
+            if (passed.size() >= BATCH_MESSAGES || (further != null && bytes + further.body().length > BATCH_BYTES)) {
                 break;
             }
         }
         if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
             state.figures.received.addAndGet(count);
             state.figures.last.accumulateAndGet(to.sequence(), Math::max);
+            purgedAfter = Math.max(purgedAfter, lost);
+            anchors.addAll(passed);
+            own.forEach(at -> ownMessages.received(at.id(), at));
         }
         return true;
+    }
+
+    private boolean isApplied(FleetPurge purge) {
+        return switch (purge.action()) {
+            case MARK -> false;
+            case LOST -> !isCovered(purge);
+            default -> true;
+        };
     }
 
     private @Nullable FleetMessage admit(Received received) {

@@ -39,6 +39,10 @@ final class FleetState {
     private volatile String problem = "";
     private volatile String created = "";
     private volatile long connectedSince;
+    /** Start of the latest comparison with the stream that found no loss, epoch milliseconds. */
+    private volatile long verifiedAt;
+
+    private volatile boolean checkWanted;
     private boolean wasDown;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
@@ -78,6 +82,25 @@ final class FleetState {
     boolean areMembersKnown() {
         long since = connectedSince;
         return since > 0 && nowMillis() - since >= MEMBERS_KNOWN_MILLIS;
+    }
+
+    /** Returns true if a comparison with the stream that began after a time found no loss. */
+    boolean isVerifiedAfter(long millis) {
+        return verifiedAt > millis;
+    }
+
+    void verified(long millis) {
+        verifiedAt = millis;
+        checkWanted = false;
+    }
+
+    /** Requests a comparison with the stream before the interval ends. */
+    void wantCheck() {
+        checkWanted = true;
+    }
+
+    boolean isCheckWanted() {
+        return checkWanted;
     }
 
     /** Returns the time of creation of the stream that this node follows; empty for none. */

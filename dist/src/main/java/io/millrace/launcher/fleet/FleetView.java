@@ -68,11 +68,18 @@ final class FleetView implements FleetSource {
             return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
         }
         NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
-        boolean known = state.areMembersKnown();
+        String note = "";
+        if (!state.areMembersKnown()) {
+            note = "the nodes of the fleet are not known yet";
+        } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
+            // The nodes have applied this number. If the servers had lost the message, it would be another message.
+            note = "the stream is being compared with the purge";
+            state.wantCheck();
+        }
         return new Spread(
-                known && spread.isComplete(),
+                note.isEmpty() && spread.isComplete(),
                 place.sequence(),
-                known ? "" : "the nodes of the fleet are not known yet",
+                note,
                 spread.applied(),
                 spread.missing(),
                 spread.away());

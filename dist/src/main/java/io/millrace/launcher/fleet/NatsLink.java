@@ -20,6 +20,7 @@ import io.nats.client.Options;
 import io.nats.client.PublishOptions;
 import io.nats.client.PushSubscribeOptions;
 import io.nats.client.api.AckPolicy;
+import io.nats.client.api.ClusterInfo;
 import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.MessageInfo;
@@ -36,6 +37,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
@@ -268,7 +270,9 @@ final class NatsLink implements FleetLink {
             return new StreamState(
                     info.getCreateTime().toInstant().toString(),
                     info.getStreamState().getFirstSequence(),
-                    info.getStreamState().getLastSequence());
+                    info.getStreamState().getLastSequence(),
+                    leader(info),
+                    lastAgeMillis(info));
         } catch (JetStreamApiException e) {
             if (e.getErrorCode() == NOT_FOUND) {
                 createStream();
@@ -278,6 +282,22 @@ final class NatsLink implements FleetLink {
         }
     }
 
+    private static String leader(StreamInfo info) {
+        ClusterInfo cluster = info.getClusterInfo();
+        // A server that leads again after another one has a later time.
+        return cluster == null || cluster.getLeader() == null
+                ? ""
+                : cluster.getLeader() + " since " + cluster.getLeaderSince();
+    }
+
+    private static long lastAgeMillis(StreamInfo info) {
+        ZonedDateTime now = info.getTimestamp();
+        ZonedDateTime last = info.getStreamState().getLastTime();
+        return now == null || last == null || info.getStreamState().getLastSequence() == 0
+                ? 0
+                : Math.max(0, Duration.between(last, now).toMillis());
+    }
+
     @Override
     public @Nullable String idAt(long sequence) throws IOException {
         try {
@@ -285,7 +305,10 @@ final class NatsLink implements FleetLink {
             Headers fields = message.getHeaders();
             return fields == null ? null : fields.getFirst(ID_FIELD);
         } catch (JetStreamApiException e) {
-            return null;
+            if (e.getErrorCode() == NOT_FOUND) {
+                return null;
+            }
+            throw new IOException("stream " + stream + ": " + e.getMessage(), e);
         }
     }
 

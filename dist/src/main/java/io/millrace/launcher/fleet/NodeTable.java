@@ -71,6 +71,17 @@ final class NodeTable {
         return nodes.get(node);
     }
 
+    /** Returns the first live node by name; null for none. */
+    @Nullable
+    String firstLive(long nowMillis) {
+        for (Heard heard : all()) {
+            if (heard.isLive(nowMillis)) {
+                return heard.report().node();
+            }
+        }
+        return null;
+    }
+
     /** Returns the number of live nodes. */
     int live(long nowMillis) {
         return (int) all().stream().filter(heard -> heard.isLive(nowMillis)).count();

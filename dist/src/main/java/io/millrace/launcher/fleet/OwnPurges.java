@@ -2,6 +2,7 @@ package io.millrace.launcher.fleet;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -14,18 +15,51 @@ final class OwnPurges {
     /** Guarded by the lock. */
     private final Map<String, Place> places = new LinkedHashMap<>();
 
-    /** Place of a message: the time of creation of its stream, and its number. */
-    record Place(String created, long sequence) {}
+    /** The place of a message: the time of creation of its stream, and its number. */
+    static final class Place {
+        private final String created;
+        private final long sequence;
+        private final AtomicLong appliedEverywhere = new AtomicLong(-1);
 
-    void add(String localId, Place place) {
+        Place(String created, long sequence) {
+            this.created = created;
+            this.sequence = sequence;
+        }
+
+        String created() {
+            return created;
+        }
+
+        long sequence() {
+            return sequence;
+        }
+
+        /** Returns the time of the first call, epoch milliseconds. Call when the nodes have applied this number. */
+        long appliedEverywhere(long nowMillis) {
+            appliedEverywhere.compareAndSet(-1, nowMillis);
+            return appliedEverywhere.get();
+        }
+
+        private boolean isAt(String otherCreated, long otherSequence) {
+            return created.equals(otherCreated) && sequence == otherSequence;
+        }
+    }
+
+    /** Remembers the place of a purge. Returns true if the purge had none. */
+    boolean add(String localId, String created, long sequence) {
         lock.lock();
         try {
-            places.put(localId, place);
+            Place before = places.get(localId);
+            if (before != null && before.isAt(created, sequence)) {
+                return false;
+            }
+            places.put(localId, new Place(created, sequence));
             if (places.size() > MAX) {
                 var oldest = places.entrySet().iterator();
                 oldest.next();
                 oldest.remove();
             }
+            return before == null;
         } finally {
             lock.unlock();
         }

@@ -29,11 +29,13 @@ final class FakeFleet {
     String created = "c1";
     long last;
     long epoch;
+    long lastAgeMillis;
     private int creations = 1;
+    private int leaders;
 
     StreamState state() {
         long first = stream.isEmpty() ? last + 1 : ((TreeMap<Long, FleetLink.Received>) stream).firstKey();
-        return new StreamState(created, first, last);
+        return new StreamState(created, first, last, "leader " + leaders, lastAgeMillis);
     }
 
     void truncate(int count) {
@@ -50,15 +52,21 @@ final class FakeFleet {
         links.forEach(Link::unsubscribe);
     }
 
-    /** Loses the latest messages, as servers do that restart from an older state. */
-    void rollBack(int count) {
+    /**
+     * Loses the latest messages: if cut, as servers do that restart from an older state; otherwise as a cluster does
+     * whose new leader lacks them, while consumers go on with the next numbers.
+     */
+    void rollBack(int count, boolean isCut) {
         for (int i = 0; i < count && !stream.isEmpty(); i++) {
             long lost = ((TreeMap<Long, FleetLink.Received>) stream).lastKey();
             stream.remove(lost);
             last = lost - 1;
         }
-        links.forEach(Link::cut);
-        links.forEach(link -> link.up = true);
+        leaders++;
+        if (isCut) {
+            links.forEach(Link::cut);
+            links.forEach(link -> link.up = true);
+        }
     }
 
     long publish(String node, byte[] body, String id) {
@@ -71,6 +79,7 @@ final class FakeFleet {
         epoch++;
         FleetLink.Received message = new FleetLink.Received(node, body, last, id);
         stream.put(last, message);
+        lastAgeMillis = 0;
         acknowledged.put(id, epoch);
         links.forEach(link -> link.deliver(message));
         return last;
@@ -172,6 +181,8 @@ final class FakeFleet {
         long everythingUpTo = -1;
 
         int gaps;
+        /** Applied messages about losses of the servers. */
+        int losses;
 
         @Nullable
         FleetPosition position;
@@ -204,6 +215,7 @@ final class FakeFleet {
             for (FleetMessage message : batch.messages()) {
                 applied.add(message.id());
                 if (message.purge().action() == FleetPurge.Action.LOST) {
+                    losses++;
                     everythingUpTo = epoch;
                 }
             }

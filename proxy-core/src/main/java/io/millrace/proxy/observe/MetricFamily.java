@@ -595,7 +595,7 @@ public enum MetricFamily implements Metric {
             "millrace_fleet_published_total",
             Kind.COUNTER,
             "messages",
-            "Purges of this node that the NATS servers have acknowledged."),
+            "Purges of this node that the stream has, and that have come back from it."),
     FLEET_RECEIVED(
             "millrace_fleet_received_total",
             Kind.COUNTER,

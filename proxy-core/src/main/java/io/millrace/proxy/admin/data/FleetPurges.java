@@ -128,6 +128,7 @@ public final class FleetPurges implements FleetService {
                 case UNDO -> undo(message, false);
                 case CANCEL -> undo(message, true);
                 case LOST -> everything(softGap, message.node()).toCompletableFuture();
+                case MARK -> CompletableFuture.completedFuture(null);
                 case URL -> purge.soft() ? scopes(message, stamps, softGap) : urls(message);
                 default -> scopes(message, stamps, softGap);
             };
@@ -184,7 +185,7 @@ public final class FleetPurges implements FleetService {
                         soft,
                         targets,
                         purge.sites().isEmpty() ? null : purge.sites().get(0));
-            case ALL, LOST, UNDO, CANCEL -> new Scope(Kind.ALL, null, null, soft);
+            case ALL, LOST, MARK, UNDO, CANCEL -> new Scope(Kind.ALL, null, null, soft);
         };
     }
 

@@ -8,8 +8,8 @@ import java.util.Locale;
  * rules. Immutable.
  *
  * @param action the kind of scope, or the change
- * @param targets URLs, one URL prefix, one host, host and name of a group, tags, one expression, or the shared
- *     identifier of another purge; empty for everything
+ * @param targets URLs, one URL prefix, one host, host and name of a group, tags, one expression, the shared
+ *     identifier of another purge, or the number of a message; empty for everything
  * @param sites sites of tags in lower case; empty for every site and for other actions
  * @param soft whether responses may be used again after validation
  */
@@ -34,8 +34,13 @@ public record FleetPurge(Action action, List<String> targets, List<String> sites
         UNDO,
         /** The cancellation of a purge by pattern. */
         CANCEL,
-        /** The stream has lost messages, so any response may be outdated. */
-        LOST;
+        /**
+         * The stream may have lost messages, so any response may be outdated. The target is the number of the last
+         * message when the sender detected that.
+         */
+        LOST,
+        /** No purge. It replaces a last message that would expire, so that positions can be compared with the stream. */
+        MARK;
 
         /** Returns the name in messages. */
         public String word() {
@@ -46,9 +51,9 @@ public record FleetPurge(Action action, List<String> targets, List<String> sites
         boolean permits(int targets) {
             return switch (this) {
                 case URL, TAG -> targets >= 1;
-                case PREFIX, HOST, PATTERN, UNDO, CANCEL -> targets == 1;
+                case PREFIX, HOST, PATTERN, UNDO, CANCEL, LOST -> targets == 1;
                 case GROUP -> targets == 2;
-                case ALL, LOST -> targets == 0;
+                case ALL, MARK -> targets == 0;
             };
         }
     }

@@ -27,9 +27,15 @@ public final class GapCheck {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
 
-        /** Returns true if other nodes may have missed messages that they cannot detect. */
-        public boolean isLossOfServers() {
-            return this == ROLLED_BACK || this == REWRITTEN;
+        /**
+         * Returns true if the servers may have lost messages that this node has applied. Nodes that had not applied
+         * them cannot detect that.
+         */
+        public boolean mayHideLosses() {
+            return switch (this) {
+                case ROLLED_BACK, REWRITTEN, TRUNCATED, UNVERIFIED -> true;
+                case JOINED, RECREATED -> false;
+            };
         }
     }
 
@@ -39,8 +45,10 @@ public final class GapCheck {
      * @param created time of creation, as the server writes it
      * @param first number of the first message; last + 1 if the stream is empty
      * @param last number of the last message; 0 for none
+     * @param leader server that leads the stream, and the time of its election; empty without a cluster
+     * @param lastAgeMillis age of the last message by the clock of the server; 0 for none
      */
-    public record StreamState(String created, long first, long last) {}
+    public record StreamState(String created, long first, long last, String leader, long lastAgeMillis) {}
 
     /**
      * Compares a position with the stream.

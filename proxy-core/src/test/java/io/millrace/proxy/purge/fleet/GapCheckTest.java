@@ -1,7 +1,9 @@
 package io.millrace.proxy.purge.fleet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.purge.fleet.GapCheck.Gap;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
@@ -16,7 +18,7 @@ class GapCheckTest {
     }
 
     private static Gap gap(FleetPosition applied, long first, long last) {
-        return GapCheck.find(applied, new StreamState(CREATED, first, last));
+        return GapCheck.find(applied, new StreamState(CREATED, first, last, "", 0));
     }
 
     @Test
@@ -37,7 +39,7 @@ class GapCheckTest {
 
     @Test
     void onlyTheTimeOfCreationTellsARecreatedStream() {
-        StreamState recreated = new StreamState("2026-11-28T11:00:00Z", 1, 5);
+        StreamState recreated = new StreamState("2026-11-28T11:00:00Z", 1, 5, "", 0);
         assertEquals(Gap.RECREATED, GapCheck.find(at(5), recreated));
     }
 
@@ -55,5 +57,15 @@ class GapCheckTest {
         assertEquals(Gap.REWRITTEN, GapCheck.verify(at(5), "b:1"));
         assertEquals(Gap.UNVERIFIED, GapCheck.verify(at(5), null));
         assertEquals(Gap.UNVERIFIED, GapCheck.verify(new FleetPosition(CREATED, 5, ""), "b:1"));
+    }
+
+    @Test
+    void otherNodesAreToldOfLossesThatTheyCannotDetect() {
+        // A truncation can hide that the servers had lost the messages before it.
+        for (Gap gap : new Gap[] {Gap.ROLLED_BACK, Gap.REWRITTEN, Gap.TRUNCATED, Gap.UNVERIFIED}) {
+            assertTrue(gap.mayHideLosses(), gap::word);
+        }
+        assertFalse(Gap.JOINED.mayHideLosses());
+        assertFalse(Gap.RECREATED.mayHideLosses());
     }
 }
