@@ -93,6 +93,26 @@ public final class NatsServer implements AutoCloseable {
         }
     }
 
+    /** Stops the execution of the server, which keeps its connections. */
+    public void pause() throws IOException, InterruptedException {
+        signal("-STOP");
+    }
+
+    /** Continues the execution of the server. */
+    public void resume() throws IOException, InterruptedException {
+        signal("-CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException {
+        Process running = process;
+        if (running != null && running.isAlive()) {
+            new ProcessBuilder("kill", name, Long.toString(running.pid()))
+                    .inheritIO()
+                    .start()
+                    .waitFor(10, TimeUnit.SECONDS);
+        }
+    }
+
     /** Deletes the streams of a killed server. */
     public void loseData() throws IOException {
         Path data = directory.resolve("data");
