@@ -94,22 +94,20 @@ public final class NatsServer implements AutoCloseable {
     }
 
     /** Stops the execution of the server, which keeps its connections. */
-    public void pause() throws IOException, InterruptedException {
+    public void pause() {
         signal("-STOP");
     }
 
     /** Continues the execution of the server. */
-    public void resume() throws IOException, InterruptedException {
+    public void resume() {
         signal("-CONT");
     }
 
-    private void signal(String name) throws IOException, InterruptedException {
+    private void signal(String name) {
         Process running = process;
         if (running != null && running.isAlive()) {
-            new ProcessBuilder("kill", name, Long.toString(running.pid()))
-                    .inheritIO()
-                    .start()
-                    .waitFor(10, TimeUnit.SECONDS);
+            Command.run(directory, List.of("sh", "-c", "kill \"$0\" \"$1\"", name, Long.toString(running.pid())))
+                    .succeeds();
         }
     }
 

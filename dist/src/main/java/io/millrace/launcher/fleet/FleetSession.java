@@ -319,7 +319,7 @@ final class FleetSession {
      * Returns true if this node has purged everything after the sender of a message has detected the loss. So nodes
      * that detect one loss together cause one purge, not one each.
      */
-    private boolean isCovered(FleetPurge lost) {
+    private static boolean isCovered(FleetPurge lost, long purgedAfter) {
         try {
             return Long.parseLong(lost.targets().get(0)) < purgedAfter;
         } catch (NumberFormatException e) {
@@ -386,7 +386,7 @@ final class FleetSession {
                 if (message != null && message.instance().equals(instance)) {
                     // This node applied its purge before it queued the message.
                     own.add(to);
-                } else if (message != null && isApplied(message.purge())) {
+                } else if (message != null && isApplied(message.purge(), Math.max(purgedAfter, lost))) {
                     messages.add(message);
                     bytes += next.body().length + 1;
                     lost = message.purge().action() == FleetPurge.Action.LOST ? next.sequence() : lost;
@@ -407,10 +407,10 @@ final class FleetSession {
         return true;
     }
 
-    private boolean isApplied(FleetPurge purge) {
+    private static boolean isApplied(FleetPurge purge, long purgedAfter) {
         return switch (purge.action()) {
             case MARK -> false;
-            case LOST -> !isCovered(purge);
+            case LOST -> !isCovered(purge, purgedAfter);
             default -> true;
         };
     }
