@@ -150,9 +150,8 @@ class FleetHistoryTest {
         for (int other = 0; other < PAGES; other++) {
             covered[other] = whole || other == page ? versions[other] : 0;
         }
-        AdminClient.Answer answer = node.process
-                .admin()
-                .post("/v1/cache/purge", "{" + target + ",\"soft\":" + random.nextBoolean() + "}");
+        AdminClient.Answer answer =
+                node.process.admin().post("/v1/cache/purge", "{" + target + ",\"soft\":" + random.nextBoolean() + "}");
         trace.add(node.name + " purges " + target + " at " + versions[page] + ": " + answer.status());
         if (answer.status() == 200) {
             raise(node, covered);
@@ -263,17 +262,14 @@ class FleetHistoryTest {
 
     private void awaitConnection(String state) {
         trace.add("wait until a node is " + state);
-        nodes.stream()
-                .filter(node -> node.up)
-                .findFirst()
-                .ifPresent(node -> await().atMost(LIMIT)
-                        .until(() -> node.process
-                                .admin()
-                                .get("/v1/fleet")
-                                .json()
-                                .at("state")
-                                .text()
-                                .equals(state)));
+        nodes.stream().filter(node -> node.up).findFirst().ifPresent(node -> await().atMost(LIMIT)
+                .until(() -> node.process
+                        .admin()
+                        .get("/v1/fleet")
+                        .json()
+                        .at("state")
+                        .text()
+                        .equals(state)));
     }
 
     private void changeStream(boolean deletes) throws Exception {
@@ -319,7 +315,8 @@ class FleetHistoryTest {
                     .atMost(LIMIT)
                     .until(() -> isCurrent(node));
         }
-        trace.add("all agree " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed) + " ms after the last start");
+        trace.add(
+                "all agree " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed) + " ms after the last start");
         for (Node node : nodes) {
             raise(node, versions);
             await(node.name + " has published everything").atMost(LIMIT).until(() -> outbox(node) == 0);

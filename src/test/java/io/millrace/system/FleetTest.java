@@ -106,8 +106,11 @@ class FleetTest {
         assertTrue(send(nodes.get(1), "PURGE", "/.*").contains("fleet: pending"));
         awaitContent(nodes.get(0), "/page", "third");
         awaitContent(nodes.get(2), "/page", "third");
-        String list = nodes.get(0).millctl("purge", "list").succeeds().out();
+        String list =
+                nodes.get(0).millctl("--node", "n1", "purge", "list").succeeds().out();
         assertTrue(list.contains("host"), list);
+        Command all = nodes.get(0).millctl("--node", "all", "status", "-o", "json");
+        assertEquals(3, all.succeeds().out().lines().count(), all::toString);
     }
 
     @Test

@@ -55,7 +55,11 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "fleet",
             customSynopsis = "millctl fleet COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Show the nodes that share purges with this one.")
+            description = {
+                "Show the nodes that share purges with this one.",
+                "With --node NAME or --node all, commands that only query ask other nodes:",
+                "millctl --node all origin list."
+            })
     static final class Fleet extends CommandGroup {}
 
     @Command(

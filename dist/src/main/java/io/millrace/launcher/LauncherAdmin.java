@@ -173,6 +173,8 @@ final class LauncherAdmin implements AutoCloseable {
                 (socket, path, body, timeout) ->
                         body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
                 status::workerSocket));
+        Path own = launcherContext.adminSocket(config);
+        fleet.queries((target, timeout) -> server.get(own, target, timeout));
         return new LauncherAdmin(server, status);
     }
 

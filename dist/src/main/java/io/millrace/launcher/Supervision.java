@@ -183,7 +183,7 @@ final class Supervision implements AutoCloseable {
     }
 
     private LauncherAlarms launcherAlarms() {
-        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name);
+        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarm);
     }
 
     /** Changes the membership in the fleet, once a worker has served. */

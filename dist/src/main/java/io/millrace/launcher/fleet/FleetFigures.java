@@ -15,6 +15,7 @@ final class FleetFigures {
     final AtomicLong last = new AtomicLong();
     private final Map<String, AtomicLong> refused = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> gaps = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> queries = new ConcurrentHashMap<>();
 
     void refused(String reason) {
         refused.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
@@ -22,6 +23,10 @@ final class FleetFigures {
 
     void gap(String reason) {
         gaps.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
+    }
+
+    void query(String result) {
+        queries.computeIfAbsent(result, key -> new AtomicLong()).incrementAndGet();
     }
 
     /** Returns the number of messages of the stream that this node has not applied. */
@@ -41,6 +46,7 @@ final class FleetFigures {
         one(text, MetricFamily.FLEET_RECEIVED, received.get());
         many(text, MetricFamily.FLEET_REFUSED, "reason", values(refused));
         many(text, MetricFamily.FLEET_GAPS, "reason", values(gaps));
+        many(text, MetricFamily.FLEET_QUERIES, "result", values(queries));
         return text.toString();
     }
 

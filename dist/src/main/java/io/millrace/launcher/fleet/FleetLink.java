@@ -3,9 +3,12 @@ package io.millrace.launcher.fleet;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +59,16 @@ interface FleetLink extends AutoCloseable {
 
     /** Publishes a message. The future completes with its sequence number when the stream has it. */
     CompletableFuture<Long> publish(byte[] body, String id);
+
+    /**
+     * Sends a query to a node.
+     *
+     * @return the answer; fails if no node of this name answers within the time
+     */
+    CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout);
+
+    /** Sets the receiver of queries of other nodes, which returns answers. Called on any thread. */
+    void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
 
     /** Sends a report about this node to all nodes; loses it without a connection. */
     void report(byte[] report);

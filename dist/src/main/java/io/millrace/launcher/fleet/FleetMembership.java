@@ -1,9 +1,12 @@
 package io.millrace.launcher.fleet;
 
 import io.millrace.proxy.admin.fleet.FleetPurgeResource;
+import io.millrace.proxy.admin.fleet.FleetReadResource;
 import io.millrace.proxy.admin.fleet.FleetStatusResource;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.observe.alarm.Alarm;
+import io.millrace.proxy.observe.alarm.AlarmKind;
 import io.millrace.proxy.observe.event.EventSink;
 import io.millrace.proxy.purge.fleet.FleetOutboxFile;
 import java.io.IOException;
@@ -37,6 +40,7 @@ public final class FleetMembership implements AutoCloseable {
     private final FleetState state;
     private final String version;
     private final FleetLink.Opener opener;
+    private final NodeReads reads;
     private volatile @Nullable WorkerPurges worker;
     private volatile @Nullable FleetConfig settings;
     private volatile boolean closed;
@@ -56,6 +60,7 @@ public final class FleetMembership implements AutoCloseable {
             Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
         this.outbox = new FleetOutboxFile(directory);
         this.state = new FleetState(events, clockMillis);
+        this.reads = new NodeReads(state.figures);
         this.version = version;
         this.opener = opener;
     }
@@ -65,6 +70,11 @@ public final class FleetMembership implements AutoCloseable {
         worker = purges;
     }
 
+    /** Sets the queries of the admin API of this node. Call before {@link #apply}. */
+    public void queries(NodeReads.Local queries) {
+        reads.local(queries);
+    }
+
     void worker(WorkerPurges purges) {
         worker = purges;
     }
@@ -72,7 +82,7 @@ public final class FleetMembership implements AutoCloseable {
     /** Returns the resources for the launcher's admin API. */
     public List<AdminResource> resources() {
         FleetView view = new FleetView(state);
-        return List.of(new FleetStatusResource(view), new FleetPurgeResource(view));
+        return List.of(new FleetStatusResource(view), new FleetPurgeResource(view), new FleetReadResource(reads));
     }
 
     /** Returns the metrics in the text format of Prometheus; empty without a fleet. */
@@ -86,6 +96,14 @@ public final class FleetMembership implements AutoCloseable {
                 .filter(heard -> !heard.report().leaving())
                 .count();
         return state.figures.prometheusText(state.isConnected(), live, known - live);
+    }
+
+    /** Returns the alarm that this node is not connected to its fleet; null if it is, or without a fleet. */
+    public @Nullable Alarm alarm() {
+        FleetConfig present = settings;
+        return present == null || !state.isDownTooLong()
+                ? null
+                : new Alarm(AlarmKind.FLEET_DOWN, present.name(), state.problem(), -1);
     }
 
     /** Puts the settings of a configuration in force. Connects again if they have changed. */
@@ -134,6 +152,8 @@ public final class FleetMembership implements AutoCloseable {
                 LOG.error("fleet {}", present.name(), e);
                 state.down(e.toString());
                 pause(present, REFUSED_RETRY_NANOS);
+            } finally {
+                reads.end();
             }
         }
     }
@@ -145,6 +165,7 @@ public final class FleetMembership implements AutoCloseable {
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
         Publishing publishing = new Publishing(present, link, outbox, state);
         session.onOwn(publishing::received);
+        reads.begin(present, link);
         while (!closed && present.equals(settings)) {
             boolean worked = false;
             try {

@@ -73,7 +73,7 @@ final class FleetSession {
     private long appliedAtCheck = -1;
     private String leader = "";
     private @Nullable FleetPosition verified;
-    /** The applied messages since the latest check; fewer than {@link #ANCHORS_CHECKED} and one batch. */
+    /** The position at the latest check, and the messages applied since then; fewer than {@link #ANCHORS_CHECKED} and one batch. */
     private final Deque<FleetPosition> anchors = new ArrayDeque<>();
     /** Number of a message that was in the stream before all stored responses were purged; -1 for none. */
     private long purgedAfter = -1;
@@ -173,7 +173,8 @@ final class FleetSession {
         long connection = link.connections();
         StreamState stream = link.state();
         state.figures.last.set(stream.last());
-        boolean begins = !following || connection != connections || !stream.leader().equals(leader);
+        boolean begins =
+                !following || connection != connections || !stream.leader().equals(leader);
         FleetPosition present = position;
         Gap gap = GapCheck.find(present, stream);
         if (gap == null && present != null) {
@@ -213,9 +214,11 @@ final class FleetSession {
         for (FleetPosition anchor = begins && gap == null ? anchors.poll() : null;
                 anchor != null && gap == null;
                 anchor = anchors.poll()) {
-            gap = GapCheck.verify(anchor, link.idAt(anchor.sequence())) == Gap.REWRITTEN ? Gap.REWRITTEN : null;
+            boolean isSame = GapCheck.verify(anchor, link.idAt(anchor.sequence())) != Gap.REWRITTEN;
+            gap = isSame ? null : Gap.REWRITTEN;
         }
         anchors.clear();
+        anchors.add(present);
         verified = gap == null ? present : null;
         return gap;
     }
@@ -228,7 +231,9 @@ final class FleetSession {
             return;
         }
         markedAt = now;
-        queue("mark-" + Long.toString(now, Character.MAX_RADIX), FleetPurge.of(FleetPurge.Action.MARK, List.of(), true));
+        queue(
+                "mark-" + Long.toString(now, Character.MAX_RADIX),
+                FleetPurge.of(FleetPurge.Action.MARK, List.of(), true));
     }
 
     private void queue(String localId, FleetPurge purge) throws IOException {
@@ -279,6 +284,7 @@ final class FleetSession {
             return false;
         }
         anchors.clear();
+        anchors.add(to);
         verified = null;
         purgedAfter = stream.last();
         state.figures.gap(gap.word());

@@ -19,6 +19,9 @@ final class FleetState {
     /** Time after the connection in which the reports of all live nodes arrive. */
     static final long MEMBERS_KNOWN_MILLIS = 2500;
 
+    /** Time without a connection after which the alarm is raised. */
+    static final long ALARM_AFTER_MILLIS = 10_000;
+
     private static final int REFUSED_MAX = 16;
     /** An event of one kind about one subject is repeated after this time at the earliest. */
     private static final long REPEAT_MILLIS = 60_000;
@@ -44,6 +47,8 @@ final class FleetState {
 
     private volatile boolean checkWanted;
     private boolean wasDown;
+    /** Begin of the present time without a connection, epoch milliseconds; 0 while connected. */
+    private volatile long downSince;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
         this.events = events;
@@ -63,6 +68,7 @@ final class FleetState {
         FleetConfig before = settings;
         settings = next;
         connectedSince = 0;
+        downSince = next == null ? 0 : nowMillis();
         problem = "";
         if (before != null && (next == null || !next.name().equals(before.name()))) {
             nodes.clear();
@@ -76,6 +82,12 @@ final class FleetState {
 
     boolean isConnected() {
         return connectedSince > 0;
+    }
+
+    /** Returns true if the node has been without a connection for longer than a new connection takes. */
+    boolean isDownTooLong() {
+        long since = downSince;
+        return since > 0 && nowMillis() - since >= ALARM_AFTER_MILLIS;
     }
 
     /** Returns true if the reports of all live nodes must have arrived. */
@@ -112,6 +124,7 @@ final class FleetState {
         created = streamCreated;
         if (connectedSince == 0) {
             connectedSince = nowMillis();
+            downSince = 0;
             problem = "";
             if (wasDown) {
                 event(EventKind.FLEET_UP, name(), "connected to the NATS servers");
@@ -123,6 +136,7 @@ final class FleetState {
     void down(String reason) {
         boolean first = connectedSince > 0 || !wasDown;
         connectedSince = 0;
+        downSince = downSince == 0 ? nowMillis() : downSince;
         problem = reason;
         if (first) {
             wasDown = true;

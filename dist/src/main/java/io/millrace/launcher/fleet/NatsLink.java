@@ -40,9 +40,11 @@ import java.time.Duration;
 import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -376,6 +378,36 @@ final class NatsLink implements FleetLink {
                         body,
                         PublishOptions.builder().expectedStream(stream).build())
                 .thenApply(PublishAck::getSeqno);
+    }
+
+    @Override
+    public CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout) {
+        try {
+            return connection
+                    .requestWithTimeout("millrace." + settings.name() + ".ask." + node, query, timeout)
+                    .thenApply(Message::getData);
+        } catch (IllegalStateException e) {
+            return CompletableFuture.failedFuture(new IOException(e.getMessage(), e));
+        }
+    }
+
+    @Override
+    public void onAsk(Function<byte[], CompletionStage<byte[]>> answers) {
+        Dispatcher queries = connection.createDispatcher(message -> {
+            String to = message.getReplyTo();
+            if (to != null) {
+                answers.apply(message.getData()).whenComplete((answer, failure) -> answer(to, answer));
+            }
+        });
+        queries.subscribe("millrace." + settings.name() + ".ask." + settings.node());
+    }
+
+    private void answer(String to, byte @Nullable [] answer) {
+        try {
+            connection.publish(to, answer);
+        } catch (IllegalStateException | IllegalArgumentException e) {
+            LOG.debug("the answer to a query of another node was lost: {}", e.getMessage());
+        }
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -15,15 +16,17 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A stream in memory, links to it, and workers that remember what they applied. Confined to one thread. */
 final class FakeFleet {
     final Map<Long, FleetLink.Received> stream = new TreeMap<>();
     final List<Link> links = new ArrayList<>();
-    /** Identifiers that the stream has acknowledged, with the epoch in which this happened. */
+    /** Identifiers that the stream has acknowledged, with the epoch in which this happened first. */
     final Map<String, Long> acknowledged = new LinkedHashMap<>();
 
     String created = "c1";
@@ -80,7 +83,7 @@ final class FakeFleet {
         FleetLink.Received message = new FleetLink.Received(node, body, last, id);
         stream.put(last, message);
         lastAgeMillis = 0;
-        acknowledged.put(id, epoch);
+        acknowledged.putIfAbsent(id, epoch);
         links.forEach(link -> link.deliver(message));
         return last;
     }
@@ -90,6 +93,8 @@ final class FakeFleet {
         private final String node;
         private @Nullable Consumer<Received> receiver;
         private BiConsumer<String, byte[]> reports = (sender, report) -> {};
+        private Function<byte[], CompletionStage<byte[]>> answers =
+                query -> CompletableFuture.failedFuture(new IOException("not ready"));
         private long next;
         private long connections = 1;
         boolean up = true;
@@ -150,6 +155,21 @@ final class FakeFleet {
             return up
                     ? CompletableFuture.completedFuture(FakeFleet.this.publish(node, body, id))
                     : CompletableFuture.failedFuture(new IOException("not connected"));
+        }
+
+        @Override
+        public CompletableFuture<byte[]> ask(String to, byte[] query, Duration timeout) {
+            for (Link link : links) {
+                if (up && link.up && link.node.equals(to)) {
+                    return link.answers.apply(query).toCompletableFuture();
+                }
+            }
+            return CompletableFuture.failedFuture(new IOException("no responders"));
+        }
+
+        @Override
+        public void onAsk(Function<byte[], CompletionStage<byte[]>> next) {
+            answers = next;
         }
 
         @Override

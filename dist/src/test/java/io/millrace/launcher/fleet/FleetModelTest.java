@@ -32,6 +32,7 @@ class FleetModelTest {
     @TempDir
     Path directory;
 
+    private final List<String> trace = new ArrayList<>();
     private long now;
 
     /** A node with its outbox and worker, which survive a restart of its launcher. */
@@ -111,10 +112,12 @@ class FleetModelTest {
         long seed = Long.getLong("millrace.fleet.seed", System.nanoTime());
         for (int i = 0; i < HISTORIES; i++) {
             long one = seed + i;
+            trace.clear();
             try {
                 history(new Random(one), directory.resolve("h" + i));
             } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError("-Dmillrace.fleet.seed=" + one + ": " + e, e);
+                throw new AssertionError(
+                        "-Dmillrace.fleet.seed=" + one + ": " + e + "\n" + String.join("\n", trace), e);
             }
         }
     }
@@ -129,7 +132,10 @@ class FleetModelTest {
         for (int i = 0; i < 120; i++) {
             Node node = nodes.get(random.nextInt(NODES));
             now += random.nextInt(400);
-            switch (random.nextInt(18)) {
+            int choice = random.nextInt(18);
+            trace.add(now + " " + node.name + " " + choice + ": stream " + fleet.state() + ", position "
+                    + node.worker.position);
+            switch (choice) {
                 case 0, 1, 2, 3 -> purges.add(node.purge());
                 case 4 -> node.link.cut();
                 case 5, 6 -> node.link.up = true;
@@ -195,7 +201,8 @@ class FleetModelTest {
         nodes.get(2).worker.up = true;
         settle(nodes);
         assertEquals(false, view.spread(id).isComplete());
-        assertEquals("the stream is being compared with the purge", view.spread(id).note());
+        assertEquals(
+                "the stream is being compared with the purge", view.spread(id).note());
         now += 20;
         nodes.get(0).step();
         assertTrue(view.spread(id).isComplete());
@@ -302,6 +309,23 @@ class FleetModelTest {
             assertEquals(1, node.worker.gaps, "only the first start is a gap");
             assertEquals(last + 1, node.worker.position.sequence());
         }
+    }
+
+    @Test
+    void aLongTimeWithoutAConnectionIsAnAlarm() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node node = settled(fleet).get(0);
+        assertEquals(false, node.state.isDownTooLong());
+        node.link.cut();
+        node.step();
+        now += FleetState.ALARM_AFTER_MILLIS - 1;
+        node.step();
+        assertEquals(false, node.state.isDownTooLong());
+        now++;
+        assertTrue(node.state.isDownTooLong());
+        node.link.up = true;
+        node.step();
+        assertEquals(false, node.state.isDownTooLong());
     }
 
     @Test

@@ -613,6 +613,12 @@ public enum MetricFamily implements Metric {
             "gaps",
             "Times at which purges may have been missed, so that all stored responses were purged, by reason.",
             "reason"),
+    FLEET_QUERIES(
+            "millrace_fleet_queries_total",
+            Kind.COUNTER,
+            "requests",
+            "Queries of other nodes (millctl --node) that this node has received, by result: answered or refused.",
+            "result"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

@@ -29,6 +29,9 @@ import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.fleet.FleetPurgeResource;
+import io.millrace.proxy.admin.fleet.FleetReadResource;
+import io.millrace.proxy.admin.fleet.FleetStatusResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
@@ -194,6 +197,12 @@ class AdminApiReferenceTest {
                         "",
                         "{\"host\":\"h\"}"),
                 new Documented("FleetStatus", new FleetStatusResource(SampleSources.FLEET), "", ""),
+                new Documented(
+                        "",
+                        new FleetReadResource((node, target) -> CompletableFuture.completedFuture(
+                                AdminReply.json(json -> json.writeStringProperty(node, target)))),
+                        "?node=n&target=/v1/status",
+                        ""),
                 new Documented("FleetPurge", new FleetPurgeResource(SampleSources.FLEET), "?id=s1", ""),
                 new Documented("FastlyPurge", SampleSources.FASTLY.get(0), "", ""),
                 new Documented("", SampleSources.FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),

@@ -46,6 +46,9 @@ final class FleetChecks {
         checkName(values, FleetKeys.NAME);
         checkName(values, FleetKeys.NODE);
         checkName(values, FleetKeys.TIER);
+        if ("all".equals(values.find(FleetKeys.NODE))) {
+            error(FleetKeys.NODE.path(), "'all' cannot be a name: millctl --node all asks every node");
+        }
         List<String> servers = values.find(FleetKeys.SERVERS);
         if (servers != null) {
             servers.forEach(this::checkServer);
