@@ -45,6 +45,7 @@ class AccessibilityTest {
         {"inspect?url=URL", "Inspector"},
         {"purge", "Purge"},
         {"origins", "Origins"},
+        {"fleet", "Fleet"},
         {"config", "Configuration"},
         {"config?tab=history", "Configuration"},
         {"processes", "Processes"},

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DashboardTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
-    private static final int SCREENS = 12;
+    private static final int SCREENS = 13;
 
     /** Markup and code that must stay text. Each sets {@code window.struck} where it is executed. */
     private static final List<String> HOSTILE = List.of(
@@ -151,6 +151,7 @@ class DashboardTest {
             {"curve", "What RAM would bring"},
             {"purge", "Purge"},
             {"origins", "Origins"},
+            {"fleet", "Fleet"},
             {"config", "Configuration"},
             {"processes", "Processes"},
             {"certificates", "Certificates"},

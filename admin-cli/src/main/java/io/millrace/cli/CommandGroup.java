@@ -52,6 +52,17 @@ abstract class CommandGroup implements Callable<Integer> {
     static final class Server extends CommandGroup {}
 
     @Command(
+            name = "fleet",
+            customSynopsis = "millctl fleet COMMAND [OPTIONS]",
+            commandListHeading = "Commands:%n",
+            description = {
+                "Show the nodes that share purges with this one.",
+                "With --node NAME or --node all, commands that only query ask other nodes:",
+                "millctl --node all origin list."
+            })
+    static final class Fleet extends CommandGroup {}
+
+    @Command(
             name = "origin",
             customSynopsis = "millctl origin COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",

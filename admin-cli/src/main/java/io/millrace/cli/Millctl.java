@@ -1,5 +1,6 @@
 package io.millrace.cli;
 
+import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
 import io.millrace.cli.command.Console;
 import io.millrace.cli.command.DataStream;
@@ -37,6 +38,7 @@ import io.millrace.cli.command.help.HelpCommand;
 import io.millrace.cli.command.server.AlarmListCommand;
 import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
+import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
@@ -68,6 +70,7 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -94,7 +97,8 @@ public final class Millctl {
         boolean coloured = surroundings.isTerminal() && surroundings.variable("NO_COLOR") == null;
         Console console = new Console(out, err, new Paint(coloured));
         GlobalOptions options = new GlobalOptions();
-        CommandLine commands = commands(options, new Invocation(options, surroundings, console, pause));
+        Invocation invocation = new Invocation(options, surroundings, console, pause);
+        CommandLine commands = commands(options, invocation);
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
                 .setUsageHelpWidth(HELP_WIDTH)
@@ -102,6 +106,7 @@ public final class Millctl {
                 .setExpandAtFiles(false)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(coloured ? Ansi.ON : Ansi.OFF))
                 .setParameterExceptionHandler((e, given) -> reportUsage(e, console))
+                .setExecutionStrategy(line -> execute(line, invocation))
                 .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
         int exitCode = commands.execute(arguments);
         if (!console.flush() && exitCode == ExitCode.OK) {
@@ -112,6 +117,21 @@ public final class Millctl {
             return ExitCode.FAILED;
         }
         return exitCode;
+    }
+
+    /** Runs the last command of a line. Without the admin API, no command can ask another node. */
+    private static int execute(ParseResult line, Invocation invocation) {
+        ParseResult last = line;
+        while (last.hasSubcommand()) {
+            last = last.subcommand();
+        }
+        Object command = last.commandSpec().userObject();
+        boolean isAsked = command instanceof ApiCommand || command instanceof ShellCommand;
+        if (invocation.node() != null && !isAsked && !last.isUsageHelpRequested()) {
+            throw new ParameterException(
+                    last.commandSpec().commandLine(), "--node is only for commands that query the admin API");
+        }
+        return new CommandLine.RunLast().execute(line);
     }
 
     /** Returns the tree of all commands. Each command receives the same invocation. */
@@ -137,6 +157,8 @@ public final class Millctl {
                         .addSubcommand(new OriginListCommand(invocation))
                         .addSubcommand(new OriginDownCommand(invocation))
                         .addSubcommand(new OriginUpCommand(invocation)))
+                .addSubcommand(
+                        new CommandLine(new CommandGroup.Fleet()).addSubcommand(new FleetStatusCommand(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Tls())
                         .addSubcommand(new TlsCommands.ListAll(invocation))
                         .addSubcommand(new TlsCommands.Show(invocation))

@@ -11,6 +11,8 @@ import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.config.WorkerRestart;
 import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.fleet.FleetMembership;
+import io.millrace.launcher.fleet.WorkerPurgesOverSocket;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.LauncherContext;
@@ -92,7 +94,8 @@ final class LauncherAdmin implements AutoCloseable {
             AcmeService acme,
             EventLog events,
             History history,
-            Alarms alarms)
+            Alarms alarms,
+            FleetMembership fleet)
             throws IOException, LaunchException {
         Status status = new Status(supervisor, running, launcherContext, Instant.now());
         ConfigInspection inspection = new ConfigInspection(running);
@@ -101,6 +104,7 @@ final class LauncherAdmin implements AutoCloseable {
                 .metrics(new ConfigMetrics(running)::prometheusText)
                 .metrics(events::prometheusText)
                 .metrics(alarms::prometheusText)
+                .metrics(fleet::prometheusText)
                 .dashboard()
                 .resource(new EventsResource(events, System::currentTimeMillis))
                 .resource(new AlarmsResource(alarms, System::currentTimeMillis))
@@ -157,13 +161,21 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/metrics", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/livez", status::workerSocket, PROBE_TIMEOUT)
                 .forward("GET", "/readyz", status::workerSocket, PROBE_TIMEOUT);
+        fleet.resources().forEach(builder::resource);
         ListenAddress tcp = config.admin().listen();
         if (tcp != null) {
             AdminAccess access = AdminAccess.of(config.admin());
             running.onApplied(changed -> access.apply(changed.admin()));
             builder.tcp(address(tcp), access);
         }
-        return new LauncherAdmin(builder.start(), status);
+        AdminServer server = builder.start();
+        fleet.worker(new WorkerPurgesOverSocket(
+                (socket, path, body, timeout) ->
+                        body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
+                status::workerSocket));
+        Path own = launcherContext.adminSocket(config);
+        fleet.queries((target, timeout) -> server.get(own, target, timeout));
+        return new LauncherAdmin(server, status);
     }
 
     private static RenewResource.Renewal renewal(AcmeRecord record) {

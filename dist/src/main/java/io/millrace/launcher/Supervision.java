@@ -11,6 +11,7 @@ import io.millrace.launcher.event.EventLog;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.fleet.FleetMembership;
 import io.millrace.launcher.history.History;
 import io.millrace.launcher.history.Sampler;
 import io.millrace.launcher.process.ArchiveRecorder;
@@ -42,6 +43,7 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -95,6 +97,7 @@ final class Supervision implements AutoCloseable {
     private final EventLog events;
     private final History history;
     private final Alarms alarms;
+    private final FleetMembership fleet;
     private @Nullable LauncherAdmin admin;
     private @Nullable Sampler sampler;
 
@@ -118,6 +121,8 @@ final class Supervision implements AutoCloseable {
         server = new ControlServer(loop, transport, launcherContext.state().control(), supervisor.peers());
         config = new RunningConfig(reader, launcherContext, supervisor);
         config.events(events);
+        fleet = new FleetMembership(state.resolve("fleet"), events, BuildVersion.ofJar());
+        config.onApplied(changed -> applyFleet(changed));
         config.onApplied(changed -> history.resize(changed.values().get(AdminKeys.HISTORY)));
         changes = new ConfigChanges(config);
         archiveRecorder = new ArchiveRecorder(launcherContext.state().control().recording());
@@ -152,7 +157,8 @@ final class Supervision implements AutoCloseable {
                     supervision.acme,
                     supervision.events,
                     supervision.history,
-                    supervision.alarms);
+                    supervision.alarms,
+                    supervision.fleet);
             supervision.admin = opened;
             supervision.event(
                     EventKind.START,
@@ -177,7 +183,15 @@ final class Supervision implements AutoCloseable {
     }
 
     private LauncherAlarms launcherAlarms() {
-        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name);
+        return new LauncherAlarms(() -> supervisor.status().restarts(), config::lastReload, config::name, fleet::alarm);
+    }
+
+    /** Changes the membership in the fleet, once a worker has served. */
+    private List<String> applyFleet(ProxyConfig changed) {
+        if (firstReady.isDone()) {
+            fleet.apply(changed.fleet());
+        }
+        return List.of();
     }
 
     /** Returns the ACME settings in force; during the start, those of the first configuration. */
@@ -285,6 +299,7 @@ final class Supervision implements AutoCloseable {
         service.ready(statusOf(worker));
         // Certificates can be ordered from now on, because workers answer the issuer's challenges.
         acme.start();
+        fleet.apply((config.hasBegun() ? config.config() : firstConfig).fleet());
         // This is repeated for every worker, since a new worker may run on another JDK, which needs its own archive.
         group.schedule(() -> archiveRecorder.start(config.command()), RECORDING_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -369,6 +384,7 @@ final class Supervision implements AutoCloseable {
 
     @Override
     public void close() {
+        fleet.close();
         acme.close();
         alarms.close();
         archiveRecorder.close();

@@ -27,6 +27,9 @@ final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
     private static final String TLS_STATE = "tls";
+    /** Directory of purges for other nodes of a fleet, in the state directory. */
+    public static final String FLEET = "fleet";
+
     private static final String PURGE_RECORDS = "purges";
     private static final String DRAIN_MARK = "server.draining";
 
@@ -63,6 +66,7 @@ final class MillraceProxy implements ServedProxy {
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
         builder.tlsState(state.resolve(TLS_STATE));
         builder.purgeRecords(state.resolve(PURGE_RECORDS));
+        builder.fleetOutbox(state.resolve(FLEET));
         if (configFile != null) {
             builder.configFile(configFile);
         }

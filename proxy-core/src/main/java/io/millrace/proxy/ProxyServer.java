@@ -13,6 +13,7 @@ import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
@@ -33,6 +34,7 @@ import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.fleet.FleetOutbox;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.sweep.PatternSweeper;
 import io.millrace.proxy.server.BufferPool;
@@ -168,6 +170,10 @@ public final class ProxyServer implements AutoCloseable {
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
         purges = PurgeHistory.in(
                 builder.purgeRecords(), () -> live.config().purges().historyMax(), builder.clock()::millis);
+        Path outbox = builder.fleetOutbox();
+        if (outbox != null) {
+            purges.fleet(FleetOutbox.in(outbox, this::fleetMember));
+        }
         Invalidator invalidator = Invalidator.over(store.journal(), builder.clock()::millis, () -> live.config()
                 .purges()
                 .undoWindowMillis());
@@ -267,6 +273,11 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         accessLogs.close();
         allocator.close();
+    }
+
+    private FleetOutbox.@Nullable Member fleetMember() {
+        FleetConfig fleet = live.config().fleet();
+        return fleet == null ? null : new FleetOutbox.Member(fleet.name(), fleet.node(), fleet.outboxBytesMax());
     }
 
     /** Returns a builder of a proxy. */
@@ -496,6 +507,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
         purges.close();
+        purges.fleet().close();
         accessLogs.close();
         metrics.close();
         allocator.close();

@@ -28,6 +28,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path drainMark;
     private @Nullable Path tlsState;
     private @Nullable Path purgeRecords;
+    private @Nullable Path fleetOutbox;
     private EventSink events = EventSink.NONE;
     private @Nullable SpanExport spans;
     private WallClock clock = WallClock.SYSTEM;
@@ -120,6 +121,15 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Sets the directory for purges that wait for other nodes of a fleet. The launcher publishes them. Without a
+     * directory, the section {@code fleet} has no effect.
+     */
+    public ProxyServerBuilder fleetOutbox(Path directory) {
+        fleetOutbox = directory;
+        return this;
+    }
+
     /** Sets the path of the configuration file, which the status of the admin API shows. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
@@ -209,6 +219,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path purgeRecords() {
         return purgeRecords;
+    }
+
+    @Nullable
+    Path fleetOutbox() {
+        return fleetOutbox;
     }
 
     @Nullable

@@ -65,6 +65,8 @@ class LiveKeysTest {
                 keys.put(key.path(), "acme/AcmeSettingsTest");
             } else if (key.path().startsWith("alarms.") && !key.path().equals("alarms.certificate_days")) {
                 keys.put(key.path(), "launcher/alarm/AlarmSettingsTest");
+            } else if (key.path().startsWith("fleet.")) {
+                keys.put(key.path(), "launcher/fleet/FleetSettingsTest");
             } else if (key.path().startsWith("admin.token") || key.path().startsWith("admin.tls.")) {
                 keys.put(key.path(), "launcher/config/AdminSettingsTest");
             }

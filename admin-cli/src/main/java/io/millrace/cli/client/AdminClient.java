@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
+import java.net.URLEncoder;
 import java.net.UnixDomainSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -22,6 +23,7 @@ public final class AdminClient {
     private final @Nullable String token;
     private final Duration timeout;
     private final @Nullable SSLContext tls;
+    private final @Nullable String node;
 
     /** Creates a client that trusts the JDK's certificate authorities and has no client certificate. */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
@@ -38,10 +40,25 @@ public final class AdminClient {
      *     and no client certificate
      */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout, @Nullable SSLContext tls) {
+        this(address, token, timeout, tls, null);
+    }
+
+    private AdminClient(
+            AdminAddress address,
+            @Nullable String token,
+            Duration timeout,
+            @Nullable SSLContext tls,
+            @Nullable String node) {
         this.address = address;
         this.token = token;
         this.timeout = timeout;
         this.tls = tls;
+        this.node = node;
+    }
+
+    /** Returns a client that sends queries over this admin API to another node of its fleet. */
+    public AdminClient of(String nodeName) {
+        return new AdminClient(address, token, timeout, tls, nodeName);
     }
 
     /** The address of the admin API. */
@@ -55,7 +72,7 @@ public final class AdminClient {
      * @param target path and query, percent-encoded
      */
     public AdminResponse get(String target) throws AdminClientException {
-        return exchange("GET", target, null);
+        return exchange("GET", node == null ? target : targetOf(node, target), null);
     }
 
     /**
@@ -65,7 +82,16 @@ public final class AdminClient {
      * @param json content of the request
      */
     public AdminResponse post(String target, byte[] json) throws AdminClientException {
+        if (node != null) {
+            throw new AdminClientException(
+                    Kind.NOT_OF_OTHER_NODES, "--node: other nodes answer queries only, not POST " + target);
+        }
         return exchange("POST", target, json);
+    }
+
+    private static String targetOf(String node, String target) {
+        return "/v1/fleet/read?node=" + URLEncoder.encode(node, StandardCharsets.UTF_8) + "&target="
+                + URLEncoder.encode(target, StandardCharsets.UTF_8);
     }
 
     private AdminResponse exchange(String method, String target, byte @Nullable [] json) throws AdminClientException {

@@ -6,12 +6,16 @@ import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
 import io.millrace.cli.client.JsonObject;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** Base class of commands that send requests to the admin API and show responses. Confined to one thread. */
 public abstract class ApiCommand implements Callable<Integer> {
+    /** The value of {@code --node} for all live nodes. No node has this name. */
+    private static final String ALL = "all";
+
     private final Invocation invocation;
     private final Duration timeout;
 
@@ -35,11 +39,63 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (interval != null && isChange()) {
             throw new CommandFailure(ExitCode.USAGE, "--watch is only for commands that change nothing");
         }
+        String node = invocation.node();
+        if (node != null && (isChange() || isLocal())) {
+            throw new CommandFailure(ExitCode.USAGE, "--node is only for commands that query the admin API");
+        }
+        if (ALL.equals(node) && isEndless()) {
+            throw new CommandFailure(ExitCode.USAGE, "--node all is only for commands that end; name one node");
+        }
         AdminClient client = invocation.client(timeout);
         return interval == null ? once(client) : watch(client, interval);
     }
 
     private int once(AdminClient client) throws CommandFailure {
+        String node = invocation.node();
+        if (ALL.equals(node)) {
+            return onAllNodes(client);
+        }
+        return execute(node == null ? client : client.of(node));
+    }
+
+    /** Runs the command on each live node. Returns the highest exit code. */
+    private int onAllNodes(AdminClient client) throws CommandFailure {
+        int exitCode = ExitCode.OK;
+        for (String name : liveNodes(client)) {
+            console().node(name, invocation.isJson());
+            try {
+                exitCode = Math.max(exitCode, execute(client.of(name)));
+            } catch (CommandFailure e) {
+                console().report(e);
+                exitCode = Math.max(exitCode, e.exitCode());
+            }
+        }
+        console().node(null, invocation.isJson());
+        return exitCode;
+    }
+
+    private List<String> liveNodes(AdminClient client) throws CommandFailure {
+        try {
+            JsonObject fleet = answered(client.get("/v1/fleet"));
+            List<String> names = new ArrayList<>();
+            for (JsonObject node : fleet.objects("nodes")) {
+                String name = node.text("node", "?");
+                if (node.text("state", "").equals("live")) {
+                    names.add(name);
+                } else {
+                    console().say("node " + name + " is " + node.text("state", "?"));
+                }
+            }
+            if (names.isEmpty()) {
+                throw new CommandFailure(ExitCode.FAILED, "no node of a fleet is live; see: millctl fleet status");
+            }
+            return names;
+        } catch (AdminClientException e) {
+            throw failure(client, e);
+        }
+    }
+
+    private int execute(AdminClient client) throws CommandFailure {
         try {
             return run(client);
         } catch (AdminClientException e) {
@@ -101,6 +157,16 @@ public abstract class ApiCommand implements Callable<Integer> {
         return false;
     }
 
+    /** Returns true if the command needs this machine besides the admin API. */
+    protected boolean isLocal() {
+        return false;
+    }
+
+    /** Returns true if the command ends only when it is interrupted. */
+    protected boolean isEndless() {
+        return false;
+    }
+
     /** Prints the JSON of the response for {@code -o json}, otherwise {@code lines}. */
     protected final void show(AdminResponse response, List<String> lines) {
         if (invocation.isJson()) {
@@ -142,6 +208,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                                 ExitCode.UNREACHABLE,
                                 e.message(),
                                 "allow more time with --timeout, or look at the log of the launcher");
+            case NOT_OF_OTHER_NODES -> new CommandFailure(ExitCode.USAGE, e.message());
             case BROKEN_ANSWER ->
                 CommandFailure.temporary(
                         ExitCode.FAILED,

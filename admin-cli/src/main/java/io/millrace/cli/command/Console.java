@@ -3,13 +3,16 @@ package io.millrace.cli.command;
 import io.millrace.cli.render.Paint;
 import io.millrace.cli.render.Printable;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Prints results to standard output and messages to standard error. Confined to one thread. */
 public final class Console {
     private final PrintStream out;
     private final PrintStream err;
     private final Paint paint;
+    private @Nullable String node;
 
     public Console(PrintStream out, PrintStream err, Paint paint) {
         this.out = out;
@@ -38,9 +41,27 @@ public final class Console {
         }
     }
 
+    /**
+     * Begins the results of a node of the fleet. In a table they have a heading; a JSON result becomes the member
+     * {@code report} of an object with the name of the node.
+     *
+     * @param name null ends the results of nodes
+     */
+    public void node(@Nullable String name, boolean isJson) {
+        if (name != null && !isJson) {
+            out.print((node == null ? "" : "\n") + Printable.of("== " + name + " ==") + "\n");
+        }
+        node = name;
+    }
+
     /** Prints JSON and a line end to standard output. Characters that could control a terminal are escaped. */
     public void json(byte[] unescaped) {
         byte[] json = Printable.json(unescaped);
+        if (node != null) {
+            String report = new String(json, StandardCharsets.UTF_8).strip();
+            out.print("{\"node\":\"" + Printable.of(node) + "\",\"report\":" + report + "}\n");
+            return;
+        }
         out.write(json, 0, json.length);
         if (json.length == 0 || json[json.length - 1] != '\n') {
             out.write('\n');

@@ -17,6 +17,15 @@ public final class GlobalOptions {
     String admin;
 
     @Option(
+            names = "--node",
+            paramLabel = "NAME|all",
+            hidden = true,
+            scope = ScopeType.INHERIT,
+            description = "Ask this node of the fleet, or all live nodes.")
+    @Nullable
+    String node;
+
+    @Option(
             names = "--token-file",
             paramLabel = "FILE",
             scope = ScopeType.INHERIT,

@@ -64,6 +64,12 @@ public final class Invocation {
         return options.watch;
     }
 
+    /** Returns the value of {@code --node}; null without it. */
+    @Nullable
+    public String node() {
+        return options.node;
+    }
+
     /** Returns the value of {@code --timeout}; {@code otherwise} if the option is not set. */
     public Duration timeout(Duration otherwise) {
         return options.timeout == null ? otherwise : options.timeout;
@@ -96,6 +102,7 @@ public final class Invocation {
     public List<String> sharedArguments() {
         List<String> arguments = new ArrayList<>();
         add(arguments, "--admin", options.admin);
+        add(arguments, "--node", options.node);
         add(arguments, "--token-file", options.tokenFile);
         add(arguments, "--ca-file", options.caFile);
         add(arguments, "--client-certificate", options.clientCertificate);

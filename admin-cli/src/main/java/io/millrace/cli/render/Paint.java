@@ -12,7 +12,7 @@ public record Paint(boolean isEnabled) {
     }
 
     /** Returns the text in green. */
-    String good(String text) {
+    public String good(String text) {
         return wrapped("32", text);
     }
 

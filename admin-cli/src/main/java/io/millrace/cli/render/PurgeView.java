@@ -24,7 +24,11 @@ public final class PurgeView {
         String id = report.has("id") ? ", purge " + report.text("id", "") : "";
         String outcome = soft ? "made stale: " : "invalidated: ";
         return List.of(Printable.of(outcome + scopeAndTarget + ", stamp " + report.number("stamp", 0) + id
-                + objects(report) + " (" + report.text("detail", "") + ")"));
+                + objects(report) + " (" + report.text("detail", "") + ")" + fleet(report)));
+    }
+
+    private static String fleet(JsonObject report) {
+        return report.has("fleet") ? ", fleet: " + report.text("fleet", "") : "";
     }
 
     private static String objects(JsonObject report) {
@@ -42,8 +46,8 @@ public final class PurgeView {
         }
         String detail = report.text("detail", "");
         String count = report.isTrue("purged") ? objects(report) : "";
-        return List.of(Printable.of(
-                outcome + ": " + report.text("url", url) + count + (detail.isEmpty() ? "" : " (" + detail + ")")));
+        return List.of(Printable.of(outcome + ": " + report.text("url", url) + count
+                + (detail.isEmpty() ? "" : " (" + detail + ")") + fleet(report)));
     }
 
     /** Formats the response of {@code GET /v1/cache/purges}, with a line for each purge. */

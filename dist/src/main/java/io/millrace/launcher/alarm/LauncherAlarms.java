@@ -9,11 +9,15 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The alarms that the launcher detects: workers that die repeatedly, and a rejected reload. Not thread-safe. */
+/**
+ * The alarms that the launcher detects: workers that die repeatedly, a rejected reload, and a lost connection to the
+ * fleet. Not thread-safe.
+ */
 public final class LauncherAlarms {
     private final LongSupplier restarts;
     private final Supplier<ProxyStatus.@Nullable LastReload> lastReload;
     private final Supplier<String> configName;
+    private final Supplier<@Nullable Alarm> fleet;
     private final CrashLoop crashes = new CrashLoop();
 
     /**
@@ -22,9 +26,14 @@ public final class LauncherAlarms {
      * @param restarts returns the number of dead workers that were replaced
      * @param lastReload returns the result of the last reload; null before the first
      * @param configName returns the name of the configuration, such as its file
+     * @param fleet returns the alarm of the fleet; null for none
      */
     public LauncherAlarms(
-            LongSupplier restarts, Supplier<ProxyStatus.@Nullable LastReload> lastReload, Supplier<String> configName) {
+            LongSupplier restarts,
+            Supplier<ProxyStatus.@Nullable LastReload> lastReload,
+            Supplier<String> configName,
+            Supplier<@Nullable Alarm> fleet) {
+        this.fleet = fleet;
         this.restarts = restarts;
         this.lastReload = lastReload;
         this.configName = configName;
@@ -51,6 +60,10 @@ public final class LauncherAlarms {
                     configName.get(),
                     "the reload at " + last.at() + " was rejected" + problem,
                     -1));
+        }
+        Alarm ofFleet = fleet.get();
+        if (ofFleet != null) {
+            alarms.add(ofFleet);
         }
         return alarms;
     }

@@ -246,6 +246,15 @@ public final class AdminServer implements AutoCloseable {
         return client.send(socket, "GET", path, new byte[0], timeout);
     }
 
+    /**
+     * Sends a request with a body to another admin server over its Unix domain socket.
+     *
+     * @return the answer with any status; fails if no server answers within the time
+     */
+    public CompletionStage<AdminReply> post(Path socket, String path, byte[] body, Duration timeout) {
+        return client.send(socket, "POST", path, body, timeout);
+    }
+
     /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */
     @Override
     public void close() {

@@ -16,6 +16,7 @@ import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
@@ -250,6 +251,19 @@ public final class ConfigCatalog {
             PURGE_ALLOW,
             PurgeKeys.HISTORY,
             PurgeKeys.UNDO_WINDOW,
+            FleetKeys.NAME,
+            FleetKeys.SERVERS,
+            FleetKeys.NODE,
+            FleetKeys.TIER,
+            FleetKeys.CREDENTIALS_FILE,
+            FleetKeys.NKEY_FILE,
+            FleetKeys.TOKEN_FILE,
+            FleetKeys.CA_FILE,
+            FleetKeys.CERTIFICATE,
+            FleetKeys.KEY,
+            FleetKeys.ON_GAP,
+            FleetKeys.REPLICAS,
+            FleetKeys.OUTBOX_SIZE,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
@@ -538,6 +552,8 @@ public final class ConfigCatalog {
         SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
         SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");
         SECTIONS.put("purge", "Purges, see [purging.md](../guide/purging.md).");
+        SECTIONS.put("fleet", "Nodes that share purges over NATS JetStream, see [fleet.md](../guide/fleet.md).");
+        SECTIONS.put("fleet.tls", "TLS to the NATS servers; needs URLs with tls://.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "Writing and opening of the cache on disk.");

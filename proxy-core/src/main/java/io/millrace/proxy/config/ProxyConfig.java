@@ -16,6 +16,7 @@ import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.dns.DnsConfig;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -79,6 +80,7 @@ public final class ProxyConfig {
     private final WorkerConfig worker;
     private final TlsConfig tls;
     private final @Nullable AcmeConfig acme;
+    private final @Nullable FleetConfig fleet;
 
     public ProxyConfig(ConfigValues values) {
         this.values = values;
@@ -119,6 +121,7 @@ public final class ProxyConfig {
         http2 = Http2Config.from(values);
         worker = WorkerConfig.from(values);
         acme = AcmeConfig.from(values);
+        fleet = FleetConfig.from(values);
         tls = TlsConfig.from(values);
     }
 
@@ -261,6 +264,11 @@ public final class ProxyConfig {
     /** Settings of automatically issued certificates; null if there are none. */
     public @Nullable AcmeConfig acme() {
         return acme;
+    }
+
+    /** Returns the settings of the fleet; null without a fleet. */
+    public @Nullable FleetConfig fleet() {
+        return fleet;
     }
 
     /** The rules that change requests and responses. */

@@ -19,6 +19,9 @@ import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.PurgeRequest;
+import io.millrace.proxy.purge.fleet.FleetOutbox;
+import io.millrace.proxy.purge.fleet.FleetPurge;
+import io.millrace.proxy.purge.fleet.FleetPurge.Action;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.pattern.PurgedPatterns;
 import io.millrace.proxy.purge.record.PurgeClient;
@@ -52,6 +55,7 @@ import org.slf4j.LoggerFactory;
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
  * 500  purged in this process, but not durable, since the storage could not be written
+ * 503  the outbox of the fleet is full
  * </pre>
  *
  * <p>Confined to the client stream's event loop.
@@ -82,6 +86,7 @@ final class PurgeExchange implements RequestHandler {
     private String kind = "url";
     private String target;
     private @Nullable String site;
+    private @Nullable FleetPurge shared;
 
     private PurgeExchange(ExchangeLoop exchangeLoop, ClientStream stream, RequestHead request, long contentLength) {
         this.exchangeLoop = exchangeLoop;
@@ -110,12 +115,14 @@ final class PurgeExchange implements RequestHandler {
             kind = "host";
             target = host.url().authority();
             what = "all of host " + target;
+            shared = shared(Action.HOST, List.of(target));
             invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
         } else if (requested instanceof PurgeRequest.Prefix prefix) {
             TargetUri url = prefix.url();
             kind = "prefix";
             target = url.asString();
             what = "all of host " + url.authority() + " whose path begins with " + url.path();
+            shared = shared(Action.PREFIX, List.of(target));
             invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
         } else if (requested instanceof PurgeRequest.Tagged tagged) {
             TargetUri url = request.target();
@@ -123,6 +130,9 @@ final class PurgeExchange implements RequestHandler {
             target = String.join(", ", tagged.tags().texts());
             site = url.host();
             what = words(tagged.tags()) + " on the site of host " + url.authority();
+            List<RemapRule> mapping = exchangeLoop.settings().remap().rulesUnder(url);
+            List<String> sites = List.copyOf(InvalidationScopes.sites(url, mapping));
+            shared = new FleetPurge(Action.TAG, tagged.tags().texts(), sites, PurgeRequest.isSoft(request));
             invalidate(
                     url,
                     rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
@@ -182,6 +192,10 @@ final class PurgeExchange implements RequestHandler {
         if (refuseContent()) {
             return;
         }
+        shared = shared(Action.URL, urls.stream().map(TargetUri::asString).toList());
+        if (refusedByFleet()) {
+            return;
+        }
         if (PurgeRequest.isSoft(request)) {
             what = target;
             invalidate(InvalidationScopes.urls(urls, exchangeLoop.settings().remap()), Counter.PURGES_URL_SOFT);
@@ -201,7 +215,7 @@ final class PurgeExchange implements RequestHandler {
         if (counter == Counter.PURGES_TAG) {
             concerned.addAll(settings.remap().rulesOfSites(InvalidationScopes.sites(url, rules)));
         }
-        if (mayPurge(rules.isEmpty(), concerned, settings)) {
+        if (mayPurge(rules.isEmpty(), concerned, settings) && !refusedByFleet()) {
             invalidate(scopes.apply(rules), counter);
         }
     }
@@ -243,12 +257,19 @@ final class PurgeExchange implements RequestHandler {
             return;
         }
         if (matching.condition().isEmpty() && !everywhere) {
-            invalidateHost(url, rules);
+            shared = shared(Action.HOST, List.of(url.authority()));
+            if (!refusedByFleet()) {
+                invalidateHost(url, rules);
+            }
             return;
         }
         kind = InvalidationKind.PATTERN.text();
         target = matching.expression(everywhere ? Set.of() : keyHosts(url, rules));
         what = "responses for which this holds: " + target;
+        shared = shared(Action.PATTERN, List.of(target));
+        if (refusedByFleet()) {
+            return;
+        }
         try {
             PurgedPattern pattern = PurgedPattern.parse(target, PurgeRequest.isSoft(request));
             if (pattern.isTooLong()) {
@@ -267,6 +288,20 @@ final class PurgeExchange implements RequestHandler {
         } catch (ExpressionException e) {
             answer(400, e.message() + "; nothing was purged", ExchangeOutcome.DENIED);
         }
+    }
+
+    private FleetPurge shared(Action action, List<String> targets) {
+        return FleetPurge.of(action, targets, PurgeRequest.isSoft(request));
+    }
+
+    /** Sends a refusal and returns true if the fleet's outbox does not accept the purge. */
+    private boolean refusedByFleet() {
+        FleetPurge wanted = shared;
+        String reason = wanted == null ? null : exchangeLoop.purges().fleet().refusal(wanted);
+        if (reason != null) {
+            answer(503, reason, ExchangeOutcome.NOT_OFFERED);
+        }
+        return reason != null;
     }
 
     private void invalidateHost(TargetUri url, List<RemapRule> rules) {
@@ -307,7 +342,10 @@ final class PurgeExchange implements RequestHandler {
         } else {
             String done = last.isSoft() ? "made stale " : "invalidated ";
             String id = PurgeId.ofStamp(last.stamp());
-            answer(200, done + words(last) + ", stamp " + last.stamp() + ", purge " + id, ExchangeOutcome.LOCAL);
+            answer(
+                    200,
+                    done + words(last) + ", stamp " + last.stamp() + ", purge " + id + fleet(),
+                    ExchangeOutcome.LOCAL);
         }
     }
 
@@ -316,10 +354,15 @@ final class PurgeExchange implements RequestHandler {
         PurgeClient client = PurgeClient.ofRequest(
                 stream.connection().remoteAddress().getAddress().getHostAddress());
         PurgeRecord done = PurgeRecord.done(id, exchangeLoop.clock().millis(), client, kind, target, site, soft);
-        exchangeLoop.purges().add(problem == null ? done : done.in(PurgeState.FAILED), stream.eventLoop(), () -> {
+        PurgeRecord added = problem == null ? done : done.in(PurgeState.FAILED);
+        exchangeLoop.purges().add(added, problem == null ? shared : null, stream.eventLoop(), notQueued -> {
             if (!ended) {
                 try {
-                    answer.run();
+                    if (notQueued == null) {
+                        answer.run();
+                    } else {
+                        answer(500, "purged on this node, but not queued for the fleet", ExchangeOutcome.STORE_WRITE);
+                    }
                 } catch (RuntimeException | Error e) {
                     onFault(e);
                 }
@@ -332,7 +375,18 @@ final class PurgeExchange implements RequestHandler {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
-            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, UNDONE, URL, PATTERN, PATTERN_RETIRED -> what;
+            case PREFIX,
+                    GROUP,
+                    TAG,
+                    TAG_EVERYWHERE,
+                    TAGS,
+                    TAG_KEY,
+                    UNDONE,
+                    URL,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> what;
         };
     }
 
@@ -398,11 +452,15 @@ final class PurgeExchange implements RequestHandler {
             log.warn("a purge is not durable, the storage could not be written", failure);
             answer(500, "purged, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
         } else if (found) {
-            answer(200, "purged " + url + ", every stored variant", ExchangeOutcome.LOCAL);
+            answer(200, "purged " + url + ", every stored variant" + fleet(), ExchangeOutcome.LOCAL);
         } else {
             String hint = mapped ? "" : ", and no remap rule maps it";
-            answer(404, "nothing was stored for " + url + hint, ExchangeOutcome.LOCAL);
+            answer(404, "nothing was stored for " + url + hint + fleet(), ExchangeOutcome.LOCAL);
         }
+    }
+
+    private String fleet() {
+        return exchangeLoop.purges().fleet().isActive() ? ", fleet: " + FleetOutbox.PENDING : "";
     }
 
     private void answer(int status, String text, ExchangeOutcome outcome) {

@@ -597,6 +597,61 @@ public enum MetricFamily implements Metric {
             "certificates",
             "Certificate files that could not be used when they were read; the log names file and reason.",
             "reason"),
+    FLEET_CONNECTED(
+            "millrace_fleet_connected",
+            Kind.GAUGE,
+            "boolean",
+            "1 while this node is connected to its fleet and follows the stream of purges; if 0, see"
+                    + " millctl fleet status."),
+    FLEET_NODES(
+            "millrace_fleet_nodes",
+            Kind.GAUGE,
+            "nodes",
+            "Nodes of the fleet by state: live, or away for nodes that were heard from earlier.",
+            "state"),
+    FLEET_APPLIED(
+            "millrace_fleet_applied_sequence",
+            Kind.GAUGE,
+            "messages",
+            "Number of the last message of the stream that this node has applied."),
+    FLEET_LAG(
+            "millrace_fleet_lag",
+            Kind.GAUGE,
+            "messages",
+            "Messages of the stream that this node has not applied; if it stays above 0, see the log."),
+    FLEET_OUTBOX_BYTES(
+            "millrace_fleet_outbox_bytes",
+            Kind.GAUGE,
+            "bytes",
+            "Purges on disk that wait for the NATS servers; compare with fleet.outbox_size."),
+    FLEET_PUBLISHED(
+            "millrace_fleet_published_total",
+            Kind.COUNTER,
+            "messages",
+            "Purges of this node that the stream has, and that have come back from it."),
+    FLEET_RECEIVED(
+            "millrace_fleet_received_total",
+            Kind.COUNTER,
+            "messages",
+            "Messages of the stream that this node has applied, its own included."),
+    FLEET_REFUSED(
+            "millrace_fleet_refused_total",
+            Kind.COUNTER,
+            "messages",
+            "Messages that this node has refused, by reason; the event fleet-refused names the sender.",
+            "reason"),
+    FLEET_GAPS(
+            "millrace_fleet_gaps_total",
+            Kind.COUNTER,
+            "gaps",
+            "Times at which purges may have been missed, so that all stored responses were purged, by reason.",
+            "reason"),
+    FLEET_QUERIES(
+            "millrace_fleet_queries_total",
+            Kind.COUNTER,
+            "requests",
+            "Queries of other nodes (millctl --node) that this node has received, by result: answered or refused.",
+            "result"),
     BUILD(
             "millrace_build",
             Kind.GAUGE,

@@ -1,6 +1,7 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.tags.TagKey;
+import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -15,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
  *  4  identifier of the secret key with which the tag is hashed (4); 0 for other kinds
  *  8  hash of the host, group, tag or URL (8); for TAGS 1 if they apply to
- *    every site, else 0; for UNDONE and PATTERN_RETIRED the stamp of that purge; 0 for other kinds
+ *    every site, else 0; for UNDONE and PATTERN_RETIRED the stamp of that purge; for
+ *    FLEET_POSITION the number of positions so far; 0 for other kinds
  * 16  for PREFIX the beginning of the path; for TAG_KEY the key; for TAGS hash (8) and stamp (8) of each tag;
- *    for PATTERN the expression in UTF-8
+ *    for PATTERN the expression in UTF-8; for FLEET_PURGE the shared identifier;
+ *    for FLEET_POSITION the position as text
  * </pre>
  *
  * The stamp, a number that increases with each purge, is stored beside these bytes. Immutable.
@@ -61,6 +64,16 @@ public final class InvalidationEntry {
     static InvalidationEntry ofPattern(PurgedPattern pattern) {
         byte[] text = pattern.text().getBytes(StandardCharsets.UTF_8);
         return ofBytes(InvalidationKind.PATTERN, pattern.isSoft(), pattern.stamp(), 0, 0, text);
+    }
+
+    /** Creates the entry of another node's purge. */
+    static InvalidationEntry ofFleetPurge(String sharedId, long stamp) {
+        return ofBytes(InvalidationKind.FLEET_PURGE, false, stamp, 0, 0, sharedId.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Creates the entry of a position in the stream of the fleet's purges. */
+    static InvalidationEntry ofFleetPosition(long stamp, long version, FleetPosition position) {
+        return ofBytes(InvalidationKind.FLEET_POSITION, false, stamp, version, 0, position.bytes());
     }
 
     /** Creates the entry of a purge by path prefix. Takes ownership of the array. */

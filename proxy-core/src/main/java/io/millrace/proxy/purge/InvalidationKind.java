@@ -35,7 +35,11 @@ public enum InvalidationKind {
     /** Responses for which an expression is true (purge by pattern). */
     PATTERN(21, "pattern"),
     /** The stamp of a purge by pattern whose sweep is complete; only in the journal. */
-    PATTERN_RETIRED(22, "pattern-retired");
+    PATTERN_RETIRED(22, "pattern-retired"),
+    /** The position in the stream of a fleet's purges; only in the journal. */
+    FLEET_POSITION(23, "fleet-position"),
+    /** The stamp of a purge that another node of the fleet requested; only in the journal. */
+    FLEET_PURGE(24, "fleet-purge");
 
     private final int code;
     private final String text;
@@ -62,7 +66,6 @@ public enum InvalidationKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException(
-                "kind of invalidation: actual=" + code + ", maximum=" + PATTERN_RETIRED.code);
+        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + FLEET_PURGE.code);
     }
 }

@@ -43,7 +43,16 @@ public record InvalidationScope(
             case URL -> InvalidationTable.urlHash(url) == hash;
             case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
             case TAG, TAG_EVERYWHERE -> isOnSite(url, labels.tags()) && hasTag(labels.tags());
-            case ALL_GROUPS, STAMPED, ALL_TAGS, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> false;
+            case ALL_GROUPS,
+                    STAMPED,
+                    ALL_TAGS,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> false;
         };
     }
 

@@ -7,6 +7,8 @@ import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.expression.ExpressionException;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
+import io.millrace.proxy.purge.fleet.FleetMarks;
+import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.pattern.PurgedPatterns;
@@ -61,6 +63,9 @@ public final class InvalidationTable implements Invalidations {
     private final ReentrantLock lock = new ReentrantLock();
     /** Guarded by the lock. */
     private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
+
+    /** Guarded by the lock. */
+    private final FleetMarks fleet = new FleetMarks();
 
     private final ScopeStamps scopes;
     private final PatternCost patternCost = new PatternCost();
@@ -583,6 +588,17 @@ public final class InvalidationTable implements Invalidations {
                 retiredUpTo = Math.max(retiredUpTo, entry.stamp());
                 yield entry;
             }
+            case FLEET_POSITION -> {
+                FleetPosition found = FleetPosition.read(entry.prefix());
+                if (found != null) {
+                    fleet.restore(entry.hash(), found);
+                }
+                yield entry;
+            }
+            case FLEET_PURGE -> {
+                fleet.add(new String(entry.prefix(), StandardCharsets.UTF_8), entry.stamp());
+                yield entry;
+            }
             default -> scopes.put(entry);
         };
     }
@@ -606,6 +622,60 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
+    /** Returns the position in the stream of the fleet's purges; null for none. */
+    @Nullable
+    FleetPosition fleetPosition() {
+        lock.lock();
+        try {
+            return fleet.position();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Sets the position in the stream of the fleet's purges, and remembers stamps of these purges.
+     *
+     * @param purges stamps by shared identifier
+     * @return the journal entries, the position last
+     */
+    List<InvalidationEntry> fleetApplied(FleetPosition position, Map<String, Long> purges) {
+        lock.lock();
+        try {
+            List<InvalidationEntry> entries = new ArrayList<>();
+            purges.forEach((id, stamp) -> {
+                fleet.add(id, stamp);
+                entries.add(InvalidationEntry.ofFleetPurge(id, stamp));
+            });
+            fleet.advance(position);
+            entries.add(InvalidationEntry.ofFleetPosition(newest, fleet.version(), position));
+            return entries;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the local stamp of another node's purge by its shared identifier; 0 if it is not known. */
+    long fleetStamp(String sharedId) {
+        lock.lock();
+        try {
+            return fleet.stamp(sharedId);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the shared identifier of another node's purge by its local stamp; null if it is not known. */
+    @Nullable
+    String fleetId(long stamp) {
+        lock.lock();
+        try {
+            return fleet.sharedId(stamp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Returns the entries that the journal must keep for a restart. */
     List<InvalidationEntry> inForce() {
         lock.lock();
@@ -618,6 +688,11 @@ public final class InvalidationTable implements Invalidations {
             // Keeps the highest stamp in the journal, so that new stamps are higher even if the clock was set back.
             ScopeStamps.add(all, InvalidationKind.PATTERN_RETIRED, retiredUpTo, retiredUpTo, 0);
             undos.addTo(all);
+            fleet.purges().forEach((id, stamp) -> all.add(InvalidationEntry.ofFleetPurge(id, stamp)));
+            FleetPosition position = fleet.position();
+            if (position != null) {
+                all.add(InvalidationEntry.ofFleetPosition(newest, fleet.version(), position));
+            }
             return all;
         } finally {
             lock.unlock();
@@ -641,7 +716,9 @@ public final class InvalidationTable implements Invalidations {
                     TAG_EVERYWHERE,
                     TAG_KEY,
                     TAGS,
-                    PATTERN_RETIRED -> scopes.entries(kind);
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> scopes.entries(kind);
         };
     }
 }

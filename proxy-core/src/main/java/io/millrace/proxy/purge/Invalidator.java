@@ -1,6 +1,7 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.purge.fleet.FleetPosition;
 import io.millrace.proxy.purge.pattern.PatternCost;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.record.PurgeId;
@@ -8,6 +9,7 @@ import io.millrace.store.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -170,6 +172,32 @@ public final class Invalidator implements Journal.Owner {
         List<InvalidationEntry> entries = List.of(entry);
         append(entries, replyOn, failure -> reply.onInvalidated(entries, failure));
         return true;
+    }
+
+    /** Returns the position in the stream of the fleet's purges; null for none. */
+    public @Nullable FleetPosition fleetPosition() {
+        return table.fleetPosition();
+    }
+
+    /**
+     * Adds a position in the stream of the fleet's purges to the journal, behind the purges that it covers.
+     *
+     * @param purges local stamps by shared identifier, of purges that may be undone or cancelled
+     * @param reply called once: with null when the position is durable, otherwise with the failure
+     */
+    public void fleetApplied(
+            FleetPosition position, Map<String, Long> purges, Executor replyOn, Consumer<@Nullable IOException> reply) {
+        append(table.fleetApplied(position, purges), replyOn, reply);
+    }
+
+    /** Returns the local stamp of another node's purge by its shared identifier; 0 if it is not known. */
+    public long fleetStamp(String sharedId) {
+        return table.fleetStamp(sharedId);
+    }
+
+    /** Returns the shared identifier of another node's purge by its local stamp; null if it is not known. */
+    public @Nullable String fleetId(long stamp) {
+        return table.fleetId(stamp);
     }
 
     /** Returns the live purges by pattern, oldest first. */

@@ -183,7 +183,17 @@ final class ScopeStamps {
             case TAG, TAG_EVERYWHERE ->
                 tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
             case PREFIX -> hardStampOfPrefix(scope);
-            case URL, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
+            case URL,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> 0;
         };
     }
 
@@ -252,7 +262,7 @@ final class ScopeStamps {
             }
             case TAG_KEY -> tags.adopt(entry);
             // InvalidationTable keeps these.
-            case PATTERN, PATTERN_RETIRED, UNDONE -> {}
+            case PATTERN, PATTERN_RETIRED, UNDONE, FLEET_POSITION, FLEET_PURGE -> {}
         }
         return entry;
     }
@@ -337,7 +347,17 @@ final class ScopeStamps {
             case GROUP -> groups.stamp(entry.hash(), true);
             case TAG, TAG_EVERYWHERE ->
                 tags.hasCurrentKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> 0;
+            case PREFIX,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> 0;
         };
     }
 
@@ -389,7 +409,17 @@ final class ScopeStamps {
                     tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
                 }
             }
-            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE, PATTERN, PATTERN_RETIRED -> {}
+            case PREFIX,
+                    ALL_GROUPS,
+                    ALL_TAGS,
+                    STAMPED,
+                    TAG_KEY,
+                    TAGS,
+                    UNDONE,
+                    PATTERN,
+                    PATTERN_RETIRED,
+                    FLEET_POSITION,
+                    FLEET_PURGE -> {}
         }
     }
 
@@ -439,7 +469,7 @@ final class ScopeStamps {
             case GROUP -> groups.size();
             case URL -> urls.size();
             case TAG -> tags.stamps().size();
-            case UNDONE, PATTERN, TAG_EVERYWHERE, TAG_KEY, TAGS, PATTERN_RETIRED -> 0;
+            case UNDONE, PATTERN, TAG_EVERYWHERE, TAG_KEY, TAGS, PATTERN_RETIRED, FLEET_POSITION, FLEET_PURGE -> 0;
         };
     }
 }

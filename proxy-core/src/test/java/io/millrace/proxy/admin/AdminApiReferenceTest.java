@@ -29,6 +29,9 @@ import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
 import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.fleet.FleetPurgeResource;
+import io.millrace.proxy.admin.fleet.FleetReadResource;
+import io.millrace.proxy.admin.fleet.FleetStatusResource;
 import io.millrace.proxy.admin.history.EventsResource;
 import io.millrace.proxy.admin.history.HistoryResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
@@ -180,7 +183,7 @@ class AdminApiReferenceTest {
                         "PurgeReport",
                         new PurgeResource(
                                 url -> CompletableFuture.completedFuture(
-                                        new PurgeService.PurgeReport(url, true, "d", "u1")),
+                                        new PurgeService.PurgeReport(url, true, "d", "u1", -1, "pending")),
                                 scope ->
                                         CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))),
                         "",
@@ -189,10 +192,18 @@ class AdminApiReferenceTest {
                         "InvalidationReport",
                         new PurgeResource(
                                 url -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none")),
-                                scope -> CompletableFuture.completedFuture(
-                                        new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
+                                scope -> CompletableFuture.completedFuture(new InvalidationService.InvalidationReport(
+                                        "host", "h", 7, "d", -1, false, "pending"))),
                         "",
                         "{\"host\":\"h\"}"),
+                new Documented("FleetStatus", new FleetStatusResource(SampleSources.FLEET), "", ""),
+                new Documented(
+                        "",
+                        new FleetReadResource((node, target) -> CompletableFuture.completedFuture(
+                                AdminReply.json(json -> json.writeStringProperty(node, target)))),
+                        "?node=n&target=/v1/status",
+                        ""),
+                new Documented("FleetPurge", new FleetPurgeResource(SampleSources.FLEET), "?id=s1", ""),
                 new Documented("FastlyPurge", SampleSources.FASTLY.get(0), "", ""),
                 new Documented("", SampleSources.FASTLY.get(1), "", "{\"surrogate_keys\":[\"k\"]}"),
                 new Documented("FastlyStatus", SampleSources.FASTLY.get(2), "", ""),

@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.config.ConfigControl;
 import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.admin.copy.CopySource;
 import io.millrace.proxy.admin.copy.CopyTarget;
+import io.millrace.proxy.admin.fleet.FleetSource;
 import io.millrace.proxy.admin.history.EventSource;
 import io.millrace.proxy.admin.history.HistorySource;
 import io.millrace.proxy.admin.origin.OriginControl;
@@ -240,6 +241,19 @@ final class SampleSources {
         @Override
         public ThreadReport threads(int depth) {
             return new ThreadReport(List.of(new ThreadView("t", "runnable", 1, List.of("f"))), 0);
+        }
+    };
+
+    static final FleetSource FLEET = new FleetSource() {
+        @Override
+        public Status status() {
+            Node node = new Node("n", "edge", "1", "live", 1, 0, 0, List.of("3"));
+            return new Status("f", "n", "edge", "connected", "", "validate", "t", 1, 1, 0, List.of(node));
+        }
+
+        @Override
+        public Spread spread(String purgeId) {
+            return new Spread(true, 1, "", List.of("n"), Map.of("m", "r"), Map.of("o", 7L));
         }
     };
 

@@ -313,7 +313,9 @@ final class InvalidationTableTest {
                                 TAGS,
                                 UNDONE,
                                 PATTERN,
-                                PATTERN_RETIRED -> false;
+                                PATTERN_RETIRED,
+                                FLEET_POSITION,
+                                FLEET_PURGE -> false;
                     };
             if (covers && stamp < entry.stamp()) {
                 said = entry.isSoft() && !said.equals("gone") ? "stale" : "gone";

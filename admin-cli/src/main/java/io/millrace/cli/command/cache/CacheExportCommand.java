@@ -90,6 +90,11 @@ public final class CacheExportCommand extends ApiCommand {
     }
 
     @Override
+    protected boolean isLocal() {
+        return true;
+    }
+
+    @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         shownNanos = System.nanoTime();
         try {

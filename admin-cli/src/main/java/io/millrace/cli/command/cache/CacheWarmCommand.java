@@ -129,6 +129,11 @@ public final class CacheWarmCommand extends ApiCommand {
     }
 
     @Override
+    protected boolean isLocal() {
+        return true;
+    }
+
+    @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         JsonObject status = answered(client.get("/v1/status"));
         try (ProxyLink documents = new ProxyLink(fields, invocation().timeout(WAIT))) {

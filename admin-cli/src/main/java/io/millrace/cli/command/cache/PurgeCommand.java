@@ -12,6 +12,7 @@ import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.MarkedExpression;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.render.PurgeView;
+import io.millrace.cli.render.fleet.FleetView;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -69,7 +70,7 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--dry-run", description = "Count the responses, and purge nothing.")
     private boolean dryRun;
 
-    @Option(names = "--wait", description = "Purge, and wait for the count of responses.")
+    @Option(names = "--wait", description = "Purge, and wait for the count and the fleet.")
     private boolean wait;
 
     public PurgeCommand(Invocation invocation) {
@@ -122,10 +123,11 @@ public final class PurgeCommand extends ApiCommand {
         AdminResponse response = client.post(path, JsonText.purge(members, tags, wait));
         JsonObject report = answered(response);
         if (isCounting(report)) {
+            String state = report.text("fleet", "");
             response = counted(client, report.text("id", ""));
             report = answered(response);
             show(response, dryRun ? PurgeView.dryRun(report) : PurgeView.counted(report));
-            return ExitCode.OK;
+            return state.isEmpty() ? ExitCode.OK : fleet(client, report.text("id", ""));
         }
         if (dryRun) {
             show(response, PurgeView.dryRun(report));
@@ -136,7 +138,14 @@ public final class PurgeCommand extends ApiCommand {
         }
         boolean isScope = url == null || report.has("scope");
         show(response, isScope ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
-        return ExitCode.OK;
+        return wait && report.has("fleet") ? fleet(client, report.text("id", "")) : ExitCode.OK;
+    }
+
+    /** Waits for the other nodes of the fleet, and names the nodes without the purge. */
+    private int fleet(AdminClient client, String id) throws AdminClientException, CommandFailure {
+        AdminResponse response = FleetWait.until(client, invocation(), id);
+        FleetView.purge(answered(response)).forEach(console()::say);
+        return FleetWait.isComplete(response) ? ExitCode.OK : ExitCode.IN_PROGRESS;
     }
 
     private static boolean isCounting(JsonObject report) {

@@ -60,6 +60,11 @@ public final class EventsCommand extends ApiCommand {
     }
 
     @Override
+    protected boolean isEndless() {
+        return follows;
+    }
+
+    @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         AdminResponse first = client.get(path("limit=" + limit));
         JsonObject report = answered(first);

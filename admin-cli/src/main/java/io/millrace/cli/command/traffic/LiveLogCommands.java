@@ -80,6 +80,11 @@ public final class LiveLogCommands {
         }
 
         @Override
+        protected boolean isEndless() {
+            return count == Long.MAX_VALUE;
+        }
+
+        @Override
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             open(client);
             long shown = 0;

@@ -64,6 +64,11 @@ public final class MetricMonitorCommand extends ApiCommand {
     }
 
     @Override
+    protected boolean isEndless() {
+        return count == Long.MAX_VALUE;
+    }
+
+    @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         Snapshot before = query(client);
         for (String name : names) {

@@ -68,6 +68,11 @@ public final class TopCommand extends ApiCommand {
     }
 
     @Override
+    protected boolean isEndless() {
+        return !invocation().isJson() && invocation().surroundings().isTerminal();
+    }
+
+    @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         Look first = look(client);
         if (invocation().isJson() || !invocation().surroundings().isTerminal()) {

@@ -88,11 +88,19 @@ public interface InvalidationService {
      * @param detail a sentence for display
      * @param objects objects covered, -1 when not counted
      * @param counting whether the count is in progress
+     * @param fleet the state of the purge on other nodes of the fleet; null without a fleet
      */
-    record InvalidationReport(String scope, String target, long stamp, String detail, long objects, boolean counting) {
+    record InvalidationReport(
+            String scope,
+            String target,
+            long stamp,
+            String detail,
+            long objects,
+            boolean counting,
+            @Nullable String fleet) {
         /** Creates a report without a count. */
         public InvalidationReport(String scope, String target, long stamp, String detail) {
-            this(scope, target, stamp, detail, -1, false);
+            this(scope, target, stamp, detail, -1, false, null);
         }
 
         /** Returns the identifier of the purge, unique in this store. */

@@ -144,6 +144,13 @@ public final class PurgeResource implements AdminResource {
         json.writeStringProperty("id", report.id());
         json.writeStringProperty("state", DONE);
         objects(json, report.objects());
+        fleet(json, report.fleet());
+    }
+
+    private static void fleet(JsonGenerator json, @Nullable String state) {
+        if (state != null) {
+            json.writeStringProperty("fleet", state);
+        }
     }
 
     private static void objects(JsonGenerator json, long objects) {
@@ -163,5 +170,6 @@ public final class PurgeResource implements AdminResource {
         json.writeStringProperty("id", report.id());
         json.writeStringProperty("state", report.counting() ? COUNTING : DONE);
         objects(json, report.objects());
+        fleet(json, report.fleet());
     }
 }

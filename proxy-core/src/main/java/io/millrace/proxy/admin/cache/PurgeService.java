@@ -3,6 +3,7 @@ package io.millrace.proxy.admin.cache;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** Removes the stored responses of single URLs. Thread-safe; never blocks. */
 @FunctionalInterface
@@ -33,11 +34,18 @@ public interface PurgeService {
      * @param detail a sentence for display
      * @param id identifier of the purge, unique in this store
      * @param objects objects covered, -1 when not counted
+     * @param fleet the state of the purge on other nodes of the fleet; null without a fleet
      */
-    record PurgeReport(String url, boolean purged, String detail, String id, long objects) {
+    record PurgeReport(
+            String url,
+            boolean purged,
+            String detail,
+            String id,
+            long objects,
+            @Nullable String fleet) {
         /** Creates a report of a purge without counting. It has 0 objects if nothing was stored, otherwise -1. */
         public PurgeReport(String url, boolean purged, String detail, String id) {
-            this(url, purged, detail, id, purged ? -1 : 0);
+            this(url, purged, detail, id, purged ? -1 : 0, null);
         }
     }
 }

@@ -8,6 +8,8 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.fleet.FleetMessage;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeHistory;
@@ -192,6 +194,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         PurgeRecord record = record(id);
         long stamp = PurgeId.stamp(id);
         checkUndo(record, stamp);
+        FleetPurge change = change(FleetPurge.Action.UNDO, id);
+        FleetScopes.check(history().fleet(), change);
         addUnrecorded(record);
         ServingLoop loop = proxy.loops().get(0);
         CompletableFuture<PurgeView> view = new CompletableFuture<>();
@@ -205,12 +209,13 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                 return;
             }
             loop.counters().increment(Counter.PURGES_UNDONE);
+            PurgeView done = new PurgeView(record.in(PurgeState.UNDONE), 0, null, null);
             history()
                     .undone(
                             id,
                             ScopedPurges.client(caller),
-                            loop.loop(),
-                            () -> view.complete(new PurgeView(record.in(PurgeState.UNDONE), 0, null, null)));
+                            Runnable::run,
+                            () -> share(change, "undo-" + id, loop, view, done));
         });
         if (!begun) {
             throw new AdminException(
@@ -261,6 +266,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         PurgeCounts.Counted counted = counts.find(id);
         if (invalidator().isLive(PurgeId.stamp(id))) {
             PurgeRecord record = record(id);
+            FleetScopes.check(history().fleet(), change(FleetPurge.Action.CANCEL, id));
             addUnrecorded(record);
             if (counted != null) {
                 counted.count().cancel();
@@ -279,8 +285,28 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return CompletableFuture.completedFuture(view(counted.record()));
     }
 
+    /** Returns the change of a purge for other nodes, which know the purge by its shared identifier. */
+    private FleetPurge change(FleetPurge.Action action, String id) {
+        String sharedId = invalidator().fleetId(PurgeId.stamp(id));
+        String node = String.valueOf(history().fleet().node());
+        return FleetPurge.change(action, sharedId == null ? FleetMessage.sharedId(node, id) : sharedId);
+    }
+
+    /** Queues a change for the fleet, and completes the view when it is durable. */
+    private void share(
+            FleetPurge change, String localId, ServingLoop loop, CompletableFuture<PurgeView> view, PurgeView done) {
+        history().fleet().add(change, localId, loop.loop(), notQueued -> {
+            if (notQueued == null) {
+                view.complete(done);
+            } else {
+                view.completeExceptionally(FleetScopes.notQueued(notQueued));
+            }
+        });
+    }
+
     private CompletionStage<PurgeView> cancelPattern(PurgeRecord record, AdminCaller caller) throws AdminException {
         String id = record.id();
+        FleetPurge change = change(FleetPurge.Action.CANCEL, id);
         ServingLoop loop = proxy.loops().get(0);
         CompletableFuture<PurgeView> view = new CompletableFuture<>();
         boolean begun = invalidator().cancel(PurgeId.stamp(id), loop.loop(), failure -> {
@@ -293,12 +319,13 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                 return;
             }
             loop.counters().increment(Counter.PURGES_CANCELLED);
+            PurgeView done = new PurgeView(record.in(PurgeState.CANCELLED), 0, null, null);
             history()
                     .cancelled(
                             id,
                             ScopedPurges.client(caller),
-                            loop.loop(),
-                            () -> view.complete(new PurgeView(record.in(PurgeState.CANCELLED), 0, null, null)));
+                            Runnable::run,
+                            () -> share(change, "cancel-" + id, loop, view, done));
         });
         if (!begun) {
             throw new AdminException(409, "not-in-progress", "purge " + id + " has just ended; nothing was changed");

@@ -13,6 +13,8 @@ import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.fleet.FleetOutbox;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
 import io.millrace.proxy.purge.pattern.PurgedPatterns;
 import io.millrace.proxy.purge.record.PurgeClient;
@@ -78,7 +80,10 @@ public final class ScopedPurges implements InvalidationService {
     @Override
     public CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
         try {
-            return invalidate(plan(scope, caller), scope, caller, counts);
+            Plan plan = plan(scope, caller);
+            FleetPurge shared = FleetScopes.of(scope, plan.target());
+            FleetScopes.check(proxy.shared().purges().fleet(), shared);
+            return invalidate(plan, scope, client(caller), counts, shared);
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -207,8 +212,13 @@ public final class ScopedPurges implements InvalidationService {
         return kind == InvalidationKind.TAG_EVERYWHERE ? InvalidationKind.TAG.text() : kind.text();
     }
 
-    private CompletionStage<InvalidationReport> invalidate(
-            Plan plan, Scope requested, AdminCaller caller, boolean counts) {
+    /**
+     * Carries out a purge.
+     *
+     * @param shared the purge for other nodes of the fleet; null if it is not shared
+     */
+    CompletionStage<InvalidationReport> invalidate(
+            Plan plan, Scope requested, PurgeClient client, boolean counts, @Nullable FleetPurge shared) {
         ServingLoop loop = proxy.loops().get(0);
         PurgeHistory purges = proxy.shared().purges();
         Invalidator invalidator = proxy.shared().invalidator();
@@ -220,7 +230,7 @@ public final class ScopedPurges implements InvalidationService {
             PurgeRecord record = PurgeRecord.done(
                     PurgeId.ofStamp(last.stamp()),
                     purges.nowMillis(),
-                    client(caller),
+                    client,
                     word(requested.kind()),
                     plan.target(),
                     requested.site(),
@@ -237,9 +247,20 @@ public final class ScopedPurges implements InvalidationService {
             String outcome = requested.soft()
                     ? "stored responses are stale and are validated before their next use"
                     : "stored responses are gone";
-            InvalidationReport done = new InvalidationReport(word(last.kind()), plan.target(), last.stamp(), outcome);
-            purges.add(record, loop.loop(), () -> {
-                if (counts) {
+            boolean isShared = shared != null && purges.fleet().isActive();
+            InvalidationReport done = new InvalidationReport(
+                    word(last.kind()),
+                    plan.target(),
+                    last.stamp(),
+                    outcome,
+                    -1,
+                    false,
+                    isShared ? FleetOutbox.PENDING : null);
+            purges.add(record, shared, loop.loop(), notQueued -> {
+                if (notQueued != null) {
+                    invalidator.release(last.stamp());
+                    report.completeExceptionally(FleetScopes.notQueued(notQueued));
+                } else if (counts) {
                     count(record, plan, previous, done, report);
                 } else {
                     report.complete(done);
@@ -289,7 +310,8 @@ public final class ScopedPurges implements InvalidationService {
                         done.stamp(),
                         done.detail(),
                         begun.isWhole() ? begun.count().objects() : -1,
-                        !begun.isOver())));
+                        !begun.isOver(),
+                        done.fleet())));
         try {
             this.counts.start(record, count);
         } catch (AdminException e) {

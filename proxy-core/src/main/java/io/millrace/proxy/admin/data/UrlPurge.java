@@ -8,6 +8,8 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.fleet.FleetOutbox;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
@@ -29,12 +31,14 @@ final class UrlPurge {
     private final TargetUri target;
     private final PurgeHistory history;
     private final PurgeRecord record;
+    private final FleetPurge shared;
 
     UrlPurge(ProxyView proxy, PurgeCounts counts, TargetUri target, AdminCaller caller) {
         this.proxy = proxy;
         this.counts = counts;
         this.target = target;
         this.history = proxy.shared().purges();
+        this.shared = FleetPurge.of(FleetPurge.Action.URL, List.of(target.asString()), false);
         this.record = PurgeRecord.done(
                 history.newRemovalId(),
                 history.nowMillis(),
@@ -52,6 +56,11 @@ final class UrlPurge {
      * @return completes when the purge and its record are durable
      */
     CompletionStage<PurgeReport> run(boolean counted) {
+        try {
+            FleetScopes.check(history.fleet(), shared);
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
         if (!counted) {
             return purge(null);
         }
@@ -92,8 +101,20 @@ final class UrlPurge {
                 done = record.counted(0, 0);
             }
             String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
-            PurgeReport answer = new PurgeReport(target.asString(), wasPresent, detail, record.id(), done.objects());
-            history.add(done, loop.loop(), () -> report.complete(answer));
+            PurgeReport answer = new PurgeReport(
+                    target.asString(),
+                    wasPresent,
+                    detail,
+                    record.id(),
+                    done.objects(),
+                    history.fleet().isActive() ? FleetOutbox.PENDING : null);
+            history.add(done, shared, loop.loop(), notQueued -> {
+                if (notQueued == null) {
+                    report.complete(answer);
+                } else {
+                    report.completeExceptionally(FleetScopes.notQueued(notQueued));
+                }
+            });
         });
         return report;
     }

@@ -58,6 +58,7 @@ public final class ConfigChecks {
         new TlsChecks(problems, wholeFile).check(values);
         new OriginTlsChecks(problems, wholeFile).check(values);
         new AcmeChecks(problems, wholeFile).check(values);
+        new FleetChecks(problems, wholeFile).check(values);
         checkLifetimes(values, values, "");
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {

@@ -17,7 +17,9 @@ public enum AlarmKind {
     /** The last reload was rejected; the previous configuration stays in force. */
     CONFIG_REJECTED(EventSeverity.ERROR),
     /** The target of an access log cannot be written. */
-    LOG_TARGET_DOWN(EventSeverity.WARNING);
+    LOG_TARGET_DOWN(EventSeverity.WARNING),
+    /** The node is not connected to its fleet, or the stream of purges is refused. */
+    FLEET_DOWN(EventSeverity.WARNING);
 
     private final EventSeverity severity;
 

@@ -42,7 +42,15 @@ public enum EventKind {
     /** An alarm was raised; the text has its kind. */
     ALARM_RAISED(EventSeverity.WARNING),
     /** The cause of an alarm is gone. */
-    ALARM_CLEARED(EventSeverity.INFO);
+    ALARM_CLEARED(EventSeverity.INFO),
+    /** The connection to the fleet's NATS servers is lost, or its stream is refused. */
+    FLEET_DOWN(EventSeverity.WARNING),
+    /** The node is connected to its fleet again. */
+    FLEET_UP(EventSeverity.INFO),
+    /** Purges of the fleet may have been missed, so all stored responses were purged. */
+    FLEET_GAP(EventSeverity.WARNING),
+    /** A message of the fleet was refused. */
+    FLEET_REFUSED(EventSeverity.ERROR);
 
     private final EventSeverity severity;
 

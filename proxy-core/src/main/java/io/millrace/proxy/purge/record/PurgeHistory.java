@@ -3,6 +3,8 @@ package io.millrace.proxy.purge.record;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.purge.fleet.FleetOutbox;
+import io.millrace.proxy.purge.fleet.FleetPurge;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,6 +57,7 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
     private volatile EventSink events = EventSink.NONE;
+    private volatile FleetOutbox fleet = FleetOutbox.none();
     /** True if the last write failed. Only the first of consecutive failures is logged. */
     private final AtomicBoolean failing = new AtomicBoolean();
 
@@ -166,6 +169,30 @@ public final class PurgeHistory implements AutoCloseable {
                 : client.address() != null ? client.address() : client.via();
         String text = (record.soft() ? "soft purge" : "purge") + " by " + record.scope() + ", requested by " + by;
         sink.record(new Event(record.atMillis(), EventKind.PURGE, record.target(), text));
+    }
+
+    /**
+     * Adds the record of a purge, and queues the purge for the fleet.
+     *
+     * @param shared the purge for other nodes; null for a purge that is not shared
+     * @param reply called once, when the record is durable or lost, with the failure of the fleet's outbox
+     */
+    public void add(PurgeRecord record, @Nullable FleetPurge shared, Executor replyOn, FleetOutbox.Reply reply) {
+        if (shared == null || !fleet.isActive()) {
+            add(record, replyOn, () -> reply.onQueued(null));
+        } else {
+            add(record, Runnable::run, () -> fleet.add(shared, record.id(), replyOn, reply));
+        }
+    }
+
+    /** Returns the queue of purges for the fleet. */
+    public FleetOutbox fleet() {
+        return fleet;
+    }
+
+    /** Sets the queue of purges for the fleet. Call before the first purge. */
+    public void fleet(FleetOutbox outbox) {
+        fleet = outbox;
     }
 
     /** Adds the record that a purge was undone. */

@@ -22,6 +22,7 @@ const SCREENS = [
   {name: 'inspect', title: 'Inspector', load: () => import('./inspect.js').then((file) => file.Inspector)},
   {name: 'purge', title: 'Purge', load: () => import('./purge.js').then((file) => file.Purge)},
   {name: 'origins', title: 'Origins', load: () => import('./origins.js').then((file) => file.Origins)},
+  {name: 'fleet', title: 'Fleet', load: () => import('./fleet.js').then((file) => file.Fleet)},
   {name: 'config', title: 'Configuration', load: () => import('./config.js').then((file) => file.Configuration)},
   {name: 'processes', title: 'Processes', load: () => import('./processes.js').then((file) => file.Processes)},
   {name: 'certificates', title: 'Certificates', load: () => import('./certificates.js').then((file) => file.Certificates)},

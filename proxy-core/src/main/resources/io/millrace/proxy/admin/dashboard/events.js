@@ -18,6 +18,7 @@ const GROUPS = [
   {name: 'disk', title: 'Storage paths', kinds: 'disk-offline,disk-online'},
   {name: 'alarm', title: 'Alarms', kinds: 'alarm-raised,alarm-cleared'},
   {name: 'certificate', title: 'Certificates', kinds: 'certificate-renewed,certificate-failed,certificate-expiring'},
+  {name: 'fleet', title: 'Fleet', kinds: 'fleet-down,fleet-up,fleet-gap,fleet-refused'},
 ];
 
 const TIMES = [['1h', 'Last hour'], ['24h', '24 hours'], ['7d', '7 days'], ['all', 'All that are kept']];

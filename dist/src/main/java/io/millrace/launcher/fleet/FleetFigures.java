@@ -1,0 +1,87 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.observe.MetricFamily;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The counters and present values of the membership. Thread-safe. */
+final class FleetFigures {
+    final AtomicLong published = new AtomicLong();
+    final AtomicLong received = new AtomicLong();
+    final AtomicLong outboxBytes = new AtomicLong();
+    final AtomicLong applied = new AtomicLong();
+    final AtomicLong last = new AtomicLong();
+    private final Map<String, AtomicLong> refused = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> gaps = new ConcurrentHashMap<>();
+    private final Map<String, AtomicLong> queries = new ConcurrentHashMap<>();
+
+    void refused(String reason) {
+        refused.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
+    }
+
+    void gap(String reason) {
+        gaps.computeIfAbsent(reason, key -> new AtomicLong()).incrementAndGet();
+    }
+
+    void query(String result) {
+        queries.computeIfAbsent(result, key -> new AtomicLong()).incrementAndGet();
+    }
+
+    /** Returns the number of messages of the stream that this node has not applied. */
+    long lag() {
+        return Math.max(0, last.get() - applied.get());
+    }
+
+    /** Returns the metrics in the text format of Prometheus. */
+    String prometheusText(boolean connected, int live, int away) {
+        StringBuilder text = new StringBuilder(2048);
+        one(text, MetricFamily.FLEET_CONNECTED, connected ? 1 : 0);
+        many(text, MetricFamily.FLEET_NODES, "state", Map.of("live", (long) live, "away", (long) away));
+        one(text, MetricFamily.FLEET_APPLIED, applied.get());
+        one(text, MetricFamily.FLEET_LAG, lag());
+        one(text, MetricFamily.FLEET_OUTBOX_BYTES, outboxBytes.get());
+        one(text, MetricFamily.FLEET_PUBLISHED, published.get());
+        one(text, MetricFamily.FLEET_RECEIVED, received.get());
+        many(text, MetricFamily.FLEET_REFUSED, "reason", values(refused));
+        many(text, MetricFamily.FLEET_GAPS, "reason", values(gaps));
+        many(text, MetricFamily.FLEET_QUERIES, "result", values(queries));
+        return text.toString();
+    }
+
+    private static Map<String, Long> values(Map<String, AtomicLong> counters) {
+        Map<String, Long> values = new TreeMap<>();
+        counters.forEach((reason, count) -> values.put(reason, count.get()));
+        return values;
+    }
+
+    private static void head(StringBuilder text, MetricFamily family) {
+        boolean counter = family.metricName().endsWith("_total");
+        text.append("# HELP ").append(family.metricName()).append(' ').append(family.description());
+        text.append("\n# TYPE ").append(family.metricName()).append(counter ? " counter\n" : " gauge\n");
+    }
+
+    private static void one(StringBuilder text, MetricFamily family, long value) {
+        head(text, family);
+        text.append(family.metricName())
+                .append("{application=\"millrace\"} ")
+                .append(value)
+                .append(".0\n");
+    }
+
+    private static void many(StringBuilder text, MetricFamily family, String label, Map<String, Long> values) {
+        if (values.isEmpty()) {
+            return;
+        }
+        head(text, family);
+        new TreeMap<>(values).forEach((name, value) -> text.append(family.metricName())
+                .append("{application=\"millrace\",")
+                .append(label)
+                .append("=\"")
+                .append(name)
+                .append("\"} ")
+                .append(value)
+                .append(".0\n"));
+    }
+}

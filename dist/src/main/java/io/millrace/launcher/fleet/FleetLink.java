@@ -1,0 +1,81 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to the servers of a fleet. Methods may block for some seconds. Used by one thread, except where noted.
+ */
+interface FleetLink extends AutoCloseable {
+    /**
+     * A message of the stream.
+     *
+     * @param node the node to which the subject belongs
+     * @param sequence number in the stream
+     * @param id the identifier of the message, for which the server removes duplicates; empty for none
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Received(String node, byte[] body, long sequence, String id) {}
+
+    /** Opens connections. */
+    @FunctionalInterface
+    interface Opener {
+        /**
+         * Connects, and creates the stream if it does not exist.
+         *
+         * @throws FleetException if the servers or the stream cannot be used until an operator changes something
+         * @throws IOException if no server can be reached
+         */
+        FleetLink open(FleetConfig settings) throws FleetException, IOException, InterruptedException;
+    }
+
+    /** Returns true while a server is connected. */
+    boolean isConnected();
+
+    /** Returns the number of connections so far; it changes when the client has connected again. */
+    long connections();
+
+    /**
+     * Reads the state of the stream, and checks its form.
+     *
+     * @throws FleetException if the stream cannot be used
+     */
+    StreamState state() throws FleetException, IOException;
+
+    /** Returns the identifier of a message in the stream; null if there is no message, or it has no identifier. */
+    @Nullable
+    String idAt(long sequence) throws IOException;
+
+    /** Begins to receive messages from a sequence number on. Ends the previous subscription. */
+    void follow(long from, Consumer<Received> receiver) throws IOException;
+
+    /** Publishes a message. The future completes with its sequence number when the stream has it. */
+    CompletableFuture<Long> publish(byte[] body, String id);
+
+    /**
+     * Sends a query to a node.
+     *
+     * @return the answer; fails if no node of this name answers within the time
+     */
+    CompletableFuture<byte[]> ask(String node, byte[] query, Duration timeout);
+
+    /** Sets the receiver of queries of other nodes, which returns answers. Called on any thread. */
+    void onAsk(Function<byte[], CompletionStage<byte[]>> receiver);
+
+    /** Sends a report about this node to all nodes; loses it without a connection. */
+    void report(byte[] report);
+
+    /** Sets the receiver of reports: the node to which the subject belongs, and the report. Called on any thread. */
+    void onReport(BiConsumer<String, byte[]> receiver);
+
+    @Override
+    void close();
+}

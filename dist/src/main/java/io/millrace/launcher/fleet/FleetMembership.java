@@ -1,0 +1,215 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.admin.fleet.FleetPurgeResource;
+import io.millrace.proxy.admin.fleet.FleetReadResource;
+import io.millrace.proxy.admin.fleet.FleetStatusResource;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.observe.alarm.Alarm;
+import io.millrace.proxy.observe.alarm.AlarmKind;
+import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The membership of this node in a fleet. One thread connects to the NATS servers, publishes the outbox, and passes
+ * purges to the worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
+ *
+ * <p>Thread-safe.
+ */
+public final class FleetMembership implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FleetMembership.class);
+
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long WORKER_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long CONNECT_RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long CLOSE_MILLIS = 3000;
+
+    private final FleetOutboxFile outbox;
+    private final FleetState state;
+    private final String version;
+    private final FleetLink.Opener opener;
+    private final NodeReads reads;
+    private volatile @Nullable WorkerPurges worker;
+    private volatile @Nullable FleetConfig settings;
+    private volatile boolean closed;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock. */
+    private @Nullable Thread thread;
+
+    /**
+     * @param directory the directory of the outbox, which workers share
+     * @param version version of the product, for other nodes
+     */
+    public FleetMembership(Path directory, EventSink events, String version) {
+        this(directory, events, version, System::currentTimeMillis, settings -> NatsLink.open(settings));
+    }
+
+    FleetMembership(
+            Path directory, EventSink events, String version, LongSupplier clockMillis, FleetLink.Opener opener) {
+        this.outbox = new FleetOutboxFile(directory);
+        this.state = new FleetState(events, clockMillis);
+        this.reads = new NodeReads(state.figures);
+        this.version = version;
+        this.opener = opener;
+    }
+
+    /** Sets the access to the serving worker. Call before {@link #apply}. */
+    public void worker(WorkerPurgesOverSocket purges) {
+        worker = purges;
+    }
+
+    /** Sets the queries of the admin API of this node. Call before {@link #apply}. */
+    public void queries(NodeReads.Local queries) {
+        reads.local(queries);
+    }
+
+    void worker(WorkerPurges purges) {
+        worker = purges;
+    }
+
+    /** Returns the resources for the launcher's admin API. */
+    public List<AdminResource> resources() {
+        FleetView view = new FleetView(state);
+        return List.of(new FleetStatusResource(view), new FleetPurgeResource(view), new FleetReadResource(reads));
+    }
+
+    /** Returns the metrics in the text format of Prometheus; empty without a fleet. */
+    public String prometheusText() {
+        if (settings == null) {
+            return "";
+        }
+        long now = state.nowMillis();
+        int live = state.nodes.live(now);
+        int known = (int) state.nodes.all().stream()
+                .filter(heard -> !heard.report().leaving())
+                .count();
+        return state.figures.prometheusText(state.isConnected(), live, known - live);
+    }
+
+    /** Returns the alarm that this node is not connected to its fleet; null if it is, or without a fleet. */
+    public @Nullable Alarm alarm() {
+        FleetConfig present = settings;
+        return present == null || !state.isDownTooLong()
+                ? null
+                : new Alarm(AlarmKind.FLEET_DOWN, present.name(), state.problem(), -1);
+    }
+
+    /** Puts the settings of a configuration in force. Connects again if they have changed. */
+    public void apply(@Nullable FleetConfig changed) {
+        lock.lock();
+        try {
+            if (closed || Objects.equals(changed, settings)) {
+                return;
+            }
+            settings = changed;
+            state.settings(changed);
+            Thread running = thread;
+            if (running == null) {
+                running = new Thread(this::run, "millrace-fleet");
+                running.setDaemon(true);
+                thread = running;
+                running.start();
+            } else {
+                LockSupport.unpark(running);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        while (!closed) {
+            FleetConfig present = settings;
+            if (present == null) {
+                LockSupport.park(this);
+                continue;
+            }
+            try (FleetLink link = opener.open(present)) {
+                serve(present, link);
+            } catch (FleetException e) {
+                LOG.error("fleet {}: {}", present.name(), e.getMessage());
+                state.down(String.valueOf(e.getMessage()));
+                pause(present, REFUSED_RETRY_NANOS);
+            } catch (IOException e) {
+                LOG.debug("fleet {}", present.name(), e);
+                state.down("no NATS server can be reached: " + e.getMessage());
+                pause(present, CONNECT_RETRY_NANOS);
+            } catch (InterruptedException e) {
+                return;
+            } catch (RuntimeException e) {
+                LOG.error("fleet {}", present.name(), e);
+                state.down(e.toString());
+                pause(present, REFUSED_RETRY_NANOS);
+            } finally {
+                reads.end();
+            }
+        }
+    }
+
+    private void serve(FleetConfig present, FleetLink link) throws IOException, FleetException, InterruptedException {
+        WorkerPurges purges = Objects.requireNonNull(worker, "worker");
+        Thread own = Thread.currentThread();
+        FleetSession session =
+                new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
+        Publishing publishing = new Publishing(present, link, outbox, state);
+        session.onOwn(publishing::received);
+        reads.begin(present, link);
+        while (!closed && present.equals(settings)) {
+            boolean worked = false;
+            try {
+                worked = session.step();
+            } catch (IOException e) {
+                LOG.debug("fleet {}", present.name(), e);
+                state.down(String.valueOf(e.getMessage()));
+                LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
+            }
+            worked |= publishing.step(session.subscriptions(), session.position());
+            if (!worked) {
+                LockSupport.parkNanos(this, IDLE_NANOS);
+            }
+        }
+        session.leave();
+    }
+
+    /** Waits, unless the settings change. */
+    private void pause(FleetConfig present, long nanos) {
+        long end = System.nanoTime() + nanos;
+        while (!closed && present.equals(settings) && end - System.nanoTime() > 0) {
+            LockSupport.parkNanos(this, end - System.nanoTime());
+        }
+    }
+
+    /** Tells the other nodes, and closes the connection. Blocks for at most 3 s. */
+    @Override
+    public void close() {
+        Thread running;
+        lock.lock();
+        try {
+            closed = true;
+            running = thread;
+        } finally {
+            lock.unlock();
+        }
+        if (running == null) {
+            return;
+        }
+        LockSupport.unpark(running);
+        try {
+            running.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

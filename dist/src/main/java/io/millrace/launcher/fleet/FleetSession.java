@@ -1,0 +1,495 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.launcher.fleet.FleetLink.Received;
+import io.millrace.proxy.admin.fleet.FleetBatch;
+import io.millrace.proxy.admin.fleet.FleetService.Outcome;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.purge.fleet.FleetCodec;
+import io.millrace.proxy.purge.fleet.FleetMessage;
+import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import io.millrace.proxy.purge.fleet.FleetPosition;
+import io.millrace.proxy.purge.fleet.FleetPurge;
+import io.millrace.proxy.purge.fleet.GapCheck;
+import io.millrace.proxy.purge.fleet.GapCheck.Gap;
+import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
+import io.millrace.proxy.purge.fleet.RefusedMessageException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the stream of purges over one connection. It detects gaps, passes messages to the worker, and sends reports
+ * about this node. Confined to the thread of the fleet.
+ */
+final class FleetSession {
+    /** Interval at which the stream is compared with the position. */
+    static final long CHECK_MILLIS = 1000;
+
+    /** Messages behind the stream, from which on all stored responses are purged before the messages are applied. */
+    static final long BEHIND_MAX = 10_000;
+
+    private static final long REPORT_MILLIS = 1000;
+    /** Minimum interval between two reports. Each node of the fleet adds a millisecond. */
+    private static final long REPORT_QUICK_MILLIS = 20;
+
+    /** Minimum interval between two comparisons with the stream. */
+    private static final long CHECK_QUICK_MILLIS = 20;
+
+    /** Age of the last message from which on the first node replaces it, long before the stream removes it. */
+    static final long MARK_AFTER_MILLIS = 24 * 3600 * 1000L;
+
+    private static final long MARK_AGAIN_MILLIS = 600_000;
+    /** Applied messages after which the stream is compared with the position before the interval ends. */
+    private static final int ANCHORS_CHECKED = 256;
+
+    private static final int BATCH_MESSAGES = 256;
+    private static final int BATCH_BYTES = 48 << 10;
+    private static final Logger LOG = LoggerFactory.getLogger(FleetSession.class);
+
+    private final FleetConfig settings;
+    private final FleetLink link;
+    private final WorkerPurges worker;
+    private final FleetState state;
+    private final FleetOutboxFile outbox;
+    private final String instance;
+    private final String version;
+    private final Runnable wakeUp;
+
+    private Inbound inbound;
+    private @Nullable FleetPosition position;
+    private boolean positionKnown;
+    private boolean following;
+    private long connections = -1;
+    private long expected;
+    private long subscriptions;
+    private long checkedAt;
+    private long appliedAtCheck = -1;
+    private String leader = "";
+    private @Nullable FleetPosition verified;
+    /** The position at the latest check, and the messages applied since then; fewer than {@link #ANCHORS_CHECKED} and one batch. */
+    private final Deque<FleetPosition> anchors = new ArrayDeque<>();
+    /** Number of a message that was in the stream before all stored responses were purged; -1 for none. */
+    private long purgedAfter = -1;
+
+    private long markedAt;
+    private long reportedAt;
+    private long reportedSequence = -1;
+    private OwnMessages ownMessages = (id, at) -> {};
+
+    /** Receives the messages of this node that have come back from the stream. */
+    @FunctionalInterface
+    interface OwnMessages {
+        /** Called when the position has passed a message. */
+        void received(String id, FleetPosition at);
+    }
+
+    FleetSession(
+            FleetConfig settings,
+            FleetLink link,
+            WorkerPurges worker,
+            FleetState state,
+            FleetOutboxFile outbox,
+            String version,
+            Runnable wakeUp)
+            throws IOException {
+        this.settings = settings;
+        this.link = link;
+        this.worker = worker;
+        this.state = state;
+        this.outbox = outbox;
+        this.instance = outbox.instance();
+        this.version = version;
+        this.wakeUp = wakeUp;
+        this.inbound = new Inbound(wakeUp);
+        link.onReport(this::heard);
+    }
+
+    /** Sets the receiver of this node's own messages. Call before {@link #step}. */
+    void onOwn(OwnMessages receiver) {
+        ownMessages = receiver;
+    }
+
+    /** Returns the number of subscriptions so far; it changes after each connection and each gap. */
+    long subscriptions() {
+        return subscriptions;
+    }
+
+    /** Returns the position of the worker; null before it is known. */
+    @Nullable
+    FleetPosition position() {
+        return following ? position : null;
+    }
+
+    private boolean isSoft() {
+        return settings.onGap() == FleetConfig.OnGap.VALIDATE;
+    }
+
+    /**
+     * Executes one round. Returns false if there was nothing to do, so that the caller waits.
+     *
+     * @throws IOException if servers or worker do not answer; the next call begins with a check of the position
+     * @throws FleetException if the stream cannot be used
+     */
+    boolean step() throws IOException, FleetException, InterruptedException {
+        long now = state.nowMillis();
+        if (!link.isConnected()) {
+            following = false;
+            state.down("no NATS server is connected");
+            return false;
+        }
+        try {
+            if (!following || link.connections() != connections || isCheckDue(now)) {
+                check(now);
+            }
+            boolean worked = following && receive();
+            report(now, false);
+            return worked;
+        } catch (IOException | FleetException e) {
+            following = false;
+            positionKnown = false;
+            throw e;
+        }
+    }
+
+    private boolean isCheckDue(long now) {
+        long interval = state.isCheckWanted() ? CHECK_QUICK_MILLIS : CHECK_MILLIS;
+        return now - checkedAt >= interval || anchors.size() >= ANCHORS_CHECKED;
+    }
+
+    private void check(long now) throws IOException, FleetException, InterruptedException {
+        checkedAt = now;
+        if (!positionKnown) {
+            Outcome known = worker.position();
+            position = known == null ? null : known.position();
+            positionKnown = true;
+        }
+        long connection = link.connections();
+        StreamState stream = link.state();
+        state.figures.last.set(stream.last());
+        boolean begins =
+                !following || connection != connections || !stream.leader().equals(leader);
+        FleetPosition present = position;
+        Gap gap = GapCheck.find(present, stream);
+        if (gap == null && present != null) {
+            gap = verify(present, begins);
+        }
+        if (gap != null && !close(gap, stream)) {
+            return;
+        }
+        if (gap == null && begins && present != null && stream.last() - present.sequence() > BEHIND_MAX) {
+            purgeBeforeCatchingUp(present, stream);
+        }
+        if (gap != null || begins || isStuck(stream)) {
+            follow(stream, connection);
+        }
+        FleetPosition reached = position;
+        appliedAtCheck = reached == null ? -1 : reached.sequence();
+        leader = stream.leader();
+        if (following) {
+            state.verified(now);
+            mark(stream, now);
+        }
+    }
+
+    /**
+     * Compares the message at the position with the stream. After a new connection or another leader, the servers may
+     * have lost messages and stored others under their numbers.
+     */
+    private @Nullable Gap verify(FleetPosition present, boolean begins) throws IOException {
+        if (present.sequence() == 0 || (!begins && present.equals(verified))) {
+            return null;
+        }
+        Gap gap = GapCheck.verify(present, link.idAt(present.sequence()));
+        if (gap == Gap.UNVERIFIED && !begins) {
+            // The message has expired since it was applied.
+            gap = null;
+        }
+        for (FleetPosition anchor = begins && gap == null ? anchors.poll() : null;
+                anchor != null && gap == null;
+                anchor = anchors.poll()) {
+            boolean isSame = GapCheck.verify(anchor, link.idAt(anchor.sequence())) != Gap.REWRITTEN;
+            gap = isSame ? null : Gap.REWRITTEN;
+        }
+        anchors.clear();
+        anchors.add(present);
+        verified = gap == null ? present : null;
+        return gap;
+    }
+
+    /** Queues a message without a purge if the last message is old. Of all live nodes, the first one by name does. */
+    private void mark(StreamState stream, long now) throws IOException {
+        if (stream.lastAgeMillis() < MARK_AFTER_MILLIS
+                || now - markedAt < MARK_AGAIN_MILLIS
+                || !settings.node().equals(state.nodes.firstLive(now))) {
+            return;
+        }
+        markedAt = now;
+        queue(
+                "mark-" + Long.toString(now, Character.MAX_RADIX),
+                FleetPurge.of(FleetPurge.Action.MARK, List.of(), true));
+    }
+
+    private void queue(String localId, FleetPurge purge) throws IOException {
+        byte[] line = FleetCodec.write(new FleetMessage(
+                settings.name(), settings.node(), instance, FleetMessage.sharedId(settings.node(), localId), purge));
+        byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
+        withLineFeed[line.length] = '\n';
+        outbox.append(List.of(withLineFeed));
+    }
+
+    /** Returns true if messages wait in the stream, but none has arrived since the last check. */
+    private boolean isStuck(StreamState stream) {
+        FleetPosition present = position;
+        return present != null
+                && stream.last() > present.sequence()
+                && present.sequence() == appliedAtCheck
+                && inbound.isEmpty();
+    }
+
+    private void follow(StreamState stream, long connection) throws IOException, FleetException {
+        FleetPosition from = position;
+        if (from == null) {
+            return;
+        }
+        Inbound next = new Inbound(wakeUp);
+        inbound.end();
+        inbound = next;
+        expected = from.sequence() + 1;
+        subscriptions++;
+        link.follow(expected, next::put);
+        // The subscription belongs to the stream that existed when it began.
+        following = link.state().created().equals(stream.created());
+        connections = connection;
+        if (following) {
+            state.up(stream.created());
+        }
+    }
+
+    /** Purges everything because of a gap, and moves the position to the end of the stream. */
+    private boolean close(Gap gap, StreamState stream) throws IOException, InterruptedException {
+        String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
+        FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
+        FleetPosition before = position;
+        if (gap.mayHideLosses() && before != null && before.sequence() > 0) {
+            tellOthers(stream);
+        }
+        if (!apply(new FleetBatch(before, to, true, isSoft(), List.of()))) {
+            return false;
+        }
+        anchors.clear();
+        anchors.add(to);
+        verified = null;
+        purgedAfter = stream.last();
+        state.figures.gap(gap.word());
+        String text = outcome() + text(gap, before, stream);
+        LOG.warn("fleet {}: {}", settings.name(), text);
+        state.event(EventKind.FLEET_GAP, settings.name(), text);
+        return true;
+    }
+
+    private String outcome() {
+        return "all stored responses " + (isSoft() ? "are validated" : "were purged") + ": ";
+    }
+
+    private static String text(Gap gap, @Nullable FleetPosition before, StreamState stream) {
+        long applied = before == null ? 0 : before.sequence();
+        return switch (gap) {
+            case JOINED -> "this node is new in the fleet, or has lost its journal";
+            case RECREATED -> "the stream was created again at " + stream.created();
+            case TRUNCATED ->
+                "the stream has lost messages " + (applied + 1) + " to " + (stream.first() - 1)
+                        + " before this node applied them";
+            case ROLLED_BACK ->
+                "the servers have lost messages: this node has applied " + applied + ", the stream ends at "
+                        + stream.last();
+            case UNVERIFIED -> "message " + applied + " has expired, so losses of the servers cannot be excluded";
+            case REWRITTEN -> "the servers have lost messages: message " + applied + " of the stream is another one";
+        };
+    }
+
+    /** Queues a message for nodes that had not applied the lost messages; they cannot detect the loss. */
+    private void tellOthers(StreamState stream) throws IOException {
+        String last = Long.toString(stream.last());
+        String localId = "lost-" + Long.toString(state.nowMillis(), Character.MAX_RADIX) + "-" + last;
+        queue(localId, FleetPurge.of(FleetPurge.Action.LOST, List.of(last), isSoft()));
+    }
+
+    /**
+     * Returns true if this node has purged everything after the sender of a message has detected the loss. So nodes
+     * that detect one loss together cause one purge, not one each.
+     */
+    private static boolean isCovered(FleetPurge lost, long purgedAfter) {
+        try {
+            return Long.parseLong(lost.targets().get(0)) < purgedAfter;
+        } catch (NumberFormatException e) {
+            return false;
+        }
+    }
+
+    /** Purges everything first, so that the node serves nothing outdated while it applies many messages. */
+    private void purgeBeforeCatchingUp(FleetPosition present, StreamState stream)
+            throws IOException, InterruptedException {
+        if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
+            purgedAfter = stream.last();
+            state.figures.gap("behind");
+            state.event(
+                    EventKind.FLEET_GAP,
+                    settings.name(),
+                    outcome() + "this node was " + (stream.last() - present.sequence()) + " messages behind");
+        }
+    }
+
+    private boolean apply(FleetBatch batch) throws IOException, InterruptedException {
+        Outcome outcome = worker.apply(batch);
+        if (outcome == null) {
+            // Another worker has taken over, and its position differs.
+            positionKnown = false;
+            following = false;
+            checkedAt = 0;
+            return false;
+        }
+        position = outcome.position();
+        state.figures.applied.set(outcome.position().sequence());
+        for (String refused : outcome.refused()) {
+            state.refuse(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
+        }
+        return true;
+    }
+
+    /** Passes received messages to the worker. Returns false if there are none. */
+    private boolean receive() throws IOException, InterruptedException {
+        FleetPosition before = position;
+        Received first = inbound.poll();
+        if (first == null || before == null) {
+            return false;
+        }
+        List<FleetMessage> messages = new ArrayList<>();
+        FleetPosition to = before;
+        List<FleetPosition> own = new ArrayList<>();
+        List<FleetPosition> passed = new ArrayList<>();
+        long lost = -1;
+        int bytes = 0;
+        int count = 0;
+        for (Received next = first; next != null; next = inbound.poll()) {
+            if (next.sequence() > expected) {
+                // Messages are missing on the way, or in the stream: the next check decides.
+                following = false;
+                break;
+            }
+            if (next.sequence() == expected) {
+                expected++;
+                count++;
+                FleetMessage message = admit(next);
+                to = new FleetPosition(before.created(), next.sequence(), next.id());
+                passed.add(to);
+                if (message != null && message.instance().equals(instance)) {
+                    // This node applied its purge before it queued the message.
+                    own.add(to);
+                } else if (message != null && isApplied(message.purge(), Math.max(purgedAfter, lost))) {
+                    messages.add(message);
+                    bytes += next.body().length + 1;
+                    lost = message.purge().action() == FleetPurge.Action.LOST ? next.sequence() : lost;
+                }
+            }
+            Received further = inbound.peek();
+            if (passed.size() >= BATCH_MESSAGES || (further != null && bytes + further.body().length > BATCH_BYTES)) {
+                break;
+            }
+        }
+        if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
+            state.figures.received.addAndGet(count);
+            state.figures.last.accumulateAndGet(to.sequence(), Math::max);
+            purgedAfter = Math.max(purgedAfter, lost);
+            anchors.addAll(passed);
+            own.forEach(at -> ownMessages.received(at.id(), at));
+        }
+        return true;
+    }
+
+    private static boolean isApplied(FleetPurge purge, long purgedAfter) {
+        return switch (purge.action()) {
+            case MARK -> false;
+            case LOST -> !isCovered(purge, purgedAfter);
+            default -> true;
+        };
+    }
+
+    private @Nullable FleetMessage admit(Received received) {
+        try {
+            FleetMessage message = FleetCodec.read(received.body(), received.node(), settings.name());
+            if (!received.id().equals(message.id())) {
+                throw new RefusedMessageException(
+                        RefusedMessageException.Reason.FORGED_NODE,
+                        "the message has the id '" + message.id() + "' and was sent with '" + received.id() + "'");
+            }
+            return message;
+        } catch (RefusedMessageException e) {
+            state.refusedAt(received.sequence());
+            state.refuse(
+                    e.reason().word(),
+                    received.node(),
+                    "message " + received.sequence() + " was not applied: " + e.text());
+            return null;
+        }
+    }
+
+    private NodeReport own(boolean leaving) {
+        FleetPosition present = position;
+        return new NodeReport(
+                settings.name(),
+                settings.node(),
+                instance,
+                settings.tier(),
+                version,
+                present == null || !following ? "" : present.created(),
+                present == null ? 0 : present.sequence(),
+                state.refused(),
+                leaving);
+    }
+
+    private void report(long now, boolean leaving) {
+        FleetPosition present = position;
+        long sequence = present == null ? -1 : present.sequence();
+        long quick = Math.max(REPORT_QUICK_MILLIS, state.nodes.live(now));
+        long interval = sequence == reportedSequence ? REPORT_MILLIS : quick;
+        if (!leaving && now - reportedAt < interval) {
+            return;
+        }
+        reportedAt = now;
+        reportedSequence = sequence;
+        NodeReport report = own(leaving);
+        state.nodes.add(report, now);
+        link.report(report.bytes());
+    }
+
+    /** Tells the other nodes that this node ends its membership. */
+    void leave() {
+        inbound.end();
+        if (link.isConnected()) {
+            report(state.nowMillis(), true);
+        }
+    }
+
+    /** Receives a report on a thread of the link. */
+    private void heard(String sender, byte[] body) {
+        try {
+            NodeReport report = NodeReport.read(body, sender, settings.name());
+            if (!report.node().equals(settings.node())) {
+                state.nodes.add(report, state.nowMillis());
+            } else if (!report.instance().equals(instance)) {
+                throw new RefusedMessageException(
+                        RefusedMessageException.Reason.FORGED_NODE,
+                        "another machine has the name '" + sender + "' of this node; change one fleet.node");
+            }
+        } catch (RefusedMessageException e) {
+            state.refuse(e.reason().word(), sender, "a report was refused: " + e.text());
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.observe.event.Event;
+import io.millrace.proxy.observe.event.EventKind;
+import io.millrace.proxy.observe.event.EventSink;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The state of the membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
+final class FleetState {
+    /** Time after the connection in which the reports of all live nodes arrive. */
+    static final long MEMBERS_KNOWN_MILLIS = 2500;
+
+    /** Time without a connection after which the alarm is raised. */
+    static final long ALARM_AFTER_MILLIS = 10_000;
+
+    private static final int REFUSED_MAX = 16;
+    /** An event of one kind about one subject is repeated after this time at the earliest. */
+    private static final long REPEAT_MILLIS = 60_000;
+
+    private static final int SUBJECTS_MAX = 1000;
+
+    final NodeTable nodes = new NodeTable();
+    final FleetFigures figures = new FleetFigures();
+    final OwnPurges own = new OwnPurges();
+    private final EventSink events;
+    private final LongSupplier clockMillis;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Guarded by the lock, as the next field. */
+    private final Deque<String> refused = new ArrayDeque<>();
+
+    private final Map<String, Long> reported = new HashMap<>();
+    private volatile @Nullable FleetConfig settings;
+    private volatile String problem = "";
+    private volatile String created = "";
+    private volatile long connectedSince;
+    /** Start of the latest comparison with the stream that found no loss, epoch milliseconds. */
+    private volatile long verifiedAt;
+
+    private volatile boolean checkWanted;
+    private boolean wasDown;
+    /** Begin of the present time without a connection, epoch milliseconds; 0 while connected. */
+    private volatile long downSince;
+
+    FleetState(EventSink events, LongSupplier clockMillis) {
+        this.events = events;
+        this.clockMillis = clockMillis;
+    }
+
+    long nowMillis() {
+        return clockMillis.getAsLong();
+    }
+
+    @Nullable
+    FleetConfig settings() {
+        return settings;
+    }
+
+    void settings(@Nullable FleetConfig next) {
+        FleetConfig before = settings;
+        settings = next;
+        connectedSince = 0;
+        downSince = next == null ? 0 : nowMillis();
+        problem = "";
+        if (before != null && (next == null || !next.name().equals(before.name()))) {
+            nodes.clear();
+        }
+    }
+
+    /** Returns the reason why the node is not connected; empty if it is. */
+    String problem() {
+        return problem;
+    }
+
+    boolean isConnected() {
+        return connectedSince > 0;
+    }
+
+    /** Returns true if the node has been without a connection for longer than a new connection takes. */
+    boolean isDownTooLong() {
+        long since = downSince;
+        return since > 0 && nowMillis() - since >= ALARM_AFTER_MILLIS;
+    }
+
+    /** Returns true if the reports of all live nodes must have arrived. */
+    boolean areMembersKnown() {
+        long since = connectedSince;
+        return since > 0 && nowMillis() - since >= MEMBERS_KNOWN_MILLIS;
+    }
+
+    /** Returns true if a comparison with the stream that began after a time found no loss. */
+    boolean isVerifiedAfter(long millis) {
+        return verifiedAt > millis;
+    }
+
+    void verified(long millis) {
+        verifiedAt = millis;
+        checkWanted = false;
+    }
+
+    /** Requests a comparison with the stream before the interval ends. */
+    void wantCheck() {
+        checkWanted = true;
+    }
+
+    boolean isCheckWanted() {
+        return checkWanted;
+    }
+
+    /** Returns the time of creation of the stream that this node follows; empty for none. */
+    String created() {
+        return created;
+    }
+
+    void up(String streamCreated) {
+        created = streamCreated;
+        if (connectedSince == 0) {
+            connectedSince = nowMillis();
+            downSince = 0;
+            problem = "";
+            if (wasDown) {
+                event(EventKind.FLEET_UP, name(), "connected to the NATS servers");
+                wasDown = false;
+            }
+        }
+    }
+
+    void down(String reason) {
+        boolean first = connectedSince > 0 || !wasDown;
+        connectedSince = 0;
+        downSince = downSince == 0 ? nowMillis() : downSince;
+        problem = reason;
+        if (first) {
+            wasDown = true;
+            event(EventKind.FLEET_DOWN, name(), reason);
+        }
+    }
+
+    private String name() {
+        FleetConfig present = settings;
+        return present == null ? "fleet" : present.name();
+    }
+
+    /** Counts a refused message, and reports it once a minute for each reason and sender. */
+    void refuse(String reason, String sender, String text) {
+        figures.refused(reason);
+        String key = reason + " " + sender;
+        if (isRepeated(key)) {
+            return;
+        }
+        event(EventKind.FLEET_REFUSED, sender, text);
+    }
+
+    private boolean isRepeated(String key) {
+        lock.lock();
+        try {
+            long now = nowMillis();
+            if (reported.size() > SUBJECTS_MAX) {
+                reported.clear();
+            }
+            Long before = reported.get(key);
+            boolean repeated = before != null && now - before < REPEAT_MILLIS;
+            if (!repeated) {
+                reported.put(key, now);
+            }
+            return repeated;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Remembers the number of a refused message, for this node's reports. */
+    void refusedAt(long sequence) {
+        lock.lock();
+        try {
+            refused.addLast(Long.toString(sequence));
+            if (refused.size() > REFUSED_MAX) {
+                refused.removeFirst();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    List<String> refused() {
+        lock.lock();
+        try {
+            return new ArrayList<>(refused);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void event(EventKind kind, String subject, String text) {
+        events.record(new Event(nowMillis(), kind, subject, text));
+    }
+}

@@ -1,0 +1,87 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.admin.fleet.FleetSource;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The state of the membership for the admin API. Thread-safe. */
+final class FleetView implements FleetSource {
+    private final FleetState state;
+
+    FleetView(FleetState state) {
+        this.state = state;
+    }
+
+    @Override
+    public Status status() {
+        FleetConfig settings = state.settings();
+        if (settings == null) {
+            return new Status("", "", "", "off", "", "", "", 0, 0, 0, List.of());
+        }
+        long now = state.nowMillis();
+        List<Node> nodes = new ArrayList<>();
+        for (NodeTable.Heard heard : state.nodes.all()) {
+            nodes.add(node(heard, now));
+        }
+        return new Status(
+                settings.name(),
+                settings.node(),
+                settings.tier(),
+                state.isConnected() ? "connected" : "disconnected",
+                state.problem(),
+                settings.onGap().name().toLowerCase(Locale.ROOT),
+                state.created(),
+                state.figures.last.get(),
+                state.figures.applied.get(),
+                state.figures.outboxBytes.get(),
+                nodes);
+    }
+
+    private Node node(NodeTable.Heard heard, long now) {
+        NodeReport report = heard.report();
+        boolean follows = report.created().equals(state.created());
+        return new Node(
+                report.node(),
+                report.tier(),
+                report.version(),
+                report.leaving() ? "left" : heard.isLive(now) ? "live" : "away",
+                report.applied(),
+                follows ? Math.max(0, state.figures.last.get() - report.applied()) : -1,
+                Math.max(0, now - heard.atMillis()) / 1000,
+                report.refused());
+    }
+
+    @Override
+    public @Nullable Spread spread(String purgeId) {
+        if (state.settings() == null) {
+            return null;
+        }
+        OwnPurges.Place place = state.own.find(purgeId);
+        if (place == null) {
+            String note = state.isConnected()
+                    ? "the purge is not published, or is none of the latest " + OwnPurges.MAX + " purges of this node"
+                    : "the purge waits in the outbox: " + state.problem();
+            return new Spread(false, 0, note, List.of(), Map.of(), Map.of());
+        }
+        NodeTable.Spread spread = state.nodes.spread(place.created(), place.sequence(), state.nowMillis());
+        String note = "";
+        if (!state.areMembersKnown()) {
+            note = "the nodes of the fleet are not known yet";
+        } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
+            // The nodes have applied this number. If the servers had lost the message, it would be another message.
+            note = "the stream is being compared with the purge";
+            state.wantCheck();
+        }
+        return new Spread(
+                note.isEmpty() && spread.isComplete(),
+                place.sequence(),
+                note,
+                spread.applied(),
+                spread.missing(),
+                spread.away());
+    }
+}

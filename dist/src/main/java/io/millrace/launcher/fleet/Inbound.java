@@ -1,0 +1,58 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.launcher.fleet.FleetLink.Received;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The received messages of one subscription. If the queue is full, the thread of the link waits, and the client of NATS
+ * keeps further messages within its own limit. Thread-safe.
+ */
+final class Inbound {
+    /** Limit of messages that wait. */
+    private static final int MAX = 8192;
+
+    private static final long LOOK_AGAIN_MILLIS = 100;
+
+    private final BlockingQueue<Received> queue = new LinkedBlockingQueue<>(MAX);
+    private final Runnable wakeUp;
+    private volatile boolean ended;
+
+    /** @param wakeUp runs after each message, to wake the thread of the fleet */
+    Inbound(Runnable wakeUp) {
+        this.wakeUp = wakeUp;
+    }
+
+    /** Adds a message; waits while the queue is full. */
+    void put(Received message) {
+        try {
+            while (!ended && !queue.offer(message, LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS)) {
+                wakeUp.run();
+            }
+            wakeUp.run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Nullable
+    Received poll() {
+        return queue.poll();
+    }
+
+    @Nullable
+    Received peek() {
+        return queue.peek();
+    }
+
+    boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    /** Ignores further messages. */
+    void end() {
+        ended = true;
+    }
+}

@@ -1,0 +1,109 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.purge.fleet.RefusedMessageException;
+import io.millrace.proxy.purge.fleet.RefusedMessageException.Reason;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The report that each node sends to all others, at least once a second. Immutable.
+ *
+ * @param fleet name of the fleet
+ * @param node name of the node
+ * @param instance identifier of the node's state directory
+ * @param tier tier of the node
+ * @param version version of Millrace
+ * @param created time of creation of the stream that the node follows; empty before it follows one
+ * @param applied number of the last message that the node has applied
+ * @param refused numbers of the latest messages that the node has refused
+ * @param leaving whether the node ends its membership
+ */
+record NodeReport(
+        String fleet,
+        String node,
+        String instance,
+        String tier,
+        String version,
+        String created,
+        long applied,
+        List<String> refused,
+        boolean leaving) {
+    /** The version of the form of reports. */
+    static final int FORM = 1;
+
+    /** Limit of a report, in bytes. */
+    static final int BYTES_MAX = 8 << 10;
+
+    byte[] bytes() {
+        return AdminReply.json(json -> {
+                    json.writeNumberProperty("v", FORM);
+                    json.writeStringProperty("fleet", fleet);
+                    json.writeStringProperty("node", node);
+                    json.writeStringProperty("instance", instance);
+                    json.writeStringProperty("tier", tier);
+                    json.writeStringProperty("version", version);
+                    json.writeStringProperty("created", created);
+                    json.writeNumberProperty("applied", applied);
+                    Json.strings(json, "refused", refused);
+                    json.writeBooleanProperty("leaving", leaving);
+                })
+                .body();
+    }
+
+    /**
+     * Reads a report.
+     *
+     * @param sender the node to which the subject of the report belongs
+     * @param fleet name of this fleet
+     * @throws RefusedMessageException if the report must not be believed
+     */
+    static NodeReport read(byte[] body, String sender, String fleet) throws RefusedMessageException {
+        if (body.length > BYTES_MAX) {
+            throw new RefusedMessageException(
+                    Reason.TOO_LONG, "length of the report: actual=" + body.length + ", limit=" + BYTES_MAX);
+        }
+        NodeReport report;
+        try {
+            Map<String, Object> members = Json.members(body);
+            if (!Long.valueOf(FORM).equals(members.get("v"))) {
+                throw new RefusedMessageException(
+                        Reason.VERSION, "version of the report: actual=" + members.get("v") + ", supported=" + FORM);
+            }
+            Long applied = Json.member(members, "applied", Long.class);
+            report = new NodeReport(
+                    text(members, "fleet"),
+                    text(members, "node"),
+                    text(members, "instance"),
+                    text(members, "tier"),
+                    text(members, "version"),
+                    String.valueOf(members.getOrDefault("created", "")),
+                    applied == null ? 0 : applied,
+                    Json.list(members, "refused"),
+                    Boolean.TRUE.equals(members.get("leaving")));
+        } catch (AdminException e) {
+            throw new RefusedMessageException(Reason.MALFORMED, e.message());
+        }
+        if (!report.fleet.equals(fleet)) {
+            throw new RefusedMessageException(
+                    Reason.OTHER_FLEET, "the report is of fleet '" + report.fleet + "', this is '" + fleet + "'");
+        }
+        if (!report.node.equals(sender) || !FleetConfig.isName(report.node)) {
+            throw new RefusedMessageException(
+                    Reason.FORGED_NODE,
+                    "the report names node '" + report.node + "', but was sent by '" + sender + "'");
+        }
+        return report;
+    }
+
+    private static String text(Map<String, Object> members, String name) throws AdminException {
+        String text = Json.member(members, name, String.class);
+        if (text == null || text.length() > 128) {
+            throw new AdminException(400, "bad-request", "the member '" + name + "' is missing or too long");
+        }
+        return text;
+    }
+}

@@ -1,0 +1,269 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.purge.fleet.FleetCodec;
+import io.millrace.proxy.purge.fleet.FleetMessage;
+import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import io.millrace.proxy.purge.fleet.FleetPosition;
+import io.millrace.proxy.purge.fleet.GapCheck.StreamState;
+import io.millrace.proxy.purge.fleet.RefusedMessageException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes the messages of the outbox in their order. A message is removed when this node has received the message
+ * itself from the stream, or has found it there before its position: from then on, its position detects a loss of the
+ * message by the servers. The number in the acknowledgement alone is not enough, because the stream may have been
+ * created again. After each subscription, messages that are not removed are published again; their identifiers let
+ * servers recognize them. Confined to the thread of the fleet.
+ */
+final class Publishing {
+    private static final Logger LOG = LoggerFactory.getLogger(Publishing.class);
+
+    /** Limit of published messages that this node has not received. */
+    private static final int IN_FLIGHT_MAX = 512;
+
+    private static final int READ_BYTES = 256 << 10;
+    /** Received bytes from which on they are removed while later messages wait. */
+    private static final long REMOVE_BYTES = 1 << 20;
+
+    private static final long RETRY_MILLIS = 500;
+    /** Time between comparisons of an acknowledged message that was not received with the stream. */
+    private static final long COMPARE_MILLIS = 2000;
+
+    private static final int COMPARE_MAX = 64;
+
+    private final FleetConfig settings;
+    private final FleetLink link;
+    private final FleetOutboxFile outbox;
+    private final FleetState state;
+    private final Deque<InFlight> inFlight = new ArrayDeque<>();
+    private final Map<String, InFlight> inFlightById = new HashMap<>();
+    /** Offset after the last line that was published. */
+    private long read;
+    /** Offset after the last line that this node has received from the stream. */
+    private long acknowledged;
+    /** Number of the subscription with which the lines in flight were published. */
+    private long subscription;
+    /** Bytes that were removed from the file since this object exists. */
+    private long removed;
+
+    private long retryAt;
+    private long comparedAt;
+
+    /** A published line. */
+    private static final class InFlight {
+        /** Offset after the line, plus the bytes removed before it was read. */
+        final long end;
+        /** Identifier of the message in the fleet; null for a line that is skipped. */
+        final @Nullable String id;
+
+        final CompletableFuture<Long> sequence;
+        boolean received;
+
+        InFlight(long end, @Nullable String id, CompletableFuture<Long> sequence) {
+            this.end = end;
+            this.id = id;
+            this.sequence = sequence;
+            received = id == null;
+        }
+
+        boolean isStored() {
+            return sequence.isDone() && !sequence.isCompletedExceptionally();
+        }
+    }
+
+    Publishing(FleetConfig settings, FleetLink link, FleetOutboxFile outbox, FleetState state) {
+        this.settings = settings;
+        this.link = link;
+        this.outbox = outbox;
+        this.state = state;
+    }
+
+    /**
+     * Publishes new messages and removes received ones. Returns false if there was nothing to do.
+     *
+     * @param present number of the present subscription
+     * @param position the position of this node; null while it does not follow the stream
+     * @throws IOException if the outbox cannot be read or written, or the servers do not answer
+     */
+    boolean step(long present, @Nullable FleetPosition position) throws FleetException, IOException {
+        if (present != subscription) {
+            restart();
+            subscription = present;
+        }
+        long size = outbox.size();
+        state.figures.outboxBytes.set(Math.max(0, size - acknowledged));
+        if (size < read) {
+            // The file was deleted.
+            restart();
+            acknowledged = 0;
+            read = 0;
+        }
+        boolean worked = acknowledge();
+        if (position != null && link.isConnected()) {
+            compare(position);
+        }
+        if (!link.isConnected() || position == null || state.nowMillis() < retryAt) {
+            return worked;
+        }
+        if (size > read && inFlight.size() < IN_FLIGHT_MAX) {
+            publish();
+            worked = true;
+        }
+        if (acknowledged > 0 && ((inFlight.isEmpty() && acknowledged == size) || acknowledged >= REMOVE_BYTES)) {
+            outbox.removeBefore(acknowledged);
+            removed += acknowledged;
+            read -= acknowledged;
+            acknowledged = 0;
+        }
+        return worked;
+    }
+
+    private void restart() {
+        inFlight.clear();
+        inFlightById.clear();
+        read = acknowledged;
+    }
+
+    private void publish() throws IOException {
+        FleetOutboxFile.Lines lines = outbox.read(read, READ_BYTES);
+        for (byte[] line : lines.lines()) {
+            if (inFlight.size() >= IN_FLIGHT_MAX) {
+                break;
+            }
+            read += line.length + 1;
+            InFlight next = publish(line, read + removed);
+            inFlight.add(next);
+            if (next.id != null) {
+                inFlightById.put(next.id, next);
+            }
+        }
+    }
+
+    private InFlight publish(byte[] line, long end) {
+        if (line.length == 0) {
+            return skipped(end);
+        }
+        try {
+            FleetMessage message = FleetCodec.read(line, settings.node(), settings.name());
+            return new InFlight(end, message.id(), link.publish(line, message.id()));
+        } catch (RefusedMessageException e) {
+            // The line is of an earlier fleet or node name, or was cut by a power failure before it was answered.
+            LOG.warn("{}: a message is not published: {}", outbox, e.text());
+            state.figures.refused(e.reason().word());
+            return skipped(end);
+        }
+    }
+
+    private static InFlight skipped(long end) {
+        return new InFlight(end, null, CompletableFuture.completedFuture(0L));
+    }
+
+    private boolean acknowledge() {
+        for (InFlight one : inFlight) {
+            if (one.sequence.isCompletedExceptionally() && !one.received) {
+                LOG.warn("fleet {}: a purge is not published yet: {}", settings.name(), reason(one));
+                retryAt = state.nowMillis() + RETRY_MILLIS;
+                restart();
+                return false;
+            }
+        }
+        boolean worked = false;
+        for (InFlight first = inFlight.peek(); first != null && first.received; first = inFlight.peek()) {
+            acknowledged = first.end - removed;
+            inFlight.remove();
+            if (first.id != null) {
+                inFlightById.remove(first.id);
+            }
+            worked = true;
+        }
+        return worked;
+    }
+
+    /** Marks a message that has come back from the stream. */
+    void received(String id, FleetPosition at) {
+        register(id, at);
+        InFlight one = inFlightById.get(id);
+        if (one != null) {
+            one.received = true;
+        }
+    }
+
+    private void register(String id, FleetPosition at) {
+        String localId = FleetMessage.localId(settings.node(), id);
+        if (localId != null && state.own.add(localId, at.created(), at.sequence())) {
+            state.figures.published.incrementAndGet();
+        }
+    }
+
+    /**
+     * Searches the stream for acknowledged messages that were not received: after a gap, the subscription begins behind
+     * them; or the servers have lost them.
+     */
+    private void compare(FleetPosition position) throws FleetException, IOException {
+        InFlight first = inFlight.peek();
+        long now = state.nowMillis();
+        if (first == null || first.received || !first.isStored()) {
+            comparedAt = now;
+            return;
+        }
+        boolean isPassed = position.sequence() >= first.sequence.join();
+        if (now - comparedAt < (isPassed ? RETRY_MILLIS : COMPARE_MILLIS)) {
+            return;
+        }
+        comparedAt = now;
+        Map<InFlight, @Nullable String> ids = idsInStream(first, position);
+        // Read after the search, so that the messages were found in this stream.
+        StreamState stream = link.state();
+        if (!stream.created().equals(position.created())) {
+            // The session detects that, and all messages are published again.
+            return;
+        }
+        ids.forEach((one, id) -> {
+            long sequence = one.sequence.join();
+            // If the stream has removed the message already, nodes without it detect the truncation.
+            boolean isInStream = id == null ? sequence < stream.first() : id.equals(one.id);
+            if (!isInStream) {
+                LOG.warn("fleet {}: the servers have lost a purge, which is published again", settings.name());
+                restart();
+            } else if (position.sequence() >= sequence && one.id != null) {
+                received(one.id, new FleetPosition(position.created(), sequence, one.id));
+                comparedAt = 0;
+            }
+        });
+    }
+
+    private Map<InFlight, @Nullable String> idsInStream(InFlight first, FleetPosition position) throws IOException {
+        Map<InFlight, @Nullable String> ids = new LinkedHashMap<>();
+        for (InFlight one : inFlight) {
+            boolean isSearched = one.equals(first) || (one.isStored() && position.sequence() >= one.sequence.join());
+            if (!isSearched || ids.size() >= COMPARE_MAX) {
+                break;
+            }
+            if (!one.received) {
+                ids.put(one, link.idAt(one.sequence.join()));
+            }
+        }
+        return ids;
+    }
+
+    private static String reason(InFlight failed) {
+        try {
+            failed.sequence.join();
+            return "";
+        } catch (CompletionException | CancellationException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+}

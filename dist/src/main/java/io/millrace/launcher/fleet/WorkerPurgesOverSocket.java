@@ -1,0 +1,76 @@
+package io.millrace.launcher.fleet;
+
+import io.millrace.proxy.admin.fleet.FleetBatch;
+import io.millrace.proxy.admin.fleet.FleetPositionResource;
+import io.millrace.proxy.admin.fleet.FleetService.Outcome;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Sends batches to the admin socket of the serving worker. Thread-safe. */
+public final class WorkerPurgesOverSocket implements WorkerPurges {
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
+    private static final int CONFLICT = 409;
+
+    private final Client client;
+    private final Supplier<@Nullable Path> socket;
+
+    /** Sends one request to an admin server. */
+    @FunctionalInterface
+    public interface Client {
+        /** Sends a request; a GET if the body is null. */
+        CompletionStage<AdminReply> send(Path socket, String path, byte @Nullable [] body, Duration timeout);
+    }
+
+    /** @param socket returns the admin socket of the worker; null while no worker serves */
+    public WorkerPurgesOverSocket(Client client, Supplier<@Nullable Path> socket) {
+        this.client = client;
+        this.socket = socket;
+    }
+
+    @Override
+    public @Nullable Outcome position() throws IOException, InterruptedException {
+        return outcome(send(null));
+    }
+
+    @Override
+    public @Nullable Outcome apply(FleetBatch batch) throws IOException, InterruptedException {
+        AdminReply reply = send(batch.bytes());
+        return reply.status() == CONFLICT ? null : outcome(reply);
+    }
+
+    private AdminReply send(byte @Nullable [] body) throws IOException, InterruptedException {
+        Path to = socket.get();
+        if (to == null) {
+            throw new IOException("no worker serves");
+        }
+        try {
+            return client.send(to, FleetPositionResource.PATH, body, TIMEOUT)
+                    .toCompletableFuture()
+                    .get();
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause();
+            throw new IOException(
+                    "the worker did not answer: " + (cause == null ? e.getMessage() : cause.getMessage()), e);
+        }
+    }
+
+    private static @Nullable Outcome outcome(AdminReply reply) throws IOException {
+        if (reply.status() != 200) {
+            throw new IOException("the worker answered with status " + reply.status() + ": "
+                    + new String(reply.body(), StandardCharsets.UTF_8));
+        }
+        try {
+            return FleetPositionResource.read(reply.body());
+        } catch (AdminException e) {
+            throw new IOException("the worker's answer cannot be read: " + e.message(), e);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+package io.millrace.launcher.fleet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.config.fleet.FleetConfig;
+import io.millrace.proxy.observe.event.EventSink;
+import io.millrace.proxy.purge.fleet.FleetCodec;
+import io.millrace.proxy.purge.fleet.FleetMessage;
+import io.millrace.proxy.purge.fleet.FleetOutboxFile;
+import io.millrace.proxy.purge.fleet.FleetPosition;
+import io.millrace.proxy.purge.fleet.FleetPurge;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random histories of three nodes and a stream that is recreated, truncated, and rolled back with or without loss of the
+ * connections. In the end, every node has applied every purge that was queued anywhere, or has purged everything after it.
+ */
+class FleetModelTest {
+    private static final int NODES = 3;
+    /** The number of histories; more by hand: -Dmillrace.fleet.histories=5000 -Dmillrace.fleet.seed=N. */
+    private static final int HISTORIES = Integer.getInteger("millrace.fleet.histories", 150);
+
+    @TempDir
+    Path directory;
+
+    private final List<String> trace = new ArrayList<>();
+    private long now;
+
+    /** A node with its outbox and worker, which survive a restart of its launcher. */
+    private final class Node {
+        final String name;
+        final FakeFleet fleet;
+        final FakeFleet.Worker worker;
+        final FleetOutboxFile outbox;
+        FleetState state;
+        FakeFleet.Link link;
+        FleetSession session;
+        Publishing publishing;
+        int purges;
+
+        Node(FakeFleet fleet, String name, Path outboxDirectory) throws IOException {
+            this.fleet = fleet;
+            this.name = name;
+            worker = fleet.new Worker();
+            outbox = new FleetOutboxFile(outboxDirectory);
+            start();
+        }
+
+        void start() throws IOException {
+            if (link != null) {
+                fleet.links.remove(link);
+            }
+            state = new FleetState(EventSink.NONE, () -> now);
+            FleetConfig settings = settings(name);
+            state.settings(settings);
+            link = fleet.new Link(name);
+            session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
+            publishing = new Publishing(settings, link, outbox, state);
+            session.onOwn(publishing::received);
+        }
+
+        /** Purges here, and queues the message. */
+        String purge() throws IOException {
+            String id = FleetMessage.sharedId(name, "s" + purges++);
+            FleetPurge purge = FleetPurge.of(FleetPurge.Action.ALL, List.of(), false);
+            byte[] line = FleetCodec.write(new FleetMessage("cdn", name, outbox.instance(), id, purge));
+            byte[] withLineFeed = Arrays.copyOf(line, line.length + 1);
+            withLineFeed[line.length] = '\n';
+            worker.applied.add(id);
+            outbox.append(List.of(withLineFeed));
+            return id;
+        }
+
+        void step() throws Exception {
+            try {
+                session.step();
+            } catch (IOException e) {
+                assertTrue(!worker.up, e::toString);
+            }
+            publishing.step(session.subscriptions(), session.position());
+        }
+    }
+
+    private static FleetConfig settings(String node) {
+        return new FleetConfig(
+                "cdn",
+                List.of("nats://h"),
+                node,
+                "edge",
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                FleetConfig.OnGap.VALIDATE,
+                1,
+                1L << 20);
+    }
+
+    @Test
+    void noPurgeIsMissed() throws Exception {
+        long seed = Long.getLong("millrace.fleet.seed", System.nanoTime());
+        for (int i = 0; i < HISTORIES; i++) {
+            long one = seed + i;
+            trace.clear();
+            try {
+                history(new Random(one), directory.resolve("h" + i));
+            } catch (AssertionError | RuntimeException e) {
+                throw new AssertionError(
+                        "-Dmillrace.fleet.seed=" + one + ": " + e + "\n" + String.join("\n", trace), e);
+            }
+        }
+    }
+
+    private void history(Random random, Path outboxes) throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = new ArrayList<>();
+        for (int i = 0; i < NODES; i++) {
+            nodes.add(new Node(fleet, "n" + i, outboxes.resolve("n" + i)));
+        }
+        List<String> purges = new ArrayList<>();
+        for (int i = 0; i < 120; i++) {
+            Node node = nodes.get(random.nextInt(NODES));
+            now += random.nextInt(400);
+            int choice = random.nextInt(18);
+            trace.add(now + " " + node.name + " " + choice + ": stream " + fleet.state() + ", position "
+                    + node.worker.position);
+            switch (choice) {
+                case 0, 1, 2, 3 -> purges.add(node.purge());
+                case 4 -> node.link.cut();
+                case 5, 6 -> node.link.up = true;
+                case 7 -> node.worker.up = false;
+                case 8 -> node.worker.up = true;
+                case 9 -> node.start();
+                case 10 -> fleet.truncate(random.nextInt(5));
+                case 11 -> {
+                    if (random.nextInt(3) == 0) {
+                        fleet.recreate();
+                    }
+                }
+                case 12 -> {
+                    if (random.nextInt(2) == 0) {
+                        fleet.rollBack(1 + random.nextInt(3), random.nextBoolean());
+                    }
+                }
+                default -> node.step();
+            }
+        }
+        settle(nodes);
+        for (Node node : nodes) {
+            for (String id : purges) {
+                Long epoch = fleet.acknowledged.get(id);
+                assertTrue(epoch != null, () -> id + " was never published");
+                assertTrue(node.worker.covers(id, epoch), () -> node.name + " misses " + id);
+            }
+            assertEquals(fleet.last, node.worker.position.sequence(), node.name);
+            assertEquals(0, node.outbox.size(), node.name);
+        }
+    }
+
+    private void settle(List<Node> nodes) throws Exception {
+        for (Node node : nodes) {
+            node.link.up = true;
+            node.worker.up = true;
+        }
+        for (int round = 0; round < 40; round++) {
+            now += 300;
+            for (Node node : nodes) {
+                node.step();
+            }
+        }
+    }
+
+    @Test
+    void aPurgeIsCompleteWhenTheLiveNodesHaveIt() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        FleetView view = new FleetView(nodes.get(0).state);
+        nodes.get(2).worker.up = false;
+        String id = FleetMessage.localId("n0", nodes.get(0).purge());
+        assertEquals(false, view.spread(id).isComplete());
+        for (int round = 0; round < 10; round++) {
+            now += 50;
+            for (Node node : nodes) {
+                node.step();
+            }
+        }
+        assertEquals(List.of("n0", "n1"), view.spread(id).applied());
+        assertEquals(Map.of("n2", "is behind by 1 message"), view.spread(id).missing());
+        assertEquals(false, view.spread(id).isComplete());
+        nodes.get(2).worker.up = true;
+        settle(nodes);
+        assertEquals(false, view.spread(id).isComplete());
+        assertEquals(
+                "the stream is being compared with the purge", view.spread(id).note());
+        now += 20;
+        nodes.get(0).step();
+        assertTrue(view.spread(id).isComplete());
+        nodes.get(2).link.cut();
+        for (int round = 0; round < 20; round++) {
+            now += 500;
+            nodes.get(0).step();
+            nodes.get(1).step();
+        }
+        assertEquals(true, view.spread(id).isComplete());
+        assertEquals(List.of("n2"), List.copyOf(view.spread(id).away().keySet()));
+    }
+
+    private List<Node> settled(FakeFleet fleet) throws Exception {
+        List<Node> nodes = new ArrayList<>();
+        for (int i = 0; i < NODES; i++) {
+            nodes.add(new Node(fleet, "n" + i, directory.resolve("n" + i)));
+        }
+        settle(nodes);
+        for (int i = 0; i < 4; i++) {
+            nodes.get(i % NODES).purge();
+        }
+        settle(nodes);
+        return nodes;
+    }
+
+    @Test
+    void anAcknowledgedPurgeStaysInTheOutboxUntilThisNodeReceivesIt() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        Node sender = nodes.get(0);
+        FleetPosition before = sender.session.position();
+        fleet.recreate();
+        nodes.get(1).session.step();
+        now += FleetSession.CHECK_MILLIS;
+        nodes.get(1).session.step();
+        nodes.get(1).link.cut();
+        String id = sender.purge();
+        // The new stream acknowledges the purge with a lower number than that of the sender's position, and loses it.
+        sender.publishing.step(sender.session.subscriptions(), before);
+        sender.publishing.step(sender.session.subscriptions(), before);
+        assertTrue(fleet.acknowledged.containsKey(id));
+        assertTrue(sender.outbox.size() > 0);
+        fleet.rollBack(1, false);
+        settle(nodes);
+        assertTrue(nodes.get(1).worker.applied.contains(id));
+        assertEquals(0, sender.outbox.size());
+    }
+
+    @Test
+    void nodesThatDetectOneLossTogetherCauseOnePurge() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        int before = nodes.get(0).worker.gaps;
+        fleet.rollBack(2, true);
+        for (Node node : nodes) {
+            node.session.step();
+        }
+        settle(nodes);
+        for (Node node : nodes) {
+            assertEquals(before + 1, node.worker.gaps, node.name);
+            assertEquals(1, node.worker.losses, node.name);
+        }
+    }
+
+    @Test
+    void aLossThatATruncationHidesIsTold() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        nodes.get(2).link.cut();
+        String lost = nodes.get(0).purge();
+        nodes.get(0).step();
+        nodes.get(0).step();
+        now += 20;
+        nodes.get(0).step();
+        assertEquals(0, nodes.get(0).outbox.size());
+        nodes.get(0).link.cut();
+        nodes.get(1).link.cut();
+        fleet.rollBack(1, true);
+        nodes.get(0).link.up = false;
+        nodes.get(1).link.up = false;
+        nodes.get(2).purge();
+        nodes.get(2).purge();
+        for (int i = 0; i < 10; i++) {
+            now += 300;
+            nodes.get(2).step();
+        }
+        assertEquals(0, nodes.get(2).worker.losses);
+        fleet.truncate(Integer.MAX_VALUE);
+        settle(nodes);
+        assertTrue(nodes.get(2).worker.covers(lost, fleet.acknowledged.get(lost)));
+    }
+
+    @Test
+    void oneNodeReplacesALastMessageThatWouldExpire() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        List<Node> nodes = settled(fleet);
+        long last = fleet.last;
+        now += FleetSession.MARK_AFTER_MILLIS;
+        fleet.lastAgeMillis = FleetSession.MARK_AFTER_MILLIS;
+        settle(nodes);
+        assertEquals(last + 1, fleet.last);
+        for (Node node : nodes) {
+            assertEquals(1, node.worker.gaps, "only the first start is a gap");
+            assertEquals(last + 1, node.worker.position.sequence());
+        }
+    }
+
+    @Test
+    void aLongTimeWithoutAConnectionIsAnAlarm() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node node = settled(fleet).get(0);
+        assertEquals(false, node.state.isDownTooLong());
+        node.link.cut();
+        node.step();
+        now += FleetState.ALARM_AFTER_MILLIS - 1;
+        node.step();
+        assertEquals(false, node.state.isDownTooLong());
+        now++;
+        assertTrue(node.state.isDownTooLong());
+        node.link.up = true;
+        node.step();
+        assertEquals(false, node.state.isDownTooLong());
+    }
+
+    @Test
+    void otherReportsAreRefused() throws Exception {
+        FakeFleet fleet = new FakeFleet();
+        Node node = new Node(fleet, "n0", directory.resolve("n0"));
+        FakeFleet.Link other = fleet.new Link("n1");
+        NodeReport report = new NodeReport("cdn", "n1", "i", "edge", "1", "", 0, List.of(), false);
+        other.report(report.bytes());
+        assertEquals(1, node.state.nodes.all().size());
+        other.report(new NodeReport("dev", "n1", "i", "edge", "1", "", 0, List.of(), false).bytes());
+        other.report(new NodeReport("cdn", "n9", "i", "edge", "1", "", 0, List.of(), false).bytes());
+        FakeFleet.Link twin = fleet.new Link("n0");
+        twin.report(new NodeReport("cdn", "n0", "i", "edge", "1", "", 0, List.of(), false).bytes());
+        assertEquals(1, node.state.nodes.all().size());
+        String metrics = node.state.figures.prometheusText(true, 1, 0);
+        assertTrue(
+                metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"forged-node\"} 2.0"));
+        assertTrue(
+                metrics.contains("millrace_fleet_refused_total{application=\"millrace\",reason=\"other-fleet\"} 1.0"));
+    }
+}

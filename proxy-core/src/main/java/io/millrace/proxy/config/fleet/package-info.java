@@ -1,0 +1,5 @@
+/** Settings of the membership in a fleet: keys and record. */
+@NullMarked
+package io.millrace.proxy.config.fleet;
+
+import org.jspecify.annotations.NullMarked;

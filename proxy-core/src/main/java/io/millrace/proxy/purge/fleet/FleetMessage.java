@@ -1,0 +1,27 @@
+package io.millrace.proxy.purge.fleet;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message of the stream of purges. Immutable.
+ *
+ * @param fleet name of the fleet
+ * @param node name of the node that sent the message
+ * @param instance random identifier of this node's state directory; tells apart two nodes with one name
+ * @param id identifier, unique in the fleet; begins with the name of the node and a colon
+ * @param purge the purge, or the change of a purge
+ */
+public record FleetMessage(String fleet, String node, String instance, String id, FleetPurge purge) {
+    /** The separator between node and local identifier. */
+    private static final char SEPARATOR = ':';
+
+    /** Returns the shared identifier of a node's purge. */
+    public static String sharedId(String node, String localId) {
+        return node + SEPARATOR + localId;
+    }
+
+    /** Returns the local identifier in a shared identifier; null if another node created it. */
+    public static @Nullable String localId(String node, String sharedId) {
+        return sharedId.startsWith(node + SEPARATOR) ? sharedId.substring(node.length() + 1) : null;
+    }
+}
