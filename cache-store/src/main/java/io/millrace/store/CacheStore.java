@@ -121,8 +121,8 @@ public interface CacheStore<H> extends Closeable {
 
     /**
      * Lists the objects on the volumes, in no particular order and outside every request path. Objects that are only in
-     * RAM are not listed. The inventory is written with a delay: recently stored objects may be missing, but removed
-     * objects are never listed.
+     * RAM are not listed. The inventory, the table of stored objects, is written with a delay: recently stored objects
+     * may be missing, but removed objects are never listed.
      *
      * @param after {@link ListResult#next} of the previous call; null for the first call
      * @param visitor called for each object, on the inventory's thread

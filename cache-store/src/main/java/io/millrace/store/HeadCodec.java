@@ -55,7 +55,10 @@ public interface HeadCodec<H> {
         return 0;
     }
 
-    /** Returns the summary that the inventory shows for an object with this head. Called outside every request path. */
+    /**
+     * Returns the summary of an object with this head for listings. It is kept in the inventory, the table of stored
+     * objects. Called outside every request path.
+     */
     default HeadSummary summary(H head) {
         return HeadSummary.NONE;
     }

@@ -3,7 +3,8 @@ package io.millrace.store;
 import java.util.List;
 
 /**
- * A description of a head for listings and searches in the inventory. The store never interprets the text.
+ * A description of a head for listings and searches. The store never interprets the text, which is in the inventory,
+ * the table of stored objects.
  *
  * <p>Immutable.
  *

@@ -3,7 +3,7 @@ package io.millrace.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Current sizes of the inventory, over all volumes.
+ * Current sizes of the inventory (the table of stored objects), over all volumes.
  *
  * <p>Immutable.
  *

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param next the argument {@code after} for the next call; null at the end of the inventory
+ * @param next the argument {@code after} for the next call; null at the end of the inventory (the table of
+ *     stored objects)
  * @param isWhole whether the inventory contains every stored object. False while the inventory is being built from the
  *     segments, and after an entry did not fit
  * @param obstacle reason why there is no inventory or no result; null on success

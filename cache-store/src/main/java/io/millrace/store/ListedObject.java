@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A stored object as recorded in the inventory.
+ * A stored object as recorded in the inventory, the table of stored objects.
  *
  * <p>Immutable; the caller owns the key's bytes.
  *

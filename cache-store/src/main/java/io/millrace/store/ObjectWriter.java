@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}; the last block may be shorter. Bytes may be written
  * in pieces of any size. Of an incomplete body only whole blocks are kept. Several writers may fill one object
- * concurrently, each on its own thread; {@link #claim} distributes the blocks among them.
+ * concurrently, each on its own thread; {@link #claim} distributes the blocks among them: a claim is the promise to
+ * fill a range of blocks.
  *
  * <p>No method blocks or throws for a disk error. After a disk error the writer {@link #isFailed} and discards further
  * content. A new representation that fails is not stored. An extension that fails leaves the object with the blocks

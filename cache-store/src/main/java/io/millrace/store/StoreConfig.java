@@ -144,7 +144,10 @@ public final class StoreConfig {
         return ioThreads;
     }
 
-    /** Nanoseconds between the opening of the store and the opening of its inventory; negative for no inventory. */
+    /**
+     * Nanoseconds from the opening of the store to that of its inventory. The inventory is the table of stored objects.
+     * Negative for no inventory: then the store cannot list or count objects.
+     */
     public long inventoryDelayNanos() {
         return inventoryDelayNanos;
     }

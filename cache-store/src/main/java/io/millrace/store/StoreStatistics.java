@@ -141,7 +141,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param recordsDamagedByScrub records that failed their checks during this verification
      * @param removalsRefused removals that were discarded because too many were waiting while another process owned the
      *     volumes
-     * @param claimsRefused {@link ObjectWriter#claim} calls refused at the limit of claims per body
+     * @param claimsRefused {@link ObjectWriter#claim} calls (promises to fill blocks) refused at the limit of claims
+     *     per body
      * @param rangesRefused {@link StoredObject#onRange} calls refused at the limit of waiting readers per body
      */
     public record Counters(

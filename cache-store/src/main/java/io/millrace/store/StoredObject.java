@@ -57,8 +57,9 @@ public interface StoredObject<H> {
 
     /**
      * Calls back once, as soon as the range can be read or no writer fills it any more. A writer fills the range while
-     * active writers have claimed each missing part, or while a writer without claims is active. Once the length of the
-     * body is known, the part of the range after its end is ignored. The reference must be held until the callback.
+     * active writers have claimed each missing part (promised to fill it), or while a writer without claims is active.
+     * Once the length of the body is known, the part of the range after its end is ignored. The reference must be held
+     * until the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
 

@@ -466,7 +466,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (extension) {
             failed = true;
             body.forgetOpen(this);
-            changes.partials().takeBack(target, object, (BitSet) submitted.clone());
+            changes.partials().removeBlocks(target, object, (BitSet) submitted.clone());
         } else {
             giveUp();
         }

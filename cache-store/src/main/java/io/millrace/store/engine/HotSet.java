@@ -196,7 +196,7 @@ final class HotSet<H> {
     }
 
     /** Resumes saving after the volumes were taken back. */
-    void takeBack() {
+    void resume() {
         owned(true);
     }
 

@@ -443,7 +443,7 @@ final class ObjectChanges<H> {
         if (object == null || !object.tryRetain()) {
             return null;
         }
-        if (object instanceof ResidentObject<H> resident && !encodedHeads.isDecoded(resident)) {
+        if (object instanceof ResidentObject<H> resident && !encodedHeads.ensureDecoded(resident)) {
             object.release();
             return null;
         }

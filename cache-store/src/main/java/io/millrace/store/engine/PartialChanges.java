@@ -115,7 +115,7 @@ final class PartialChanges<H> {
      * <p>The index must not contain the empty blocks. Until the new head record is written, an open reads the old one,
      * and would take an empty block for content.
      */
-    void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
+    void removeBlocks(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
             // All blocks are dropped before the first empty block is appended. None stays readable if an append fails.
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {

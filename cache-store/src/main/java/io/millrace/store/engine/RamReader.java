@@ -31,7 +31,7 @@ final class RamReader<H> implements ResidentReader<H> {
     @Override
     public @Nullable StoredObject<H> get(StoreKey key) {
         ResidentObject<H> object = changes.isClosed() ? null : reader.get(key.hashLow(), key.bytes());
-        if (object != null && !heads.isDecoded(object)) {
+        if (object != null && !heads.ensureDecoded(object)) {
             object = null;
         }
         (object == null ? counters.ramMisses : counters.ramHits).increment();

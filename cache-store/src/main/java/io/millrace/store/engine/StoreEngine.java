@@ -260,7 +260,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     /** Returns the given object if its head can be decoded. Otherwise releases the object and returns null. */
     private @Nullable ResidentObject<H> decoded(@Nullable ResidentObject<H> object) {
-        if (object == null || heads.isDecoded(object)) {
+        if (object == null || heads.ensureDecoded(object)) {
             return object;
         }
         object.release();
@@ -474,8 +474,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
             addInventories();
             writers.storeOpened();
             changes.resume();
-            journal.takeBack();
-            hot.takeBack();
+            journal.resume();
+            hot.resume();
         } finally {
             lifeCycle.unlock();
         }

@@ -226,7 +226,8 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Removes a writer and its claims. Also removes its unfinished blocks that no other active writer has written to.
+     * Removes a writer and its claims (the blocks that it promised to fill). Also removes its unfinished blocks that no
+     * other active writer has written to.
      */
     public void end(Object writer) {
         lock.lock();

@@ -1,4 +1,8 @@
-/** Bodies being received: the blocks present, their writers and readers, and the register of fills by key. */
+/**
+ * Bodies being received: their blocks, writers and readers, and the register of fills.
+ *
+ * <p>A claim is the promise of a writer to fill a range of blocks.
+ */
 @NullMarked
 package io.millrace.store.engine.filling;
 

@@ -12,7 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A listing of stored objects that is in progress. Each step processes one segment of the map in a volume's inventory.
+ * A listing of stored objects that is in progress. Each step processes one segment of the map in a volume's inventory
+ * (its table of stored objects).
  * Between steps the inventory's thread applies changes.
  *
  * <p>Confined to the inventory's thread.

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A position in a listing. Entries up to the position were already processed: those of earlier volumes, of earlier
- * segments, and of this segment up to and including the hash. A segment is a part of the inventory's map here, not of
- * the volume's log.
+ * segments, and of this segment up to and including the hash. Here a segment is a part of the hash map that lists all
+ * stored objects of a volume (the inventory), not a segment of the volume.
  *
  * <p>Immutable.
  *

@@ -82,9 +82,9 @@ public final class EncodedHeads<H> {
      * Decodes the object's head if it is not decoded yet. Returns false if the head cannot be decoded.
      *
      * <p>After a failure the object is removed from RAM, and the caller treats it as absent. The caller holds a
-     * reference or is in a read section.
+     * reference to the object, or an epoch-based read protects it.
      */
-    public boolean isDecoded(ResidentObject<H> object) {
+    public boolean ensureDecoded(ResidentObject<H> object) {
         return object.isDecoded() || decode(object);
     }
 

@@ -161,7 +161,7 @@ public final class StoreJournal implements Journal {
      * Resumes writing after the volumes were taken back. They may lack the entries that were passed on, so all entries
      * are rewritten. Call with the life cycle lock held.
      */
-    public void takeBack() {
+    public void resume() {
         boolean passedOn = successor != null;
         successor = null;
         if (passedOn && owner != null) {
