@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
- * <p>Thread-safe. {@link #release} and {@link #takeBack} block, and must not be called on event loops.
+ * <p>Thread-safe. {@link #release} and {@link #reopenStore} block, and must not be called on event loops.
  */
 public final class HandOver {
     private final ProxyServer proxy;
@@ -41,7 +41,7 @@ public final class HandOver {
      *
      * @throws IOException if another process still holds the storage
      */
-    public void takeBack() throws IOException {
+    public void reopenStore() throws IOException {
         proxy.store().resumeWrites(true);
         proxy.store().sync();
     }
@@ -56,8 +56,8 @@ public final class HandOver {
     }
 
     /**
-     * Closes the proxy in a process that ends. Like {@link ProxyServer#close}, but without freeing the RAM tier entry by
-     * entry, which takes seconds of CPU time that a successor needs. Blocks.
+     * Closes the proxy in a process that ends. Like {@link ProxyServer#close}, but without freeing the RAM tier entry
+     * by entry, which takes seconds of CPU time that a successor needs. Blocks.
      */
     public void closeBeforeExit() {
         proxy.closeBeforeExit();

@@ -413,7 +413,7 @@ class FastLaneTest {
                 (TargetUri) TargetUri.parseAbsolute("http://test.example/b"),
                 FieldSection.builder().add("Host", "test.example").build());
         DecidedRequest missed = serving.loop()
-                .submit(() -> exchanges.onDirectRequest(stream, head))
+                .submit(() -> exchanges.onFastRequest(stream, head))
                 .awaitUninterruptibly()
                 .getNow();
         proxy.get("/b");
@@ -436,13 +436,13 @@ class FastLaneTest {
         ExchangeLoop exchanges =
                 new ExchangeLoop(serving.loop(), watched(steps), serving.origins(), new LoopCounters(), null);
         AnsweredStream stream = new AnsweredStream(serving.loop());
-        assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
+        assertNull(onLoop(serving, () -> exchanges.onFastRequest(stream, head("GET", "/a"))));
         assertEquals(CONTENT.length, stream.bytesSent());
         assertEquals(List.of("settings", "begin", "get"), steps.subList(0, 3));
         assertEquals("end", steps.get(steps.size() - 1));
 
         steps.clear();
-        onLoop(serving, () -> exchanges.onDirectRequest(stream, head("POST", "/a")))
+        onLoop(serving, () -> exchanges.onFastRequest(stream, head("POST", "/a")))
                 .release();
         assertEquals(List.of("settings"), steps);
         onLoop(serving, () -> {
@@ -467,10 +467,10 @@ class FastLaneTest {
             }
         };
         AnsweredStream stream = new AnsweredStream(serving.loop());
-        DecidedRequest failed = onLoop(serving, () -> exchanges.onDirectRequest(failing, head("GET", "/a")));
+        DecidedRequest failed = onLoop(serving, () -> exchanges.onFastRequest(failing, head("GET", "/a")));
         assertEquals("end", steps.get(steps.size() - 1));
         failed.release();
-        assertNull(onLoop(serving, () -> exchanges.onDirectRequest(stream, head("GET", "/a"))));
+        assertNull(onLoop(serving, () -> exchanges.onFastRequest(stream, head("GET", "/a"))));
         assertEquals(CONTENT.length, stream.bytesSent());
     }
 

@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * it may be reused without validation. The writer appends Age, Via, Cache-Status and Connection.
  *
  * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
+ *
+ * <p>{@link StoredHeadCodec} lists all fields with their bytes; a new field begins there.
  */
 public final class StoredHead {
 
@@ -143,7 +145,8 @@ public final class StoredHead {
     }
 
     /**
-     * Like the other method, with the stamp of {@link #withStamp}. Makes no copy.
+     * Like the other method, with the stamp of {@link #withStamp}. A stamp is the number that purges are compared with.
+     * Makes no copy.
      *
      * @param url the URL of the cache key; the cache groups belong to the origin of this URL
      * @param site the site that the tags belong to; null for the host of the URL

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a stored head that cache listings show. Its text form has six lines: status, Content-Type, variant, stamp
- * in base 36, site of the tags, and cache groups in base 36. A line is empty if the value is missing. Tags are stored
- * separately.
+ * in base 36 (see {@link Invalidations}), site of the tags, and cache groups in base 36. A line is empty if the value
+ * is missing. Tags are stored separately.
  *
  * <p>Immutable.
  *

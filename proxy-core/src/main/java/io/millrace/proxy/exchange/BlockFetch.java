@@ -87,7 +87,7 @@ final class BlockFetch implements OriginResponseHandler {
         return Math.min(claim.position() + claim.length(), object.length());
     }
 
-    /** Returns the Range request for the bytes of a claim. */
+    /** Returns the Range request for the bytes of a claim: the blocks that this fetch has promised to fill. */
     static RangeRequest rangeOf(ObjectWriter.Claim claim, StoredObject<StoredHead> object) {
         long until = Math.min(claim.position() + claim.length(), object.length());
         return RangeRequest.of(claim.position(), until, StrongValidator.ifRange(object.head()));

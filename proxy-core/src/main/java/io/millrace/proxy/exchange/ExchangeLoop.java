@@ -29,7 +29,7 @@ import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
-import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.FastReceiver;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.net.RequestReceiver;
 import io.millrace.proxy.observe.Counter;
@@ -69,7 +69,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
+public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     /**
      * The components that all loops of a proxy share.
      *
@@ -131,7 +131,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final LoopLogs logs;
     private final RequestDecider decider;
     private final Variants variants;
-    private final DirectHits directHits;
+    private final FastHits fastHits;
     private final OutboundHead outbound = new OutboundHead();
     private final RequestView ruleView = new RequestView(ZoneId.systemDefault());
     private final ViaCodes viaCodes = new ViaCodes();
@@ -170,7 +170,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         this.logs = logs;
         this.decider = new RequestDecider(shared, counters);
         this.variants = new Variants(shared, counters);
-        this.directHits = new DirectHits(this, shared.clock());
+        this.fastHits = new FastHits(this, shared.clock());
     }
 
     @Override
@@ -192,17 +192,17 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
 
     @Override
     public void onBatch() {
-        directHits.onBatch();
+        fastHits.onBatch();
     }
 
     @Override
-    public @Nullable DecidedRequest onDirectRequest(ClientStream stream, RequestHead head) {
-        return directHits.answer(stream, head);
+    public @Nullable DecidedRequest onFastRequest(ClientStream stream, RequestHead head) {
+        return fastHits.answer(stream, head);
     }
 
     /** Closes the loop's state: no more requests arrive. Call on the loop. */
     public void close() {
-        directHits.close();
+        fastHits.close();
     }
 
     /**
@@ -345,7 +345,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * Gives a stored response a new head, unless a purge by pattern may have outdated it since the request to the
      * origin.
      *
-     * @param stamp the stamp when that request was sent
+     * @param stamp the newest purge stamp (an increasing number) when that request was sent
      * @return whether the head was replaced
      */
     boolean update(StoredObject<StoredHead> object, TargetUri keyUrl, long stamp, StoredHead head) {

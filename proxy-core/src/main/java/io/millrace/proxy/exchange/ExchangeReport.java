@@ -68,7 +68,7 @@ final class ExchangeReport {
     /** Results of the hosts of an origin group, for the log only: clients do not see them. */
     private @Nullable String hostResults;
 
-    /** Stamp of the purge that has outdated the stored response; 0 for none. */
+    /** Stamp (increasing number) of the purge that has outdated the stored response; 0 for none. */
     private long purgeStamp;
 
     private @Nullable String detail;

@@ -113,7 +113,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (writer != null && reception.inBlocks() && opened.part() != null) {
             ContentRange range = opened.part();
             blockWriter = writer;
-            // The claim prevents other fetches of the same blocks.
+            // The claim, a promise to fill these blocks, prevents other fetches of them.
             writer.claim(range.first(), range.bytes());
             blocks =
                     new BlockFill(exchangeLoop.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);

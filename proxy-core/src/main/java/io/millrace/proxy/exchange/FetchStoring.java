@@ -297,8 +297,8 @@ final class FetchStoring {
         StoreKey key = exchangeLoop.variants().keyFor(plan, stored);
         ObjectWriter<StoredHead> writer =
                 exchangeLoop.store().create(key, exchangeLoop.variants().volumeFor(plan));
-        // A purge on another thread first raises its stamp and then removes responses. So either this check sees the
-        // stamp, or the purge finds the new writer or its Vary marker.
+        // A purge on another thread first raises its stamp (an increasing number) and then removes responses. So either
+        // this check sees the stamp, or the purge finds the new writer or its Vary marker.
         if (isPurged()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {

@@ -26,7 +26,7 @@ final class ConnectionTotal {
         /** Called when the pool got a place for which it has waited. */
         void onPlace();
 
-        /** Called when another pool waits: asks for a place that this pool can do without. */
+        /** Called when another pool waits. This pool then closes an idle connection, or ends an HTTP/2 connection. */
         void onDemand();
     }
 
@@ -35,8 +35,9 @@ final class ConnectionTotal {
      *
      * @param held places of the pool when it began to wait
      * @param limit limit of places that applies to the waiting call
-     * @param promised whether a pool is closing a shared connection for this one
-     * @param announced whether the other pools were asked for a place since this one is the first of the queue
+     * @param promised whether another pool is closing an HTTP/2 connection, which carries several requests, for this
+     *     one
+     * @param announced whether the other pools were asked for a place after this pool became the first of the queue
      */
     record Waiter(Member member, int held, int limit, AtomicBoolean promised, AtomicBoolean announced) {
         Waiter(Member member, int held, int limit) {
@@ -149,7 +150,8 @@ final class ConnectionTotal {
     }
 
     /**
-     * Returns true, once for each wait, if a pool must end a shared connection for the first other waiting pool.
+     * Returns true if a pool must end an HTTP/2 connection for another. The other is the first waiting pool; the result
+     * is true once for each wait.
      *
      * @param held places of the asking pool
      */
@@ -159,15 +161,15 @@ final class ConnectionTotal {
     }
 
     /**
-     * Grants free places to waiting pools, in their order. Then asks the other pools for a place for the first pool that
-     * still waits: when it began to wait, they may have given one to a pool before it.
+     * Grants free places to waiting pools, in their order. Then asks the other pools again for the first pool that
+     * still waits. Places released after its first request may have gone to pools that waited longer.
      */
     private void serve() {
         Waiter first;
         while ((first = waiting.peek()) != null && takeBelow(first.limit())) {
             Waiter granted = waiting.poll();
             if (granted == null) {
-                // Another thread was faster; the next look finds the pools that came since.
+                // Another thread has served the pool. The next iteration finds pools that began to wait meanwhile.
                 places.decrementAndGet();
             } else {
                 granted.member().onPlace();

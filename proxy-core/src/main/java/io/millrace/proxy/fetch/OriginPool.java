@@ -28,8 +28,8 @@ final class OriginPool {
 
     /**
      * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
-     * checked certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so that
-     * tunnels never take a place from requests.
+     * checked certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so
+     * that tunnels never take a place from requests.
      */
     record Key(
             Origin origin,
@@ -212,7 +212,7 @@ final class OriginPool {
         maybeForget();
     }
 
-    /** Closes an idle connection for a pool that waits, or ends a shared one that this pool owes. */
+    /** Closes an idle connection for a pool that waits, or ends an HTTP/2 connection that this pool owes it. */
     void leavePlace() {
         if (!places.isAwaited()) {
             return;

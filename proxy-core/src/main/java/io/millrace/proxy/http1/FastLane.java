@@ -5,7 +5,7 @@ import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.millrace.proxy.net.CountedReads;
 import io.millrace.proxy.net.DecidedRequest;
-import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.FastReceiver;
 import io.millrace.proxy.net.PlainReceiver;
 import io.millrace.proxy.net.PlainSocket;
 import io.millrace.proxy.net.RequestReceiver;
@@ -22,12 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The fast lane of one event loop: answers RAM hits of cleartext HTTP/1.1 connections without a Netty channel. Plain
- * requests are read into one buffer of the loop and answered into another, which one system call sends. A connection
- * with other bytes, or with a request that needs more than a RAM hit, is promoted to a channel with an
- * {@link Http1Connection}. The channel gets the unanswered bytes and the decision. Later the idle connection returns to
- * the fast lane: immediately if the lane answered many of its requests, else at a periodic tick. The delay doubles
- * after each stay without an answer, so that a client without hits moves seldom.
+ * The fast lane of cleartext HTTP/1.1 connections: answers RAM hits without a Netty channel. One per event loop.
+ *
+ * <p>Plain requests (GET or HEAD that {@link PlainRequestScanner} accepts) are read into one buffer of the loop and
+ * answered into another, which one system call sends. A connection with other bytes, or with a request that needs more
+ * than a RAM hit, is promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and
+ * the decision. Later the idle connection returns to the fast lane: immediately if the lane answered many of its
+ * requests, else at a periodic tick. The delay doubles after each stay without an answer, so that a client without hits
+ * moves seldom.
  *
  * <p>Confined to its event loop.
  */
@@ -72,7 +74,7 @@ public final class FastLane implements PlainReceiver {
      * @param settings read at each use
      * @param open whether connections may enter the lane
      * @param receiver receives the requests of promoted connections
-     * @param direct receives the plain requests
+     * @param fast answers the plain requests, or returns a decision for the connection
      * @param connections all client connections of the event loop, in the lane and in channels
      * @param events receives events of connections
      */
@@ -82,7 +84,7 @@ public final class FastLane implements PlainReceiver {
             Supplier<Http1Settings> settings,
             Supplier<Boolean> open,
             RequestReceiver receiver,
-            DirectReceiver direct,
+            FastReceiver fast,
             ConnectionSet connections,
             Events events) {}
 
@@ -203,7 +205,7 @@ public final class FastLane implements PlainReceiver {
             }
             in().getBytes(0, bytes, 0, end);
             if (gathered.isEmpty()) {
-                parts.direct().onBatch();
+                parts.fast().onBatch();
             }
             answer(connection, end, ended);
             if (connection.isGone() || (end < READ_BYTES && !ended)) {
@@ -236,7 +238,7 @@ public final class FastLane implements PlainReceiver {
             }
             boolean last = connection.beginRequest(scanner.isPersistent());
             stream.begin(answers, connection.facts(), scanner.head().minorVersion(), last);
-            DecidedRequest decided = parts.direct().onDirectRequest(stream, scanner.head());
+            DecidedRequest decided = parts.fast().onFastRequest(stream, scanner.head());
             if (decided != null) {
                 stream.discardResponse();
                 promoteDecided(connection, decided, answers, at, length, end);
@@ -371,7 +373,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     /** Returns true if connections in channels may return. */
-    boolean takesBack() {
+    boolean acceptsReturns() {
         return isOpen() && !connections().isDraining();
     }
 

@@ -157,12 +157,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /** Counts a request that is answered without the decoder. Returns true when the connection ends with it. */
-    boolean beginDirect(boolean persistent) {
+    boolean beginFast(boolean persistent) {
         requests++;
         return !persistent || isLastRequest();
     }
 
-    /** Sends the responses to requests counted by {@link #beginDirect}. Takes ownership. */
+    /** Sends the responses to requests counted by {@link #beginFast}. Takes ownership. */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
         requestQueue.forgetDiscarded();
@@ -176,7 +176,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Starts an exchange for a request counted by {@link #beginDirect}. */
+    /** Starts an exchange for a request counted by {@link #beginFast}. */
     void resume(ParsedRequest parsed, DecidedRequest decided) {
         requests--;
         takeDecided(parsed, decided);

@@ -134,7 +134,7 @@ final class PromotedConnection {
 
     /** Begins the move back if the connection is idle. Returns true when it is moving. */
     private boolean leaveIfIdle() {
-        if (leaving || !connection.isIdle() || !lane.takesBack()) {
+        if (leaving || !connection.isIdle() || !lane.acceptsReturns()) {
             return leaving;
         }
         leaving = true;

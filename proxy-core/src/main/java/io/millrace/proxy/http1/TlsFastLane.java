@@ -1,7 +1,7 @@
 package io.millrace.proxy.http1;
 
 import io.millrace.proxy.net.DecidedRequest;
-import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.FastReceiver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
@@ -9,9 +9,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fast lane for TLS connections, which stay in a Netty channel: answers RAM hits before the decoder. Scans for
- * plain requests and decides each. Responses from RAM are sent as one buffer, without an exchange object. Other
- * requests go to the connection with their decision, and other bytes to the decoder. One per event loop.
+ * The fast lane of TLS connections: answers RAM hits before the decoder.
+ *
+ * <p>The connections stay in a Netty channel. Scans for plain requests: GET or HEAD that {@link PlainRequestScanner}
+ * accepts. {@link FastReceiver} decides for each whether the cache can answer it from RAM. The responses are sent as
+ * one buffer, without an exchange object. A request that RAM cannot answer goes to the connection, together with the
+ * decision made so far. Bytes that are not a plain request go to the decoder. One per event loop.
  *
  * <p>Confined to its event loop.
  */
@@ -24,7 +27,7 @@ public final class TlsFastLane {
     private static final int ANSWER_BYTES = 2048;
 
     private final ByteBufAllocator allocator;
-    private final DirectReceiver receiver;
+    private final FastReceiver receiver;
     private final Runnable onAnswered;
     private final PlainRequestScanner scanner = new PlainRequestScanner(true);
     private final FastStream stream;
@@ -34,10 +37,10 @@ public final class TlsFastLane {
 
     /**
      * @param allocator allocates the buffers of answers
-     * @param receiver receives the plain requests
+     * @param receiver answers the plain requests, or returns a decision for the connection
      * @param onAnswered run after each request that was answered here
      */
-    public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, DirectReceiver receiver, Runnable onAnswered) {
+    public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, FastReceiver receiver, Runnable onAnswered) {
         this.allocator = allocator;
         this.receiver = receiver;
         this.onAnswered = onAnswered;
@@ -85,9 +88,9 @@ public final class TlsFastLane {
             out = allocator.directBuffer(ANSWER_BYTES);
             answers = out;
         }
-        boolean last = connection.beginDirect(scanner.isPersistent());
+        boolean last = connection.beginFast(scanner.isPersistent());
         stream.begin(out, connection.client(), scanner.head().minorVersion(), last);
-        DecidedRequest decided = receiver.onDirectRequest(stream, scanner.head());
+        DecidedRequest decided = receiver.onFastRequest(stream, scanner.head());
         if (decided != null) {
             stream.discardResponse();
             hand(connection, false);

@@ -116,8 +116,8 @@ final class ContentSender {
         return window;
     }
 
-    /** Subtracts content that {@link DirectStream} wrote without the scheduler from the send window. */
-    void sentDirectly(int bytes) {
+    /** Subtracts content that {@link Http2FastStream} wrote without the scheduler from the send window. */
+    void sentUnscheduled(int bytes) {
         window -= bytes;
     }
 

@@ -57,7 +57,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     /** Begins the processing of client bytes. All requests of one read share one time of arrival. */
     void beginRead() {
-        shared.parts().direct().onBatch();
+        shared.parts().fast().onBatch();
     }
 
     void onTick(Http2Settings settings) {

@@ -5,7 +5,7 @@ import io.millrace.proxy.memory.LoopMemory;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientProtocol;
 import io.millrace.proxy.net.ConnectionSet;
-import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.FastReceiver;
 import io.millrace.proxy.net.RequestReceiver;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -24,7 +24,7 @@ public final class Http2Loop implements ClientProtocol {
      * @param settings queried each time a setting is used
      * @param answersDirectly whether RAM hits may be answered without an exchange; queried for each request
      * @param receiver receives the requests
-     * @param direct receives the requests that may be answered without an exchange
+     * @param fast receives the requests that may be answered without an exchange
      * @param connections the open client connections of the event loop, of any protocol
      * @param memory the loop's view of the budget for bytes in flight
      * @param events receives events for counters
@@ -35,7 +35,7 @@ public final class Http2Loop implements ClientProtocol {
             Supplier<Http2Settings> settings,
             Supplier<Boolean> answersDirectly,
             RequestReceiver receiver,
-            DirectReceiver direct,
+            FastReceiver fast,
             ConnectionSet connections,
             LoopMemory memory,
             Http2Events events) {}
@@ -44,11 +44,11 @@ public final class Http2Loop implements ClientProtocol {
     private final HeadEncoder encoder = new HeadEncoder();
     private final RequestFields fields = new RequestFields();
     private final FrameReader.BlockBuffer block = new FrameReader.BlockBuffer();
-    private final DirectStream directStream;
+    private final Http2FastStream fastStream;
 
     public Http2Loop(Parts parts) {
         this.parts = parts;
-        this.directStream = new DirectStream(parts.loop(), parts.allocator(), encoder);
+        this.fastStream = new Http2FastStream(parts.loop(), parts.allocator(), encoder);
     }
 
     @Override
@@ -73,7 +73,7 @@ public final class Http2Loop implements ClientProtocol {
         return block;
     }
 
-    DirectStream directStream() {
-        return directStream;
+    Http2FastStream fastStream() {
+        return fastStream;
     }
 }

@@ -430,7 +430,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /** Sends the content that {@link DirectStream} could not send within the client's windows. Takes ownership. */
+    /** Sends the content that {@link Http2FastStream} could not send within the client's windows. Takes ownership. */
     void drain(ByteBuf rest) {
         headWritten = true;
         responseEnded = true;

@@ -82,7 +82,7 @@ final class RequestOpener {
                 && fields.isPlain()
                 && shared.parts().answersDirectly().get()
                 && connection.output().isWritable()) {
-            decided = answerDirectly(streamId, head);
+            decided = answerFast(streamId, head);
             if (decided == null) {
                 shared.parts().events().onAnswered();
                 return;
@@ -96,20 +96,20 @@ final class RequestOpener {
      *
      * @return null if the request was answered; otherwise the decision, with which an exchange continues
      */
-    private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
-        DirectStream stream = shared.directStream();
+    private @Nullable DecidedRequest answerFast(int streamId, RequestHead head) {
+        Http2FastStream stream = shared.fastStream();
         int window = Math.max(0, Math.min(connection.sender().window(), sendWindow));
         stream.begin(
                 connection.output().reserve(0), connection.client(), streamId, window, connection.takeTableUpdate());
-        DecidedRequest decided = shared.parts().direct().onDirectRequest(stream, head);
+        DecidedRequest decided = shared.parts().fast().onFastRequest(stream, head);
         if (decided != null) {
-            stream.takeBack();
+            stream.discardResponse();
             if (stream.hadTableUpdate()) {
                 connection.disableHpackTable();
             }
             return decided;
         }
-        connection.sender().sentDirectly(stream.sent());
+        connection.sender().sentUnscheduled(stream.sent());
         ByteBuf rest = stream.takeRest();
         if (stream.sent() > 0) {
             connection.frames().sentFrame(stream.sent(), rest != null);

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 
 /**
  * The metrics of one proxy in the Micrometer registry of the application that embeds it. The names are those of the
- * Prometheus text. A histogram becomes a timer with count and total, and one gauge for each bucket. Its name ends with
- * {@code _histogram}, as Micrometer does for registries without histograms.
+ * Prometheus text. A histogram becomes a timer with count and total, and one gauge for each bucket. The names of these
+ * gauges end with {@code _histogram}, as Micrometer does for registries without histograms.
  *
  * <p>Thread-safe. The registry queries the values on its own threads. {@link #close} removes all meters.
  */
@@ -47,7 +47,7 @@ public final class ApplicationMeters implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Creates the meters' owner; the meters follow with each metric of the proxy.
+     * Creates an empty set. Each metric that the proxy registers adds its meters.
      *
      * @throws IllegalStateException if an open proxy has the same registry and the same tags
      */
@@ -113,7 +113,7 @@ public final class ApplicationMeters implements AutoCloseable {
         }
     }
 
-    /** Adds a metric with one label, whose values change. The series follow with {@link #refresh}. */
+    /** Adds a metric with one label whose label values change. {@link #refresh} adds and removes their series. */
     void named(Metric family, Supplier<Map<String, Double>> values) {
         lock.lock();
         try {
@@ -123,7 +123,7 @@ public final class ApplicationMeters implements AutoCloseable {
         }
     }
 
-    /** Adds the series that are new, and removes those that are gone. Call it regularly, not on an event loop. */
+    /** Adds series for new label values, and removes the series of others. Called regularly, not on an event loop. */
     void refresh() {
         lock.lock();
         try {

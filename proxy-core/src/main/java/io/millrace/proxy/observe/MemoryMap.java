@@ -16,9 +16,9 @@ import java.util.List;
  * {@code VmFlags}
  * @param jvm memory at addresses that the JVM reserved at its start, such as metaspace and tables of the garbage
  * collector
- * @param blocks anonymous memory that was mapped later: large blocks of malloc, such as the chunks of buffer pools
+ * @param laterMappedBytes anonymous memory mapped after the start: large blocks of malloc, and chunks of buffer pools
  * @param index pages of the volumes' indexes
- * @param inventory pages of inventories
+ * @param inventory pages of inventories, the tables of stored objects
  * @param files pages of all other files
  */
 public record MemoryMap(
@@ -28,7 +28,7 @@ public record MemoryMap(
         long data,
         long malloc,
         long jvm,
-        long blocks,
+        long laterMappedBytes,
         long index,
         long inventory,
         long files) {
@@ -96,7 +96,7 @@ public record MemoryMap(
 
     /** The sum of anonymous memory in bytes. */
     public long anonymous() {
-        return heap + code + stacks + data + malloc + jvm + blocks;
+        return heap + code + stacks + data + malloc + jvm + laterMappedBytes;
     }
 
     /** A parser of {@code smaps}. Holds the sums up to the current line, and the mapping of this line. */
@@ -111,7 +111,7 @@ public record MemoryMap(
         private long data;
         private long malloc;
         private long jvm;
-        private long blocks;
+        private long laterMappedBytes;
         private long index;
         private long inventory;
         private long files;
@@ -185,7 +185,7 @@ public record MemoryMap(
                 unnamed.add(new Range(start, end));
                 long jvmBytes = shareOfJvm();
                 jvm += jvmBytes;
-                blocks += anonymous - jvmBytes;
+                laterMappedBytes += anonymous - jvmBytes;
             }
         }
 
@@ -213,7 +213,7 @@ public record MemoryMap(
         }
 
         MemoryMap result() {
-            return new MemoryMap(heap, code, stacks, data, malloc, jvm, blocks, index, inventory, files);
+            return new MemoryMap(heap, code, stacks, data, malloc, jvm, laterMappedBytes, index, inventory, files);
         }
     }
 }

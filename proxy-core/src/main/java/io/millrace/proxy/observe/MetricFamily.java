@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * The metrics of requests, connections, origins, TLS, memory and the process. {@link StorageMetric} has the
- * metrics of the storage. Immutable.
+ * metrics of the storage. The series that event loops count are the constants of {@link Counter}. Immutable.
  */
 public enum MetricFamily implements Metric {
     REQUESTS(

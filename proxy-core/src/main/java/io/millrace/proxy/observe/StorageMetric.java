@@ -2,7 +2,11 @@ package io.millrace.proxy.observe;
 
 import java.util.List;
 
-/** The metrics of the cache's tiers, the store, its volumes and the inventory. Immutable. */
+/**
+ * The metrics of the cache's tiers, the store, its volumes and the inventory. Immutable.
+ *
+ * <p>The inventory is the table of stored objects.
+ */
 public enum StorageMetric implements Metric {
     CACHE_BYTES(
             "millrace_cache_bytes",

@@ -112,11 +112,11 @@ public final class MemoryMetrics implements MemorySource {
         parts.put("connections", used);
         long inUse = sum(parts);
         long idle = memory.idleBytes() + chunks - used;
-        // Unused parts of new chunks have no pages yet, so only a part of the idle memory is resident.
-        long idleThere = Math.max(0, Math.min(idle, map.blocks() - inUse));
-        long storeIdle = idle == 0 ? 0 : Math.round((double) idleThere * memory.idleBytes() / idle);
+        // Unused parts of new chunks have no pages yet, so only a part of the idle bytes is in RAM (resident).
+        long idleResident = Math.max(0, Math.min(idle, map.laterMappedBytes() - inUse));
+        long storeIdle = idle == 0 ? 0 : Math.round((double) idleResident * memory.idleBytes() / idle);
         parts.put("store_idle", storeIdle);
-        parts.put("connections_idle", idleThere - storeIdle);
+        parts.put("connections_idle", idleResident - storeIdle);
         long metaspace = ProcessMemory.metaspaceBytes();
         parts.put("metaspace", metaspace);
         parts.put("jvm", Math.max(0, map.jvm() - metaspace));

@@ -83,7 +83,8 @@ public interface InvalidationService {
      *
      * @param scope the kind of scope as a word; wider than requested if a table was full
      * @param target the host, URL or group after parsing
-     * @param stamp the stamp; covered responses whose fetch began under a lower stamp are outdated
+     * @param stamp number that increases with each purge; covered responses whose fetch began under a lower stamp are
+     *     outdated
      * @param detail a sentence for display
      * @param objects objects covered, -1 when not counted
      * @param counting whether the count is in progress

@@ -8,7 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Parses the JSON members and query parameters of uploads. No state. */
+/**
+ * Parses admin requests that store a response from another node. No state.
+ *
+ * <p>{@code millctl cache import} sends them: JSON members, and query parameters for the parts of long content.
+ */
 final class Uploads {
     private static final List<String> MEMBERS = List.of(
             "url",

@@ -32,7 +32,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the store's inventory by URL, variant and host.
+ * Lists the store's inventory (the table of stored objects) by URL, variant and host.
  *
  * <p>Thread-safe.
  */

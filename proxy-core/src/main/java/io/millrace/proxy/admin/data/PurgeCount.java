@@ -31,9 +31,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the objects of the inventory that a purge covers. The count runs in slices on the inventory's thread, which
- * applies changes of the store between them. Between slices, the count opens objects for which an expression needs more
- * data than the inventory has.
+ * Counts the objects of the inventory (the table of stored objects) that a purge covers. The count runs in slices on
+ * the inventory's thread, which applies changes of the store between them. Between slices, the count opens objects for
+ * which an expression needs more data than the inventory has.
  *
  * <p>Thread-safe; written by one thread at a time.
  */

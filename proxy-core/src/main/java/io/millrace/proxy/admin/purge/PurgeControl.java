@@ -60,7 +60,7 @@ public interface PurgeControl {
      * @param objects covered objects in the entries read so far
      * @param bytes body bytes of these objects
      * @param urls URLs of the first of these objects
-     * @param examined inventory entries read so far
+     * @param examined entries read so far in the inventory (the table of stored objects)
      * @param entries approximate number of inventory entries
      * @param isOver whether the count has ended
      * @param note reason why the count may be too low; null if it is exact

@@ -229,8 +229,9 @@ public final class ResponseImport {
             TargetUri keyUrl,
             CacheSettings rules,
             long nowMillis) {
-        // Not above the stamp of a present fetch, so that a clock that was set back does not hide later purges. Not
-        // below the first stamp of the journal: no purge of this cache is older.
+        // A stamp is the number that purges are compared with. Not above the stamp of a present fetch, so that a clock
+        // that was set back does not hide later purges. Not below the first stamp of the journal: no purge of this
+        // cache is older.
         long fetched = Math.max(0, copied.fetchedMillis()) << PurgeId.TIME_SHIFT;
         long stamp = Math.max(
                 Math.min(fetched, parts.invalidator().stamp()),

@@ -180,7 +180,7 @@ public final class Decision {
         }
     }
 
-    /** Sets the stamp of invalidations before the first lookup. */
+    /** Sets the newest purge stamp (an increasing number) before the first lookup. */
     void stamp(long before) {
         stamp = before;
     }

@@ -144,7 +144,7 @@ public final class FetchPlan implements StoringTarget {
         return keyUrl;
     }
 
-    /** The stamp of invalidations before the first lookup for this request. Callable from any thread. */
+    /** The newest purge stamp (an increasing number) before the first lookup for this request. Any thread. */
     public long stamp() {
         return stamp;
     }

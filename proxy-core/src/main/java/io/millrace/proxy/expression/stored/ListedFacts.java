@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of expression fields for an object in the inventory.
+ * The values of expression fields for an entry of the inventory, the table of stored objects.
  *
  * @param url the URL of the cache key
  * @param summary the summary of the stored head

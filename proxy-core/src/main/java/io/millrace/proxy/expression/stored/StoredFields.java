@@ -47,7 +47,7 @@ public final class StoredFields {
     private static final Field<StoredFacts> HEADER =
             Field.keyed("header", "the values of a response field, one for each field line", StoredFacts::header);
 
-    /** The fields with values in the inventory, for listings. */
+    /** The fields with values in the inventory (the table of stored objects), for listings. */
     public static final Schema<StoredFacts> LISTED = Schema.of(with(TIER));
 
     /** The fields with values in every stored response, for purges. */

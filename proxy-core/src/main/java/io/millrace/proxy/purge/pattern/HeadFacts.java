@@ -12,8 +12,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of a stored response, at the time of a purge, for purge expressions. They agree with the
- * values in the inventory, so that a sweep decides like a lookup.
+ * The values of a stored response, at the time of a purge, for purge expressions.
+ *
+ * <p>They have the precision of the table of stored objects (the inventory). So the removal in the background (sweep)
+ * and a cache lookup reach the same result.
  *
  * @param url the URL of the cache key
  * @param head the head of a response

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The purges by pattern, with which lookups compare stored responses. A purge is <em>live</em> until a sweep has
  * removed or marked every covered response, then <em>retired</em>. The latest retired purges are kept for fetches
  * that began before the purge and still run. Dropped retired purges leave their highest stamp, the floor: it
- * outdates all fetches that began under a lower stamp.
+ * outdates all fetches that began under a lower stamp. A stamp is a number that increases with each purge.
  *
  * <p>Immutable: each change creates a new list with the next epoch number.
  */

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
  * A generator of purge identifiers. The first letter tells the kind of the purge:
  *
  * <pre>
- * s…  purges with a stamp; the number is the stamp
+ * s…  purges with a stamp, a number that increases with each purge; the number is the stamp
  * u…  removals of one URL
  * d…  dry runs
  * </pre>

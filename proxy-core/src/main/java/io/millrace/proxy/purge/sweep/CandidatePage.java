@@ -14,7 +14,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Collects the objects of one page of the inventory that purges by pattern could cover.
+ * Collects the objects of one page that purges by pattern could cover. The pages are those of the inventory, the table
+ * of stored objects.
  *
  * <p>Confined to the inventory's thread until the page is complete.
  */

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * One pass over all stored objects, which carries out purges by pattern. It removes covered objects, or marks
  * them as stale.
  *
- * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits
- * these places in the same order, so that no object escapes. First, writers that began before the purges fail. Then
- * the sweep visits the memory, and waits until all changes are on disk. It visits the inventory, and then the
- * memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin later check the
- * purges themselves.
+ * <p>A new object passes from its writer to the pending changes, then to RAM and the volumes. The sweep visits these
+ * places in the same order, so that no object escapes. First, writers that began before the purges fail. Then the sweep
+ * visits the memory, and waits until all changes are on disk. It visits the inventory (the table of stored objects),
+ * and then the memory again, because lookups may have promoted objects to RAM meanwhile. Writers that begin later check
+ * the purges themselves.
  *
  * <p>Confined to the sweeper's thread.
  */

@@ -52,7 +52,10 @@ public final class PatternSweeper implements AutoCloseable {
     /** Pause before an incomplete sweep is repeated, in ms. Confined to the sweeper thread. */
     private long retryMillis = RETRY_MILLIS_MIN;
 
-    /** Stamps of live purges for which earlier writers were made to fail. Confined to the sweeper thread. */
+    /**
+     * Stamps (increasing numbers) of live purges for which earlier writers were made to fail. Confined to the sweeper
+     * thread.
+     */
     private final Set<Long> writersFailed = new HashSet<>();
 
     /** Creates the sweeper of a store. {@link #start} begins its work. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One viewer of the live log with its filter and queue. Guarded by the lock of {@link LiveLog}. */
 final class LiveViewer {
-    /** Limits of the queue: what a page of a browser takes in a second. */
+    /** Limits of the queue: about as much as a browser can show in a second. */
     static final int RECORDS_MAX = 1000;
 
     static final int BYTES_MAX = 512 << 10;
@@ -53,7 +53,7 @@ final class LiveViewer {
         lost += records;
     }
 
-    /** Begins the wait for records. The caller has answered an earlier request that still waited. */
+    /** Begins the wait of a request for records. The caller has answered an earlier waiting request. */
     CompletableFuture<LiveBatch> next(long confirmed, long nowNanos, long waitNanos) {
         queue.confirm(confirmed);
         seenNanos = nowNanos;
@@ -68,7 +68,10 @@ final class LiveViewer {
         return waiting != null && (!queue.isEmpty() || nowNanos - waitsUntilNanos >= 0);
     }
 
-    /** Adds the answer to the waiting request, if there is one. The caller runs it without the lock. */
+    /**
+     * Appends to {@code answers} a task that answers the waiting request, if there is one. The caller runs the task
+     * without the lock.
+     */
     void answer(List<Runnable> answers) {
         CompletableFuture<LiveBatch> request = waiting;
         if (request != null) {

@@ -11,7 +11,7 @@ import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.DecidedRequest;
-import io.millrace.proxy.net.DirectReceiver;
+import io.millrace.proxy.net.FastReceiver;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.serve.Selection;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to one event loop.
  */
-final class DirectHits {
+final class FastHits {
     /** Limit in bytes of content that is copied after its head. Longer content is sent by a channel, without a copy. */
     private static final long LENGTH_MAX = 32 * 1024;
 
@@ -37,12 +37,12 @@ final class DirectHits {
     private final UnretainedReader reader = new UnretainedReader();
     private final LoopTickClock time;
 
-    DirectHits(ExchangeLoop exchangeLoop, WallClock clock) {
+    FastHits(ExchangeLoop exchangeLoop, WallClock clock) {
         this.exchangeLoop = exchangeLoop;
         this.time = new LoopTickClock(clock);
     }
 
-    /** See {@link DirectReceiver#onBatch}. */
+    /** See {@link FastReceiver#onBatch}. */
     void onBatch() {
         time.forget();
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Content that exceeds the client's windows is copied, and an {@link Http2Stream} sends the copy later. One instance
  * per event loop, reused for each request. Confined to one event loop.
  */
-final class DirectStream implements ClientStream {
+final class Http2FastStream implements ClientStream {
     private final EventExecutor loop;
     private final ByteBufAllocator allocator;
     private final HeadEncoder encoder;
@@ -35,7 +35,7 @@ final class DirectStream implements ClientStream {
     private @Nullable ByteBuf rest;
 
     @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other call
-    DirectStream(EventExecutor loop, ByteBufAllocator allocator, HeadEncoder encoder) {
+    Http2FastStream(EventExecutor loop, ByteBufAllocator allocator, HeadEncoder encoder) {
         this.loop = loop;
         this.allocator = allocator;
         this.encoder = encoder;
@@ -70,7 +70,7 @@ final class DirectStream implements ClientStream {
     }
 
     /** Removes the response from the buffer again, because the request needs an exchange. */
-    void takeBack() {
+    void discardResponse() {
         out.writerIndex(start);
         end();
     }

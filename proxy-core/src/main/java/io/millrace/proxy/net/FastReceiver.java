@@ -4,11 +4,11 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers RAM hits directly, without an exchange object or channel (the fast lane). One per event loop.
+ * Answers RAM hits of the fast lane, without an exchange object. One per event loop.
  *
  * <p>Confined to one event loop.
  */
-public interface DirectReceiver {
+public interface FastReceiver {
     /**
      * Marks the start of a batch of requests that one read received. Within a batch, the receiver may use the end
      * time of one request as the start time of the next, which saves a clock query.
@@ -24,5 +24,5 @@ public interface DirectReceiver {
      * caller then removes bytes that were already written to the stream
      */
     @Nullable
-    DecidedRequest onDirectRequest(ClientStream stream, RequestHead head);
+    DecidedRequest onFastRequest(ClientStream stream, RequestHead head);
 }
