@@ -109,8 +109,8 @@ final class MillraceProxy implements ServedProxy {
     }
 
     @Override
-    public void takeBack() throws IOException {
-        proxy.handOver().takeBack();
+    public void reopenStore() throws IOException {
+        proxy.handOver().reopenStore();
     }
 
     @Override

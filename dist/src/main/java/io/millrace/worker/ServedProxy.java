@@ -56,7 +56,7 @@ interface ServedProxy extends AutoCloseable {
     void release(Successor successor) throws IOException;
 
     /** Opens the store again after {@link #release}. Fails while another process has opened it. */
-    void takeBack() throws IOException;
+    void reopenStore() throws IOException;
 
     /** Applies a change of the store that the predecessor has sent. Calls {@code reply} on any thread. */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);

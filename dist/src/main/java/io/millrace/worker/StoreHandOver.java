@@ -20,7 +20,7 @@ final class StoreHandOver {
      * Limit of the attempts to open the store again. A failed successor exits within this time, which releases the
      * store.
      */
-    static final long TAKE_BACK_NANOS = TimeUnit.SECONDS.toNanos(10);
+    static final long REOPEN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long RETRY_MILLIS = 100;
 
@@ -32,10 +32,10 @@ final class StoreHandOver {
     private final StoreChangeSender passed;
     private final CompletableFuture<Void> predecessorClosed = new CompletableFuture<>();
     private boolean released;
-    private boolean takingBack;
+    private boolean reopening;
     private boolean drains;
     /** False for a successor until the launcher has confirmed that it is the current worker. */
-    private boolean takenOver = true;
+    private boolean takeoverDone = true;
 
     /**
      * Creates the state of a worker that has no predecessor.
@@ -58,7 +58,7 @@ final class StoreHandOver {
      * @return completes when the predecessor no longer accepts connections
      */
     CompletionStage<Void> followsPredecessor(boolean overlapping) {
-        takenOver = !overlapping;
+        takeoverDone = !overlapping;
         if (!overlapping) {
             predecessorClosed.complete(null);
         }
@@ -67,12 +67,12 @@ final class StoreHandOver {
 
     /** Executes a message of the hand-over to a serving worker. Returns false for any other message. */
     boolean execute(ControlMessage message, ServedProxy proxy) {
-        if (message instanceof ControlMessage.Release) {
+        if (message instanceof ControlMessage.ReleaseStore) {
             release(proxy);
-        } else if (message instanceof ControlMessage.TakeBack) {
-            beginTakeBack(proxy);
-        } else if (message instanceof ControlMessage.TakenOver) {
-            takenOver = true;
+        } else if (message instanceof ControlMessage.ReopenStore) {
+            beginReopen(proxy);
+        } else if (message instanceof ControlMessage.TakeoverDone) {
+            takeoverDone = true;
         } else if (message instanceof ControlMessage.PredecessorClosed) {
             predecessorClosed.complete(null);
         } else if (message instanceof ControlMessage.Change change) {
@@ -91,9 +91,9 @@ final class StoreHandOver {
     }
 
     private void release(ServedProxy proxy) {
-        if (takingBack) {
+        if (reopening) {
             // Opening the store again was in progress and has not succeeded yet, so the store is still released.
-            takingBack = false;
+            reopening = false;
         } else if (!released) {
             try {
                 released = true;
@@ -102,36 +102,36 @@ final class StoreHandOver {
                 LOG.error("an error occurred while the store was released for the new worker", e);
             }
         }
-        link.send(new ControlMessage.Released());
+        link.send(new ControlMessage.StoreReleased());
     }
 
-    private void beginTakeBack(ServedProxy proxy) {
-        if (released && !takingBack) {
-            takingBack = true;
-            takeBack(proxy, System.nanoTime() + TAKE_BACK_NANOS);
+    private void beginReopen(ServedProxy proxy) {
+        if (released && !reopening) {
+            reopening = true;
+            reopenStore(proxy, System.nanoTime() + REOPEN_NANOS);
         }
     }
 
-    private void takeBack(ServedProxy proxy, long deadlineNanos) {
-        if (!takingBack || drains) {
+    private void reopenStore(ServedProxy proxy, long deadlineNanos) {
+        if (!reopening || drains) {
             return;
         }
         try {
-            proxy.takeBack();
-            takingBack = false;
+            proxy.reopenStore();
+            reopening = false;
             released = false;
             passed.answerAll(null);
             LOG.info("the store is open again; this worker continues to serve");
-            link.send(new ControlMessage.TakenBack());
+            link.send(new ControlMessage.StoreReopened());
         } catch (IOException e) {
             if (System.nanoTime() - deadlineNanos > 0) {
                 LOG.error("the store cannot be opened again, so this worker exits: {}", e.getMessage());
-                takingBack = false;
+                reopening = false;
                 drain.run();
             } else {
                 LOG.debug("the store is still in use by another process, retrying: {}", e.getMessage());
                 CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, commands)
-                        .execute(() -> takeBack(proxy, deadlineNanos));
+                        .execute(() -> reopenStore(proxy, deadlineNanos));
             }
         }
     }
@@ -149,7 +149,7 @@ final class StoreHandOver {
     boolean launcherGone(ServedProxy proxy) {
         passed.answerAll(new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
         predecessorClosed.complete(null);
-        beginTakeBack(proxy);
-        return !takenOver;
+        beginReopen(proxy);
+        return !takeoverDone;
     }
 }

@@ -128,7 +128,7 @@ final class Worker implements ControlLink.Listener {
     /** Sends an event to the launcher that started this worker. Drops it if that launcher has exited. Any thread. */
     private void report(Event event) {
         if (hasOwnLauncher) {
-            link.send(new ControlMessage.Happened(event));
+            link.send(new ControlMessage.WorkerEvent(event));
         }
     }
 
@@ -182,7 +182,7 @@ final class Worker implements ControlLink.Listener {
             if (proxy != null) {
                 proxy.reopenLogs();
             }
-        } else if (message instanceof ControlMessage.GiveBack) {
+        } else if (message instanceof ControlMessage.ReturnSockets) {
             sendDescriptors();
         } else if (message instanceof ControlMessage.Drain drain) {
             drain(drain.deadlineNanos());

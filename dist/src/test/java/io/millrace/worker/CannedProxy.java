@@ -122,7 +122,7 @@ class CannedProxy implements ServedProxy {
     public void release(Successor successor) {}
 
     @Override
-    public void takeBack() throws IOException {}
+    public void reopenStore() throws IOException {}
 
     @Override
     public void applyChange(byte[] change, Consumer<IOException> reply) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 class StoreHandOverTest {
-    private static final ControlMessage RELEASE = new ControlMessage.Release();
+    private static final ControlMessage RELEASE = new ControlMessage.ReleaseStore();
 
     private final ExecutorService commands = Executors.newSingleThreadExecutor();
     private final Queue<ControlMessage> sent = new ConcurrentLinkedQueue<>();
@@ -44,7 +44,7 @@ class StoreHandOverTest {
         }
 
         @Override
-        public void takeBack() throws IOException {
+        public void reopenStore() throws IOException {
             if (refusals.getAndDecrement() > 0) {
                 throw new IOException("the lease is held");
             }
@@ -80,7 +80,7 @@ class StoreHandOverTest {
     @Test
     void takesTheStoreBackAfterTheSuccessorEnds() {
         assertTrue(told(RELEASE));
-        assertEquals(new ControlMessage.Released(), sent.remove());
+        assertEquals(new ControlMessage.StoreReleased(), sent.remove());
         List<IOException> answers = new ArrayList<>();
         successor.get().apply(new byte[] {1}, answers::add);
         ControlMessage.Change change = (ControlMessage.Change) sent.remove();
@@ -91,8 +91,8 @@ class StoreHandOverTest {
         successor.get().apply(new byte[] {2}, failure -> durable.add(String.valueOf(failure)));
         sent.remove();
         refusals.set(2);
-        assertTrue(told(new ControlMessage.TakeBack()));
-        await().until(() -> sent.contains(new ControlMessage.TakenBack()));
+        assertTrue(told(new ControlMessage.ReopenStore()));
+        await().until(() -> sent.contains(new ControlMessage.StoreReopened()));
         assertEquals(List.of("null"), durable, "the store here has it");
         assertEquals(0, drains.get());
     }
@@ -120,7 +120,7 @@ class StoreHandOverTest {
     void aSuccessorEndsUnlessTheTakeoverWasConfirmed() {
         handOver.followsPredecessor(true);
         assertTrue(launcherGone());
-        told(new ControlMessage.TakenOver());
+        told(new ControlMessage.TakeoverDone());
         assertFalse(launcherGone());
     }
 

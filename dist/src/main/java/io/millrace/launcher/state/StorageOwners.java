@@ -18,7 +18,7 @@ public final class StorageOwners {
     /**
      * Checks all storage paths. To be called before sockets are bound and workers are started.
      *
-     * @param config configuration with its default paths
+     * @param config the configuration, after default storage paths were added
      * @param ownWorker process id of the worker that this launcher adopts; 0 for none
      * @throws LaunchException if a path is in use; the message contains the path and its owner
      */

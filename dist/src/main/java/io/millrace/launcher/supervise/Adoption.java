@@ -86,7 +86,7 @@ public final class Adoption {
             // The next message of the worker reports its state.
             return;
         }
-        worker.send(new ControlMessage.GiveBack());
+        worker.send(new ControlMessage.ReturnSockets());
         var deadline = loop.schedule(
                 () -> kill.accept(worker, "did not return its listening sockets within " + TIMEOUT_SECONDS + " s"),
                 TIMEOUT_SECONDS,

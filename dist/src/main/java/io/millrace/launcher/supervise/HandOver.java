@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
  * that the old worker receives.
  *
  * <pre>
- * begin:     Release to the serving worker, which still answers
+ * begin:     ReleaseStore to the serving worker, which still answers
  * released:  Serve to the successor, which opens the store
- * complete:  TakenOver to the successor, when it accepts connections
+ * complete:  TakeoverDone to the successor, when it accepts connections
  * closed:    PredecessorClosed to the successor, when the old worker has stopped accepting
- * takeBack:  TakeBack to the serving worker, if the successor fails before it is complete
+ * reopenStore:  ReopenStore to the serving worker, if the successor fails before it is complete
  * </pre>
  *
  * <p>Not thread-safe; confined to the event loop.
@@ -80,7 +80,7 @@ final class HandOver {
                 () -> killer.kill(successor, "did not take over from the old worker in time"),
                 TIMEOUT_SECONDS,
                 TimeUnit.SECONDS);
-        serving.send(new ControlMessage.Release());
+        serving.send(new ControlMessage.ReleaseStore());
     }
 
     /** Handles the release of the store. Orders the successor to open the store and to serve. */
@@ -99,7 +99,7 @@ final class HandOver {
     void complete(@Nullable WorkerProcess old, WorkerProcess successor) {
         end();
         predecessor = old;
-        successor.send(new ControlMessage.TakenOver());
+        successor.send(new ControlMessage.TakeoverDone());
         identity.write(successor);
     }
 
@@ -108,7 +108,7 @@ final class HandOver {
         end();
         identity.write(successor);
         if (successor.isServeSent()) {
-            successor.send(new ControlMessage.TakenOver());
+            successor.send(new ControlMessage.TakeoverDone());
             successor.send(new ControlMessage.PredecessorClosed());
         } else if (successor.isAssigned()) {
             // The order ends the warm-up of the successor early. A successor that has not connected yet will be ordered
@@ -122,11 +122,11 @@ final class HandOver {
      *
      * @param serving the serving worker; null if it has exited
      */
-    void takeBack(@Nullable WorkerProcess serving) {
+    void reopenStore(@Nullable WorkerProcess serving) {
         if (isInProgress() && serving != null && serving.state() == WorkerState.READY) {
             LOG.warn("no new worker took over; worker {} opens its store again and continues to serve", serving.pid());
             relay.drop();
-            serving.send(new ControlMessage.TakeBack());
+            serving.send(new ControlMessage.ReopenStore());
             identity.write(serving);
         }
         end();

@@ -348,7 +348,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
     private void candidateExited(WorkerProcess worker, String cause) {
         candidate = null;
         WorkerRollover attempted = roll;
-        handOver.takeBack(current);
+        handOver.reopenStore(current);
         publish();
         if (attempted != null && !shutdown.hasBegun() && worker.warms() && !worker.standsBy()) {
             LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
@@ -423,7 +423,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             publish();
         } else if (message instanceof ControlMessage.Standby && worker == candidate) {
             onStandby(worker);
-        } else if (message instanceof ControlMessage.Released) {
+        } else if (message instanceof ControlMessage.StoreReleased) {
             released(worker);
         } else if (message instanceof ControlMessage.Change change) {
             handOver.change(worker, change, current);
@@ -439,7 +439,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             reloading.answered(worker, done);
         } else if (message instanceof ControlMessage.Draining) {
             hasStoppedAccepting(worker);
-        } else if (message instanceof ControlMessage.Happened happened) {
+        } else if (message instanceof ControlMessage.WorkerEvent happened) {
             events.record(happened.event());
         }
     }

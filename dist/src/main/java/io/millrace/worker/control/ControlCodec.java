@@ -30,10 +30,11 @@ import java.util.Map;
 public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMessage> {
     /**
      * Limit of a frame in bytes. Only messages with a configuration are long. They contain the text of up to a thousand
-     * files, options and the overlay.
+     * files, options, and the values set at run time ({@code millctl config set}).
      */
     static final int FRAME_LENGTH_MAX = ConfigDocument.LENGTH_MAX + 24 * 1024 * 1024;
 
+    // ControlMessage describes each message and its sender.
     private static final int HELLO = 1;
     private static final int ASSIGNMENT = 2;
     private static final int READY = 3;
@@ -42,22 +43,22 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int RELOAD = 6;
     private static final int RELOADED = 7;
     private static final int REOPEN_LOGS = 8;
-    private static final int GIVE_BACK = 9;
+    private static final int RETURN_SOCKETS = 9;
     private static final int DRAIN = 10;
     private static final int DRAINING = 11;
     private static final int STANDBY = 12;
     private static final int SERVE = 13;
     private static final int WARMING_UP = 14;
-    private static final int RELEASE = 15;
-    private static final int RELEASED = 16;
-    private static final int TAKE_BACK = 17;
-    private static final int TAKEN_BACK = 18;
-    private static final int TAKEN_OVER = 19;
+    private static final int RELEASE_STORE = 15;
+    private static final int STORE_RELEASED = 16;
+    private static final int REOPEN_STORE = 17;
+    private static final int STORE_REOPENED = 18;
+    private static final int TAKEOVER_DONE = 19;
     private static final int PREDECESSOR_CLOSED = 20;
     private static final int CHANGE = 21;
     private static final int CHANGE_MADE = 22;
     private static final int TICKET_KEYS = 23;
-    private static final int HAPPENED = 24;
+    private static final int EVENT = 24;
 
     /** Adds the handlers for framing and messages to a pipeline. Later handlers receive {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
@@ -111,8 +112,8 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             writeSettings(reloaded.settings(), out);
         } else if (message instanceof ControlMessage.ReopenLogs) {
             out.writeByte(REOPEN_LOGS);
-        } else if (message instanceof ControlMessage.GiveBack) {
-            out.writeByte(GIVE_BACK);
+        } else if (message instanceof ControlMessage.ReturnSockets) {
+            out.writeByte(RETURN_SOCKETS);
         } else if (message instanceof ControlMessage.Drain drain) {
             out.writeByte(DRAIN).writeLong(drain.deadlineNanos());
         } else if (message instanceof ControlMessage.Draining) {
@@ -132,16 +133,16 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             out.writeByte(SERVE).writeBoolean(serve.overlapping());
         } else if (message instanceof ControlMessage.WarmingUp warming) {
             out.writeByte(WARMING_UP).writeLong(warming.limitNanos());
-        } else if (message instanceof ControlMessage.Release) {
-            out.writeByte(RELEASE);
-        } else if (message instanceof ControlMessage.Released) {
-            out.writeByte(RELEASED);
-        } else if (message instanceof ControlMessage.TakeBack) {
-            out.writeByte(TAKE_BACK);
-        } else if (message instanceof ControlMessage.TakenBack) {
-            out.writeByte(TAKEN_BACK);
-        } else if (message instanceof ControlMessage.TakenOver) {
-            out.writeByte(TAKEN_OVER);
+        } else if (message instanceof ControlMessage.ReleaseStore) {
+            out.writeByte(RELEASE_STORE);
+        } else if (message instanceof ControlMessage.StoreReleased) {
+            out.writeByte(STORE_RELEASED);
+        } else if (message instanceof ControlMessage.ReopenStore) {
+            out.writeByte(REOPEN_STORE);
+        } else if (message instanceof ControlMessage.StoreReopened) {
+            out.writeByte(STORE_REOPENED);
+        } else if (message instanceof ControlMessage.TakeoverDone) {
+            out.writeByte(TAKEOVER_DONE);
         } else if (message instanceof ControlMessage.PredecessorClosed) {
             out.writeByte(PREDECESSOR_CLOSED);
         } else if (message instanceof ControlMessage.Change change) {
@@ -150,8 +151,8 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         } else if (message instanceof ControlMessage.ChangeMade made) {
             out.writeByte(CHANGE_MADE).writeLong(made.number());
             writeText(made.failure(), out);
-        } else if (message instanceof ControlMessage.Happened happened) {
-            out.writeByte(HAPPENED);
+        } else if (message instanceof ControlMessage.WorkerEvent happened) {
+            out.writeByte(EVENT);
             writeEvent(happened.event(), out);
         }
     }
@@ -186,21 +187,21 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
             case RELOAD -> new ControlMessage.Reload(in.readLong(), readConfig(in));
             case RELOADED -> new ControlMessage.Reloaded(in.readLong(), readSettings(in));
             case REOPEN_LOGS -> new ControlMessage.ReopenLogs();
-            case GIVE_BACK -> new ControlMessage.GiveBack();
+            case RETURN_SOCKETS -> new ControlMessage.ReturnSockets();
             case DRAIN -> new ControlMessage.Drain(in.readLong());
             case DRAINING -> new ControlMessage.Draining();
             case STANDBY -> new ControlMessage.Standby();
             case TICKET_KEYS -> new ControlMessage.TicketKeys(readText(in));
             case SERVE -> new ControlMessage.Serve(in.readBoolean());
             case WARMING_UP -> new ControlMessage.WarmingUp(in.readLong());
-            case RELEASE -> new ControlMessage.Release();
-            case RELEASED -> new ControlMessage.Released();
-            case TAKE_BACK -> new ControlMessage.TakeBack();
-            case TAKEN_BACK -> new ControlMessage.TakenBack();
-            case TAKEN_OVER -> new ControlMessage.TakenOver();
+            case RELEASE_STORE -> new ControlMessage.ReleaseStore();
+            case STORE_RELEASED -> new ControlMessage.StoreReleased();
+            case REOPEN_STORE -> new ControlMessage.ReopenStore();
+            case STORE_REOPENED -> new ControlMessage.StoreReopened();
+            case TAKEOVER_DONE -> new ControlMessage.TakeoverDone();
             case PREDECESSOR_CLOSED -> new ControlMessage.PredecessorClosed();
             case CHANGE -> new ControlMessage.Change(in.readLong(), readBytes(in));
-            case HAPPENED -> new ControlMessage.Happened(readEvent(in));
+            case EVENT -> new ControlMessage.WorkerEvent(readEvent(in));
             case CHANGE_MADE -> new ControlMessage.ChangeMade(in.readLong(), readText(in));
             default -> throw new CorruptedFrameException("control message: unknown type " + type);
         };

@@ -6,17 +6,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message between launcher and worker on the control socket. The launcher sends {@link Assignment}, {@link Serve},
- * {@link Reload}, {@link ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release},
- * {@link TakeBack}, {@link TakenOver} and {@link PredecessorClosed}; the worker sends the others. Both send
- * {@link Change} and {@link ChangeMade}. Immutable.
+ * A message between launcher and worker on the control socket. Immutable.
+ *
+ * <p>The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link ReopenLogs}, {@link TicketKeys},
+ * {@link ReturnSockets}, {@link Drain}, {@link ReleaseStore}, {@link ReopenStore}, {@link TakeoverDone} and
+ * {@link PredecessorClosed}. The worker sends the others. Both send {@link Change} and {@link ChangeMade}.
+ *
+ * <p>A worker that is replaced is the predecessor of the new worker, its successor. It releases the store first, so
+ * that the successor can open it.
  */
 public sealed interface ControlMessage {
 
     /**
      * Version of the protocol, which increases with every change of the messages. A launcher starts only workers of its
      * own version, but may adopt a worker of another version. The following messages, which an adoption needs, never
-     * change their form: {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs},
+     * change their form: {@link Hello}, {@link Ready}, {@link Beat}, {@link ReturnSockets}, {@link ReopenLogs},
      * {@link Drain} and {@link Draining}.
      */
     int PROTOCOL_VERSION = 6;
@@ -66,21 +70,21 @@ public sealed interface ControlMessage {
      * Orders the worker to release the store to its successor. The worker continues to accept connections and to
      * answer.
      */
-    record Release() implements ControlMessage {}
+    record ReleaseStore() implements ControlMessage {}
 
-    /** Reports that the worker has released the store. Reply to {@link Release}. */
-    record Released() implements ControlMessage {}
+    /** Reports that the worker has released the store. Reply to {@link ReleaseStore}. */
+    record StoreReleased() implements ControlMessage {}
 
     /** Orders the worker to open the store again, because its successor did not become ready. */
-    record TakeBack() implements ControlMessage {}
+    record ReopenStore() implements ControlMessage {}
 
     /**
-     * Reports that the worker has opened its store again. Reply to {@link TakeBack}.
+     * Reports that the worker has opened its store again. Reply to {@link ReopenStore}.
      */
-    record TakenBack() implements ControlMessage {}
+    record StoreReopened() implements ControlMessage {}
 
     /** Confirms that the worker is now the current one. Reply to {@link Ready} after an overlapping {@link Serve}. */
-    record TakenOver() implements ControlMessage {}
+    record TakeoverDone() implements ControlMessage {}
 
     /** Reports that the predecessor no longer accepts connections. */
     record PredecessorClosed() implements ControlMessage {}
@@ -144,13 +148,13 @@ public sealed interface ControlMessage {
      * Reports an event for the event log. Sent only to the launcher that started the worker, because a later launcher
      * may have another version.
      */
-    record Happened(Event event) implements ControlMessage {}
+    record WorkerEvent(Event event) implements ControlMessage {}
 
     /** Orders the worker to reopen its log files, which were renamed by log rotation. */
     record ReopenLogs() implements ControlMessage {}
 
     /** Orders an adopted worker to send its listening sockets over the descriptor socket. */
-    record GiveBack() implements ControlMessage {}
+    record ReturnSockets() implements ControlMessage {}
 
     /**
      * Orders the worker to drain. It stops accepting connections, finishes its requests within {@code deadlineNanos},

@@ -40,7 +40,7 @@ class AdoptionTest {
         worker.connected(control);
         adoption.greeted(worker, new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, List.of(HELD)));
         adoption.serves();
-        assertEquals(new ControlMessage.GiveBack(), control.readOutbound());
+        assertEquals(new ControlMessage.ReturnSockets(), control.readOutbound());
     }
 
     private void passTheTimeout() {

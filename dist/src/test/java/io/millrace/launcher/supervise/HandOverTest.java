@@ -52,7 +52,7 @@ class HandOverTest {
         assertTrue(HandOver.isPossible(old));
         handOver.begin(old, next);
         assertTrue(handOver.isInProgress());
-        assertEquals(new ControlMessage.Release(), oldControl.readOutbound());
+        assertEquals(new ControlMessage.ReleaseStore(), oldControl.readOutbound());
     }
 
     private void passTheTimeout() {
@@ -66,7 +66,7 @@ class HandOverTest {
         assertEquals(new ControlMessage.Serve(true), nextControl.readOutbound());
         handOver.complete(old, next);
         assertFalse(handOver.isInProgress());
-        assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
+        assertEquals(new ControlMessage.TakeoverDone(), nextControl.readOutbound());
         passTheTimeout();
         assertEquals(List.of(), killed);
         handOver.closed(next, next);
@@ -82,17 +82,17 @@ class HandOverTest {
         handOver.released(old, next);
         passTheTimeout();
         assertEquals(List.of(next), killed);
-        handOver.takeBack(old);
-        assertEquals(new ControlMessage.TakeBack(), oldControl.readOutbound());
+        handOver.reopenStore(old);
+        assertEquals(new ControlMessage.ReopenStore(), oldControl.readOutbound());
         assertFalse(handOver.isInProgress());
         handOver.released(old, next);
-        handOver.takeBack(old);
+        handOver.reopenStore(old);
         assertNull(oldControl.readOutbound(), "no hand-over is in progress");
     }
 
     @Test
     void anOldWorkerThatHasExitedOpensNothing() {
-        handOver.takeBack(null);
+        handOver.reopenStore(null);
         assertFalse(handOver.isInProgress());
         assertNull(oldControl.readOutbound());
     }
@@ -104,7 +104,7 @@ class HandOverTest {
         assertFalse(handOver.isInProgress());
         assertEquals(new ControlMessage.Serve(false), nextControl.readOutbound());
         handOver.completeAlone(next);
-        assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
+        assertEquals(new ControlMessage.TakeoverDone(), nextControl.readOutbound());
         assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
     }
 

@@ -154,9 +154,9 @@ class RolloverTest {
     /** Returns the candidate of a roll, ordered to serve while the old worker still answers. */
     private Canned opening() {
         Canned candidate = warming().says(new ControlMessage.Standby());
-        assertEquals(new ControlMessage.Release(), old.told());
+        assertEquals(new ControlMessage.ReleaseStore(), old.told());
         assertNull(candidate.told(), "the store is not free yet");
-        old.says(new ControlMessage.Released());
+        old.says(new ControlMessage.StoreReleased());
         assertEquals(new ControlMessage.Serve(true), candidate.told());
         return candidate;
     }
@@ -175,8 +175,8 @@ class RolloverTest {
         assertEquals(old.pid(), supervisor.status().pid());
         candidate.says(new ControlMessage.Standby());
         assertNull(supervisor.status().warmUp());
-        assertEquals(new ControlMessage.Release(), old.told());
-        old.says(new ControlMessage.Released());
+        assertEquals(new ControlMessage.ReleaseStore(), old.told());
+        old.says(new ControlMessage.StoreReleased());
         assertEquals(List.of(old.pid(), candidate.pid()), identified());
         assertEquals(old.pid(), supervisor.status().pid());
         assertTrue(supervisor.status().handsOver());
@@ -188,7 +188,7 @@ class RolloverTest {
         assertEquals(candidate.pid(), supervisor.status().pid());
         assertFalse(supervisor.status().handsOver());
         assertEquals(new ControlMessage.Serve(true), candidate.told());
-        assertEquals(new ControlMessage.TakenOver(), candidate.told());
+        assertEquals(new ControlMessage.TakeoverDone(), candidate.told());
         assertNull(candidate.told());
         old.says(new ControlMessage.Draining());
         assertEquals(new ControlMessage.PredecessorClosed(), candidate.told());
@@ -202,7 +202,7 @@ class RolloverTest {
     @Test
     void eventsOfWorkersAndTheirDeathsAreReported() throws Exception {
         Event purge = new Event(1, EventKind.PURGE, "a.example", "purge by host", 2);
-        old.says(new ControlMessage.Happened(purge));
+        old.says(new ControlMessage.WorkerEvent(purge));
         assertEquals(List.of(purge), List.copyOf(events));
         CompletableFuture<Void> done = roll();
         warming();
@@ -223,7 +223,7 @@ class RolloverTest {
         onLoop(() -> supervisor.peers().connected(old.pid(), old.control));
         old.says(new ControlMessage.Hello(4, List.of(new ListenerSockets(":0", ":8080", 1))))
                 .says(READY);
-        assertEquals(new ControlMessage.GiveBack(), old.told());
+        assertEquals(new ControlMessage.ReturnSockets(), old.told());
         supervisor.start(plan, 5);
         Canned candidate = warming().says(new ControlMessage.Standby());
         assertEquals(new ControlMessage.Drain(5), old.told());
@@ -272,10 +272,10 @@ class RolloverTest {
         CompletableFuture<Void> done = roll();
         opening().process.destroyForcibly();
         assertThrows(CompletionException.class, done::join);
-        assertEquals(new ControlMessage.TakeBack(), old.told());
+        assertEquals(new ControlMessage.ReopenStore(), old.told());
         assertEquals(List.of(old.pid()), identified());
         assertFalse(supervisor.status().handsOver());
-        old.says(new ControlMessage.TakenBack());
+        old.says(new ControlMessage.StoreReopened());
 
         roll();
         opening().says(READY);
@@ -288,7 +288,7 @@ class RolloverTest {
         Canned candidate = opening();
         old.process.destroyForcibly();
         await().until(() -> supervisor.status().pid() == candidate.pid());
-        assertEquals(new ControlMessage.TakenOver(), candidate.told());
+        assertEquals(new ControlMessage.TakeoverDone(), candidate.told());
         assertEquals(new ControlMessage.PredecessorClosed(), candidate.told());
         candidate.says(READY);
         done.get();
@@ -302,7 +302,7 @@ class RolloverTest {
         old.says(new ControlMessage.Change(7, CHANGE));
         assertNull(candidate.told(), "it has no store yet");
         candidate.says(READY);
-        assertEquals(new ControlMessage.TakenOver(), candidate.told());
+        assertEquals(new ControlMessage.TakeoverDone(), candidate.told());
         ControlMessage.Change passed = (ControlMessage.Change) candidate.told();
         assertEquals(new ControlMessage.Change(passed.number(), CHANGE), passed);
         candidate.says(new ControlMessage.ChangeMade(passed.number(), ""));

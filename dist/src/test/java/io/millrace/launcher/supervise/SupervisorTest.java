@@ -98,7 +98,7 @@ class SupervisorTest {
     void takesTheSocketsOfAWorkerOfAnEarlierVersionAndLetsItFinish() throws Exception {
         adopt(EARLIER);
         assertEquals(WorkerState.READY, supervisor.status().state());
-        assertEquals(new ControlMessage.GiveBack(), control.readOutbound());
+        assertEquals(new ControlMessage.ReturnSockets(), control.readOutbound());
 
         supervisor.start(new WorkerPlan(source(), generation -> worker, null), 5);
         onLoop(() -> {});
@@ -109,7 +109,7 @@ class SupervisorTest {
     @Test
     void aStopBeforeTheStartHasTheWorkerThatWasTakenOverFinishAndStartsNone() throws Exception {
         adopt(ControlMessage.PROTOCOL_VERSION);
-        assertEquals(new ControlMessage.GiveBack(), control.readOutbound());
+        assertEquals(new ControlMessage.ReturnSockets(), control.readOutbound());
         Shells successors = new Shells("exec sleep 60");
         ListeningSockets sockets = ListeningSockets.open(
                 Map.of("a", new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)), 1, Map.of());

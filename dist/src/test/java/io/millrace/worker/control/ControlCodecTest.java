@@ -39,11 +39,11 @@ class ControlCodecTest {
                 new ControlMessage.WarmingUp(20_000_000_000L),
                 new ControlMessage.Standby(),
                 new ControlMessage.Serve(true),
-                new ControlMessage.Release(),
-                new ControlMessage.Released(),
-                new ControlMessage.TakeBack(),
-                new ControlMessage.TakenBack(),
-                new ControlMessage.TakenOver(),
+                new ControlMessage.ReleaseStore(),
+                new ControlMessage.StoreReleased(),
+                new ControlMessage.ReopenStore(),
+                new ControlMessage.StoreReopened(),
+                new ControlMessage.TakeoverDone(),
                 new ControlMessage.PredecessorClosed(),
                 new ControlMessage.Change(-9, new byte[] {1, 2, 3}),
                 new ControlMessage.ChangeMade(-9, "no disk"),
@@ -54,9 +54,9 @@ class ControlCodecTest {
                 new ControlMessage.Reloaded(-7, List.of(new SettingChange("cache.ram_size", "applied", ""))),
                 new ControlMessage.ReopenLogs(),
                 new ControlMessage.TicketKeys("AAAA"),
-                new ControlMessage.GiveBack(),
+                new ControlMessage.ReturnSockets(),
                 new ControlMessage.Drain(30_000_000_000L),
-                new ControlMessage.Happened(new Event(-5, EventKind.PURGE, "a.example", "purge by host", 3)),
+                new ControlMessage.WorkerEvent(new Event(-5, EventKind.PURGE, "a.example", "purge by host", 3)),
                 new ControlMessage.Draining());
     }
 
