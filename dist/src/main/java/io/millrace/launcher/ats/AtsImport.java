@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.parent.ForwardedParents;
 import io.millrace.launcher.ats.parent.GroupWriter;
 import io.millrace.launcher.ats.parent.ParentImport;
@@ -87,12 +87,12 @@ public final class AtsImport {
      * @param prefix base of relative paths of Traffic Server; null to derive it from the location of the directory
      */
     public static ImportResult read(Path directory, @Nullable Path prefix) {
-        Input input = new Input(directory, prefix);
+        ImportState state = new ImportState(directory, prefix);
         if (!Files.isDirectory(directory)) {
             String what = Files.exists(directory) ? "is not a directory" : "no such directory";
             return new ImportResult(null, List.of(), List.of(directory + ": " + what), List.of(), List.of());
         }
-        if (FILES.stream().noneMatch(input::has)) {
+        if (FILES.stream().noneMatch(state::has)) {
             return new ImportResult(
                     null,
                     List.of(),
@@ -102,21 +102,21 @@ public final class AtsImport {
                     List.of(),
                     List.of());
         }
-        readAll(input);
-        input.files().values().forEach(SourceFile::addUnprocessedLines);
-        List<String> files = List.copyOf(input.files().keySet());
-        if (!input.problems().isEmpty()) {
-            return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+        readAll(state);
+        state.files().values().forEach(SourceFile::addUnprocessedLines);
+        List<String> files = List.copyOf(state.files().keySet());
+        if (!state.problems().isEmpty()) {
+            return new ImportResult(null, lines(state), List.copyOf(state.problems()), List.of(), files);
         }
-        removeRefusedElements(input);
-        if (!input.problems().isEmpty()) {
-            return new ImportResult(null, lines(input), List.copyOf(input.problems()), List.of(), files);
+        removeRefusedElements(state);
+        if (!state.problems().isEmpty()) {
+            return new ImportResult(null, lines(state), List.copyOf(state.problems()), List.of(), files);
         }
-        input.draft().recordKeys();
-        List<ImportedLine> lines = lines(input);
-        String text = text(input, lines);
-        List<String> warnings = new ArrayList<>(input.warnings());
-        for (ConfigProblem problem : check(input, text)) {
+        state.draft().recordKeys();
+        List<ImportedLine> lines = lines(state);
+        String text = text(state, lines);
+        List<String> warnings = new ArrayList<>(state.warnings());
+        for (ConfigProblem problem : check(state, text)) {
             if (problem.severity() == Severity.ERROR) {
                 throw new IllegalStateException("the validator refuses the imported configuration: " + problem.text());
             }
@@ -125,41 +125,41 @@ public final class AtsImport {
         return new ImportResult(text, lines, List.of(), List.copyOf(warnings), files);
     }
 
-    private static void readAll(Input input) {
-        RecordsImport records = new RecordsImport(input);
+    private static void readAll(ImportState state) {
+        RecordsImport records = new RecordsImport(state);
         records.read();
-        Certificates certificates = new Certificates(input);
+        Certificates certificates = new Certificates(state);
         certificates.read();
-        new ListenImport(input, certificates).read();
+        new ListenImport(state, certificates).read();
         certificates.finish();
-        new ServerTlsImport(input).read();
-        new SpecialRecords(input).read();
-        IpAllowImport ipAllow = new IpAllowImport(input);
+        new ServerTlsImport(state).read();
+        new SpecialRecords(state).read();
+        IpAllowImport ipAllow = new IpAllowImport(state);
         ipAllow.read();
-        StorageImport storage = new StorageImport(input);
+        StorageImport storage = new StorageImport(state);
         storage.read();
-        RemapRules rules = new RemapRules(input, ipAllow.filters(), storage);
-        if (input.has("remap.yaml")) {
-            new RemapYamlImport(input, rules).read();
-            input.name("remap.config", "not used: Traffic Server reads remap.yaml, which exists");
+        RemapRules rules = new RemapRules(state, ipAllow.filters(), storage);
+        if (state.has("remap.yaml")) {
+            new RemapYamlImport(state, rules).read();
+            state.markNotMapped("remap.config", "not used: Traffic Server reads remap.yaml, which exists");
         } else {
-            new RemapImport(input, rules).read();
+            new RemapImport(state, rules).read();
         }
         storage.finish();
-        GroupWriter groups = new GroupWriter(input);
-        new StrategiesImport(input, groups).read(rules.forwarding());
-        new ParentImport(input, groups).read(rules.forwarding());
-        boolean forward = !input.records().isOn("url_remap.remap_required", true);
-        connectPorts(input, forward, !rules.forwarding().isEmpty());
-        new CacheConfigImport(input, new CacheRuleHosts(rules.forwarding(), forward)).read();
-        SplitDnsImport.read(input);
-        new LogImport(input).read();
-        Plugins.read(input, rules.all(), rules.rewrites());
+        GroupWriter groups = new GroupWriter(state);
+        new StrategiesImport(state, groups).read(rules.forwarding());
+        new ParentImport(state, groups).read(rules.forwarding());
+        boolean forward = !state.records().isOn("url_remap.remap_required", true);
+        connectPorts(state, forward, !rules.forwarding().isEmpty());
+        new CacheConfigImport(state, new CacheRuleHosts(rules.forwarding(), forward)).read();
+        SplitDnsImport.read(state);
+        new LogImport(state).read();
+        Plugins.read(state, rules.all(), rules.rewrites());
         // SniImport runs after the imports of other rules, since it adds rules to theirs.
-        new SniImport(input, certificates).read(rules.all());
+        new SniImport(state, certificates).read(rules.all());
         rules.finish();
-        PushFilter.write(input, rules.filters());
-        reportUnusedFiles(input);
+        PushFilter.write(state, rules.filters());
+        reportUnusedFiles(state);
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 
@@ -167,8 +167,8 @@ public final class AtsImport {
      * Imports the permitted ports of CONNECT. Reports that Traffic Server, but not Millrace, also applies remap rules
      * to CONNECT.
      */
-    private static void connectPorts(Input input, boolean forward, boolean rules) {
-        Records.Rec ports = input.records().take("http.connect_ports");
+    private static void connectPorts(ImportState state, boolean forward, boolean rules) {
+        Records.Rec ports = state.records().take("http.connect_ports");
         if (ports == null || ports.value() == null) {
             return;
         }
@@ -179,68 +179,68 @@ public final class AtsImport {
         }
     }
 
-    private static void reportUnusedFiles(Input input) {
-        for (String later : Input.AFTER_VERSION_10) {
-            input.name(later, "is a file of a version after 10 and is not read");
+    private static void reportUnusedFiles(ImportState state) {
+        for (String later : ImportState.AFTER_VERSION_10) {
+            state.markNotMapped(later, "is a file of a version after 10 and is not read");
         }
-        input.name("jsonrpc.yaml", "configures traffic_ctl; Millrace has millctl and the admin API");
-        input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
-        if (input.records().isOn("socks.socks_needed", false)) {
-            input.name("socks.config", "Millrace does not connect to origins through SOCKS");
+        state.markNotMapped("jsonrpc.yaml", "configures traffic_ctl; Millrace has millctl and the admin API");
+        state.markNotMapped("plugin.yaml", "Millrace loads no plugins of Traffic Server");
+        if (state.records().isOn("socks.socks_needed", false)) {
+            state.markNotMapped("socks.config", "Millrace does not connect to origins through SOCKS");
         } else {
-            input.pass("socks.config", "proxy.config.socks.socks_needed is off");
+            state.noteEachLine("socks.config", "proxy.config.socks.socks_needed is off");
         }
-        input.name("icp.config", "Millrace does not support ICP");
-        input.name("cluster.config", "Traffic Server itself has no cluster since version 8");
-        input.name(
+        state.markNotMapped("icp.config", "Millrace does not support ICP");
+        state.markNotMapped("cluster.config", "Traffic Server itself has no cluster since version 8");
+        state.markNotMapped(
                 "vaddrs.config",
                 "for virtual addresses that move between machines use keepalived or a similar program");
-        input.name("update.config", "Millrace fetches nothing that no client has requested");
-        input.name("congestion.config", "write a group of origins with markdown, see docs/guide/origins.md");
-        input.name("virtual_hosts.config", "write rules of remap for the hosts");
+        state.markNotMapped("update.config", "Millrace fetches nothing that no client has requested");
+        state.markNotMapped("congestion.config", "write a group of origins with markdown, see docs/guide/origins.md");
+        state.markNotMapped("virtual_hosts.config", "write rules of remap for the hosts");
     }
 
-    private static List<ImportedLine> lines(Input input) {
+    private static List<ImportedLine> lines(ImportState state) {
         List<ImportedLine> lines = new ArrayList<>();
-        input.files().values().forEach(file -> file.entries().forEach(entry -> lines.add(entry.finish())));
+        state.files().values().forEach(file -> file.entries().forEach(entry -> lines.add(entry.finish())));
         return lines;
     }
 
     /** Removes elements until the validator accepts the configuration, and marks their lines as not mapped. */
-    private static void removeRefusedElements(Input input) {
+    private static void removeRefusedElements(ImportState state) {
         for (int round = 0; round < ROUNDS_MAX; round++) {
-            List<ConfigProblem> errors = check(input, input.draft().text(List.of(), List.of())).stream()
+            List<ConfigProblem> errors = check(state, state.draft().text(List.of(), List.of())).stream()
                     .filter(problem -> problem.severity() == Severity.ERROR)
                     .toList();
             if (errors.isEmpty()) {
                 return;
             }
-            refuse(input, errors);
+            refuse(state, errors);
         }
         throw new IllegalStateException("the validator still refuses something after " + ROUNDS_MAX + " rounds");
     }
 
-    private static List<ConfigProblem> check(Input input, String text) {
-        return ConfigLoader.parse(text, "millrace.yaml", input.directory().toAbsolutePath(), Map.of())
+    private static List<ConfigProblem> check(ImportState state, String text) {
+        return ConfigLoader.parse(text, "millrace.yaml", state.directory().toAbsolutePath(), Map.of())
                 .problems();
     }
 
-    private static void refuse(Input input, List<ConfigProblem> errors) {
+    private static void refuse(ImportState state, List<ConfigProblem> errors) {
         List<Draft.Part> parts = new ArrayList<>();
         for (ConfigProblem error : errors) {
-            Draft.Part part = input.draft().find(error.path());
+            Draft.Part part = state.draft().find(error.path());
             if (part == null) {
                 throw new IllegalStateException("the import has no element to remove for the error: " + error.text());
             }
             boolean guards = error.path().startsWith("access.filters") || isForClientCertificates(part);
             if (ForwardedParents.isGuard(error.path())) {
-                part.node().allSources().forEach(source -> ForwardedParents.disableForwarding(input, source));
+                part.node().allSources().forEach(source -> ForwardedParents.disableForwarding(state, source));
             }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {
                     // An error: without the filter all clients would have access.
-                    input.problem(source, error.message());
+                    state.problem(source, error.message());
                 }
             }
             if (part.node().isElement() && part.node().field("filters") != null && !guards) {
@@ -259,8 +259,8 @@ public final class AtsImport {
             parts.add(part);
         }
         parts.forEach(Draft.Part::remove);
-        if (input.draft().elements("listen").isEmpty()) {
-            input.draft()
+        if (state.draft().elements("listen").isEmpty()) {
+            state.draft()
                     .root()
                     .element("listen")
                     .put("address", ":8080")
@@ -273,9 +273,9 @@ public final class AtsImport {
         return level != null && "require".equals(level.text());
     }
 
-    private static String text(Input input, List<ImportedLine> lines) {
+    private static String text(ImportState state, List<ImportedLine> lines) {
         List<String> head = new ArrayList<>();
-        head.add("Imported from Traffic Server's " + input.directory()
+        head.add("Imported from Traffic Server's " + state.directory()
                 + " by millctl import ats. The comment after a key names its source.");
         List<String> tail = new ArrayList<>();
         for (ImportedLine line : lines) {
@@ -283,7 +283,7 @@ public final class AtsImport {
                 tail.add(line.place() + "  " + Printable.cut(line.text(), 160) + "  -> " + line.note());
             }
         }
-        head.addAll(input.warnings());
+        head.addAll(state.warnings());
         if (!tail.isEmpty()) {
             head.add(tail.size()
                     + (tail.size() == 1
@@ -291,6 +291,6 @@ public final class AtsImport {
                             : " lines have no equivalent or only a partial one; they are listed at the end."));
             tail.add(0, "Not mapped, or mapped only in part:");
         }
-        return input.draft().text(head, tail);
+        return state.draft().text(head, tail);
     }
 }

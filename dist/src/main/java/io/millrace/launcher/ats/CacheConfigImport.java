@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -25,20 +25,20 @@ final class CacheConfigImport {
     private static final String NO_MATCHING_TARGET =
             "Traffic Server matches the rule against the target URLs of remap rules, and no target matches";
 
-    private final Input input;
+    private final ImportState state;
     /** True for a directory of a version before 10. Its directive no-cache also covers no-store. */
     private final boolean beforeVersion10;
 
     private final CacheRuleHosts hosts;
 
-    CacheConfigImport(Input input, CacheRuleHosts hosts) {
-        this.input = input;
+    CacheConfigImport(ImportState state, CacheRuleHosts hosts) {
+        this.state = state;
         this.hosts = hosts;
-        beforeVersion10 = !input.has("records.yaml");
+        beforeVersion10 = !state.has("records.yaml");
     }
 
     void read() {
-        SourceFile file = input.read("cache.config");
+        SourceFile file = state.read("cache.config");
         if (file == null) {
             return;
         }
@@ -85,7 +85,7 @@ final class CacheConfigImport {
             words.entry().note(NO_MATCHING_TARGET);
         }
         for (DraftNode line : lines) {
-            DraftNode node = input.draft().element("cache_rules", words.entry());
+            DraftNode node = state.draft().element("cache_rules", words.entry());
             line.fields().forEach((name, field) -> node.fields().put(name, field));
         }
     }

@@ -2,7 +2,7 @@ package io.millrace.launcher.ats;
 
 import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.remap.RemapRule;
 import io.millrace.launcher.ats.settings.Certificates;
@@ -77,7 +77,7 @@ final class SniImport {
         }
     }
 
-    private final Input input;
+    private final ImportState state;
     private final Certificates certificates;
     /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
     private final boolean old;
@@ -94,18 +94,18 @@ final class SniImport {
     /** Entries of policies whose rules deny all clients. */
     private final Set<Entry> denied = new HashSet<>();
 
-    SniImport(Input input, Certificates certificates) {
-        this.input = input;
+    SniImport(ImportState state, Certificates certificates) {
+        this.state = state;
         this.certificates = certificates;
-        old = !input.has("records.yaml");
+        old = !state.has("records.yaml");
     }
 
     /** @param rules all rules of remap */
     void read(List<RemapRule> rules) {
-        String name = input.named("ssl.servername.filename", "sni.yaml");
+        String name = state.fileNameOf("ssl.servername.filename", "sni.yaml");
         // Version 8 used another file name, and the list was the top-level value of the file.
-        boolean oldName = !input.has(name) && input.has("ssl_server_name.yaml");
-        JoinedYaml yaml = JoinedYaml.read(input, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
+        boolean oldName = !state.has(name) && state.has("ssl_server_name.yaml");
+        JoinedYaml yaml = JoinedYaml.read(state, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
         if (yaml == null) {
             return;
         }
@@ -113,7 +113,7 @@ final class SniImport {
         rules.forEach(this::originTls);
         rules.forEach(this::originSni);
         reportUnusedOriginTls();
-        boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
+        boolean secure = state.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
         clientTls(rules, secure);
         if (secure) {
             rules.forEach(this::guard);
@@ -124,7 +124,7 @@ final class SniImport {
 
     /** Writes the TLS settings of server names for clients. */
     private void clientTls(List<RemapRule> rules, boolean secure) {
-        NameCertificates names = new NameCertificates(input, certificates);
+        NameCertificates names = new NameCertificates(state, certificates);
         List<Policy> strictWildcards = new ArrayList<>();
         for (int i = 0; i < policies.size(); i++) {
             Policy policy = policies.get(i);
@@ -214,7 +214,7 @@ final class SniImport {
         if (!hasWideRule) {
             return;
         }
-        DraftNode rule = input.draft().root().first("remap").from(policy.entry);
+        DraftNode rule = state.draft().root().first("remap").from(policy.entry);
         rule.put("regex_map", "https://[^.]+\\..*\\." + policy.domain().replace(".", "\\.") + "/");
         rule.put("to", DraftNode.CLOSED);
         rule.element("filters").put("action", "deny");
@@ -231,7 +231,7 @@ final class SniImport {
         for (Policy policy : policies) {
             if (policy.isOf(rule.toHost())) {
                 if (ORIGIN_KEYS.stream().anyMatch(policy.origin::containsKey)) {
-                    new OriginTlsImport(input).apply(policy.origin, node, policy.entry);
+                    new OriginTlsImport(state).apply(policy.origin, node, policy.entry);
                     usedForOrigins.add(policy.entry);
                 }
                 return;
@@ -288,7 +288,7 @@ final class SniImport {
     private void policy(JoinedYaml.Item item) {
         String name = Yaml.text(item.node(), "fqdn").toLowerCase(Locale.ROOT);
         if (name.isEmpty()) {
-            input.problem(item.entry(), "has no fqdn");
+            state.problem(item.entry(), "has no fqdn");
             return;
         }
         List<String> words = new ArrayList<>();
@@ -306,14 +306,14 @@ final class SniImport {
         }
         String problem = words.isEmpty() ? null : Addresses.problem(words);
         if (problem != null) {
-            input.problem(item.entry(), problem);
+            state.problem(item.entry(), problem);
             return;
         }
         boolean listed = Yaml.value(item.node(), "ip_allow") != null;
         AddressSet allowed =
                 !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
-        NameSettings settings = NameSettings.of(input, item.node(), item.entry());
+        NameSettings settings = NameSettings.of(state, item.node(), item.entry());
         policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, settings, origin));
         hostPolicy(item.entry(), Yaml.text(item.node(), "host_sni_policy"), settings);
     }
@@ -334,9 +334,9 @@ final class SniImport {
         if (!text.startsWith("@")) {
             return split(text);
         }
-        SourceFile file = input.read(input.relative(text.substring(1)));
+        SourceFile file = state.read(state.relative(text.substring(1)));
         if (file == null) {
-            input.problem(entry, text.substring(1) + ": no such file");
+            state.problem(entry, text.substring(1) + ": no such file");
             return List.of();
         }
         List<String> words = new ArrayList<>();
@@ -478,7 +478,7 @@ final class SniImport {
         for (int i = 0; i < matching.size(); i++) {
             Policy policy = matching.get(i);
             boolean many = policy.hosts != null;
-            DraftNode named = input.draft()
+            DraftNode named = state.draft()
                     .root()
                     .elementLike(
                             "remap",

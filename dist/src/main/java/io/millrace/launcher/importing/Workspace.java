@@ -108,7 +108,7 @@ public final class Workspace {
             } else if (Files.size(path) > LENGTH_MAX) {
                 problems.add(path + ": is longer than the limit of 64 MiB");
             } else {
-                return decoded(path);
+                return decode(path);
             }
         } catch (IOException e) {
             problems.add(path + ": cannot be read (" + e.getMessage() + ")");
@@ -117,7 +117,7 @@ public final class Workspace {
     }
 
     /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
-    private static String decoded(Path path) throws IOException {
+    private static String decode(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {
             String text = StandardCharsets.UTF_8

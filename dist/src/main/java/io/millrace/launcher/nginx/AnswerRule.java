@@ -32,14 +32,14 @@ final class AnswerRule {
         if (text.isEmpty()) {
             return;
         }
-        rule.put("answer.body", text).optional().from(source.entry());
+        rule.put("answer.body", text).removableIfInvalid().from(source.entry());
         Directive type = scope.last("default_type");
         for (Directive each : scope.all("add_header")) {
             type = isType(each) ? each : type;
         }
         if (type != null) {
             rule.put("answer.content_type", type.arg(isType(type) ? 1 : 0))
-                    .optional()
+                    .removableIfInvalid()
                     .from(type.markHandled());
         }
     }

@@ -99,7 +99,7 @@ final class CacheConditions {
                 for (String variable : word.replaceAll("[{}]", "").split("(?=\\$)", -1)) {
                     if (variable.equals("$http_pragma") || variable.equals("$http_cache_control")) {
                         clientsMayDemand = true;
-                        each.markHandled().same("cache.ignore_client_no_cache");
+                        each.markHandled().matchesDefaultOf("cache.ignore_client_no_cache");
                     } else {
                         new Bypass(scope, rule, bases, prefix, each).variable(variable, 0);
                     }

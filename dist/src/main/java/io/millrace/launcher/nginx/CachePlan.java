@@ -69,7 +69,7 @@ final class CachePlan {
         if (zone != null && rule.text("cache.enabled") == null) {
             rule.put("cache.enabled", "true", zone.markHandled());
         } else if (zone != null) {
-            zone.markHandled().same("cache.enabled");
+            zone.markHandled().matchesDefaultOf("cache.enabled");
         }
         if (ignoreClients) {
             String remark = String.format(DEFAULT, "it ignores Cache-Control of requests", "false");
@@ -120,7 +120,7 @@ final class CachePlan {
                 ownCodes.add("302");
             }
             if (ownCodes.isEmpty()) {
-                each.markHandled().same("cache.heuristic_min_lifetime");
+                each.markHandled().matchesDefaultOf("cache.heuristic_min_lifetime");
                 continue;
             }
             if (first != null && !each.lastArg().equals(first.lastArg())) {
@@ -178,7 +178,7 @@ final class CachePlan {
                 return;
             }
         }
-        entry.same("cache.unshared_fields");
+        entry.matchesDefaultOf("cache.unshared_fields");
     }
 
     private static void stale(Scope scope, RuleSettings.Rule rule, String inactive) {
@@ -193,7 +193,7 @@ final class CachePlan {
             }
         } else {
             Entry entry = stale.markHandled();
-            entry.same("cache.max_stale_age");
+            entry.matchesDefaultOf("cache.max_stale_age");
             List<String> codes = words.stream()
                     .filter(word -> word.matches("http_\\d{3}"))
                     .map(word -> word.substring(5))
@@ -208,7 +208,7 @@ final class CachePlan {
             }
         }
         if (background != null && background.isOn() && words.contains("updating")) {
-            background.markHandled().same("cache.stale_while_revalidate");
+            background.markHandled().matchesDefaultOf("cache.stale_while_revalidate");
             background.entry().note("stale responses are always updated in the background");
         } else if (background != null) {
             background.note("has an effect only with proxy_cache_use_stale updating");
@@ -284,7 +284,7 @@ final class CachePlan {
                 }
             }
         }
-        entry.same("cache.key");
+        entry.matchesDefaultOf("cache.key");
         if (!query) {
             rule.put("cache.key.ignore_query", "true", entry);
             rule.put("cache.key.send_whole_query", "true", entry);

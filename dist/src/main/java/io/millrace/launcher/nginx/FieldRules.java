@@ -171,7 +171,7 @@ final class FieldRules {
         for (Map.Entry<Change, List<Directive>> each : changes.entrySet()) {
             Change change = each.getKey();
             if (rule == null || !when.equals(change.when) || !names.add(change.key + change.name)) {
-                rule = into.element("rules").optional();
+                rule = into.element("rules").removableIfInvalid();
                 when = change.when;
                 names.clear();
                 names.add(change.key + change.name);

@@ -108,7 +108,7 @@ final class General {
                 String text = text(simple, simple.usual);
                 if (text != null && found.isEmpty()) {
                     draft.setDefault(key, text, "nginx", simple.name + " " + simple.usual);
-                    optional(key);
+                    markRemovable(key);
                 }
             }
             return;
@@ -122,7 +122,7 @@ final class General {
             if (each.arg(0).equals(most.arg(0))) {
                 for (String key : simple.keys) {
                     draft.set(key, String.valueOf(text), each.markHandled());
-                    optional(key);
+                    markRemovable(key);
                 }
             } else {
                 each.notMapped("all rules have one value, the largest: that of "
@@ -131,10 +131,10 @@ final class General {
         }
     }
 
-    private void optional(String key) {
+    private void markRemovable(String key) {
         DraftNode node = draft.root().find(key);
         if (node != null) {
-            node.optional();
+            node.removableIfInvalid();
         }
     }
 
@@ -176,7 +176,7 @@ final class General {
                     String time = Values.time(word.substring(6));
                     if (time != null) {
                         draft.set("dns.ttl_max", time, each.entry());
-                        optional("dns.ttl_max");
+                        markRemovable("dns.ttl_max");
                     }
                 } else if (!word.contains("=")) {
                     servers.add(word);
@@ -185,14 +185,17 @@ final class General {
             if (draft.root().find("dns.name_servers") != null) {
                 each.notMapped("all rules have the same name servers");
             } else {
-                draft.root().putWords("dns.name_servers", servers).optional().from(each.markHandled());
+                draft.root()
+                        .putWords("dns.name_servers", servers)
+                        .removableIfInvalid()
+                        .from(each.markHandled());
             }
         }
         for (Directive each : found("resolver_timeout")) {
             String time = Values.time(each.arg(0));
             if (time != null) {
                 draft.set("dns.query_timeout", time, each.markHandled());
-                optional("dns.query_timeout");
+                markRemovable("dns.query_timeout");
             }
         }
     }
@@ -210,7 +213,7 @@ final class General {
         }
         if (!from.isEmpty()) {
             DraftNode node =
-                    draft.root().putWords("access.trusted_proxies", from).optional();
+                    draft.root().putWords("access.trusted_proxies", from).removableIfInvalid();
             all.forEach(each -> node.from(each.markHandled()));
         }
         for (Directive each : found("real_ip_header")) {
@@ -240,7 +243,7 @@ final class General {
             } else {
                 draft.set("limits.per_client.requests", each.arg(1), each.markHandled());
                 each.entry().note("waiting requests of a client are counted; further ones get 429");
-                optional("limits.per_client.requests");
+                markRemovable("limits.per_client.requests");
                 zone.note("taken into account with " + each.entry().place());
             }
         }

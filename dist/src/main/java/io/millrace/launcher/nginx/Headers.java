@@ -61,7 +61,9 @@ final class Headers {
                     each.entry().note("addresses in the field are kept if they come from access.trusted_proxies");
                 }
             } else if (name.equals("upgrade") && value.contains("$http_upgrade")) {
-                rule.putWords("upgrade", List.of("websocket")).optional().from(each.markHandled());
+                rule.putWords("upgrade", List.of("websocket"))
+                        .removableIfInvalid()
+                        .from(each.markHandled());
             } else if (name.equals("connection")) {
                 connection(each, value);
             } else if (value.replaceAll("[{}]", "").equals("$http_" + name.replace('-', '_'))) {
@@ -154,7 +156,7 @@ final class Headers {
         List<String> fields = List.copyOf(forwarded.keySet());
         List<String> usual = List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host");
         if (fields.containsAll(usual) && fields.size() == usual.size()) {
-            forwarded.values().forEach(all -> all.forEach(entry -> entry.same("access.forwarded_fields")));
+            forwarded.values().forEach(all -> all.forEach(entry -> entry.matchesDefaultOf("access.forwarded_fields")));
             return;
         }
         DraftNode node = draft.root().putWords("access.forwarded_fields", fields.isEmpty() ? List.of("none") : fields);

@@ -186,7 +186,7 @@ final class Listeners {
         }
         DraftNode node = draft.root().find(key);
         if (node != null) {
-            node.optional();
+            node.removableIfInvalid();
         }
     }
 
@@ -210,7 +210,7 @@ final class Listeners {
                 all.put("tls.client_ca_file", new Setting(path(workspace, clientCaFile.arg(0)), null, clientCaFile));
             }
         } else if (verify != null) {
-            verify.markHandled().same("tls.client_certificates");
+            verify.markHandled().matchesDefaultOf("tls.client_certificates");
         }
         Directive revoked = scope.last("ssl_crl");
         if (revoked != null) {
@@ -249,7 +249,7 @@ final class Listeners {
         if (ciphers != null) {
             OpenSslNames.Translation suites = OpenSslNames.suites(ciphers.arg(0));
             if (suites == null && ciphers.arg(0).matches("([A-Z0-9+]+|[:!]|aNULL|eNULL)+")) {
-                ciphers.markHandled().same("tls.ciphers");
+                ciphers.markHandled().matchesDefaultOf("tls.ciphers");
                 ciphers.entry().note("the suites of BoringSSL are used; it has no weak ones");
             } else if (suites == null || suites.words().isEmpty()) {
                 ciphers.notMapped("the list has sets of suites; name suites in tls.ciphers");
@@ -262,7 +262,7 @@ final class Listeners {
         }
         Directive curves = scope.last("ssl_ecdh_curve");
         if (curves != null && curves.arg(0).equals("auto")) {
-            curves.markHandled().same("tls.groups");
+            curves.markHandled().matchesDefaultOf("tls.groups");
         } else if (curves != null) {
             OpenSslNames.Translation groups = OpenSslNames.groups(curves.arg(0));
             if (groups.words().isEmpty()) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * A {@code location} block, or one path of a block with an expression for several paths. Immutable.
  *
  * @param path path of a prefix or exact location; empty for an expression
- * @param expression expression in RE2 syntax; empty for a path
+ * @param expression expression in RE2 syntax, or the name of a named location with its {@code @}; empty for a path
  * @param within path of the location that contains this one; {@code /} if there is none
  */
 record Location(Scope scope, Kind kind, String path, String expression, String within) {
@@ -77,7 +77,7 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         String first = source.arg(0);
         String second = source.arg(1);
         if (source.args().size() == 1 && first.matches("(=|\\^~|~\\*?).+") && !first.startsWith("~/")) {
-            // There may be no blank between the modifier and the path.
+            // The blank between the modifier and the path is optional.
             int length = first.startsWith("=") ? 1 : first.startsWith("^~") || first.startsWith("~*") ? 2 : 1;
             second = first.substring(length);
             first = first.substring(0, length);

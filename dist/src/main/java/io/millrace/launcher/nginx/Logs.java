@@ -121,7 +121,7 @@ final class Logs {
         if (!unknown.isEmpty()) {
             format.notMapped(String.join(", ", unknown) + ": the log has no such field; '-' is written");
         }
-        DraftNode node = draft.root().put("log.access.format", template).optional();
+        DraftNode node = draft.root().put("log.access.format", template).removableIfInvalid();
         node.from(log.entry()).from(format.markHandled());
     }
 

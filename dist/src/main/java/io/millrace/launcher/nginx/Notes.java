@@ -252,7 +252,7 @@ final class Notes {
 
     private static void minUses(Directive each) {
         if (each.arg(0).equals("1")) {
-            each.markHandled().same("store.disk_admission");
+            each.markHandled().matchesDefaultOf("store.disk_admission");
         } else {
             each.notMapped("responses are stored at the first request; store.disk_admission: second_hit makes a full"
                     + " volume store those that were requested before");

@@ -36,7 +36,7 @@ final class OriginRules {
         } else if (literal) {
             host.markHandled().became("remap[].to");
         } else if (host.arg(1).matches("\\$(proxy_host|\\{proxy_host}).*")) {
-            host.markHandled().same("pristine_host_hdr");
+            host.markHandled().matchesDefaultOf("pristine_host_hdr");
         } else {
             host.notMapped("the Host field is that of the client (pristine_host_hdr) or that of the rule's to");
         }
@@ -80,7 +80,7 @@ final class OriginRules {
         boolean usual = word.equals("default");
         String from = usual ? target.scheme() + "://" + to : word;
         if (setting != null && usual) {
-            setting.markHandled().same("remap[].reverse_map");
+            setting.markHandled().matchesDefaultOf("remap[].reverse_map");
         }
         if (usual && (pristine || base.expression())) {
             return;
@@ -157,7 +157,7 @@ final class OriginRules {
         }
         Directive sni = scope.last(family + "server_name");
         if (sni != null) {
-            sni.markHandled().same("origin.tls.sni");
+            sni.markHandled().matchesDefaultOf("origin.tls.sni");
         }
         Directive protocols = scope.last(family + "protocols");
         if (protocols != null) {

@@ -95,11 +95,11 @@ final class RuleSettings {
 
     private static void write(DraftNode node, String key, Value value) {
         if (Draft.isDefault(key, value.text)) {
-            value.sources.forEach(source -> source.same(key));
+            value.sources.forEach(source -> source.matchesDefaultOf(key));
             return;
         }
         DraftNode written = value.words == null ? node.put(key, value.text) : node.putWords(key, value.words);
-        written.optional();
+        written.removableIfInvalid();
         value.sources.forEach(written::from);
         if (!value.remark.isEmpty()) {
             written.remark(value.remark);

@@ -540,15 +540,15 @@ final class RuleWriter {
             if (CachePlan.isOn(outer)) {
                 conditions.add(bases, wider.path(), expression, "action", "never_cache", source.markHandled());
             }
-            scope.all("proxy_cache").forEach(each -> each.markHandled().same("cache.enabled"));
-            source.markHandled().same("remap");
+            scope.all("proxy_cache").forEach(each -> each.markHandled().matchesDefaultOf("cache.enabled"));
+            source.markHandled().matchesDefaultOf("remap");
             return;
         }
         Directive valid = CachePlan.lifetime(scope);
         String time = valid == null ? null : Values.time(valid.lastArg());
         if (valid == null || time == null) {
             if (CachePlan.isOn(outer)) {
-                source.markHandled().same("cache.enabled");
+                source.markHandled().matchesDefaultOf("cache.enabled");
             } else {
                 source.notMapped("a rule for expressions that stores responses needs a time of proxy_cache_valid");
             }

@@ -112,7 +112,7 @@ final class Upstreams {
         if (each.arg(0).equals("two")) {
             group.put("policy", "least_loaded").from(each.markHandled());
         } else {
-            each.markHandled().same("origins[].policy");
+            each.markHandled().matchesDefaultOf("origins[].policy");
             each.entry().note("hosts take turns instead of being chosen at random");
         }
     }
@@ -231,7 +231,7 @@ final class Upstreams {
         if (value == null) {
             return;
         }
-        DraftNode node = group.put(key, value).optional();
+        DraftNode node = group.put(key, value).removableIfInvalid();
         if (first == null) {
             node.remark("nginx's default (" + name + ")");
         } else {
@@ -248,7 +248,7 @@ final class Upstreams {
                 codes.add(word.substring(5));
             }
         }
-        DraftNode written = group.putWords("retry.response_codes", codes).optional();
+        DraftNode written = group.putWords("retry.response_codes", codes).removableIfInvalid();
         if (next != null) {
             written.from(next.markHandled());
             if (words.contains("non_idempotent")) {
@@ -262,14 +262,14 @@ final class Upstreams {
         }
         Directive tries = user.last("proxy_next_upstream_tries");
         if (tries != null && !tries.arg(0).equals("0") && !words.contains("off")) {
-            group.put("retry.tries", tries.arg(0)).optional().from(tries.markHandled());
+            group.put("retry.tries", tries.arg(0)).removableIfInvalid().from(tries.markHandled());
         } else if (tries != null) {
             tries.note("0 sets no limit; Millrace's default is 3 attempts");
         }
         Directive within = user.last("proxy_next_upstream_timeout");
         String time = within == null ? null : Values.time(within.arg(0));
         if (within != null && time != null && !time.equals("0")) {
-            group.put("retry.within", time).optional().from(within.markHandled());
+            group.put("retry.within", time).removableIfInvalid().from(within.markHandled());
         } else if (within != null) {
             within.note("0 sets no limit; Millrace's default is 30 seconds");
         }

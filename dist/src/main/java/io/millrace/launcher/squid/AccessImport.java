@@ -260,7 +260,7 @@ final class AccessImport {
                         .draft()
                         .root()
                         .putWords("purge.allow", addresses)
-                        .optional();
+                        .removableIfInvalid();
                 node.from(line.markHandled());
                 return;
             }
@@ -289,7 +289,7 @@ final class AccessImport {
     }
 
     private boolean destinations(SquidLine line, Acl acl) {
-        line.markHandled().same("forward_proxy.deny_destinations");
+        line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
         if (addresses == null) {

@@ -167,7 +167,7 @@ final class Peers {
             for (Map.Entry<Set<String>, List<Peer>> each : sorted) {
                 for (String domain : each.getKey()) {
                     for (String scheme : schemes) {
-                        named(domain, scheme, exact, each.getValue(), site, hosts);
+                        hostRules(domain, scheme, exact, each.getValue(), site, hosts);
                     }
                 }
             }
@@ -179,7 +179,7 @@ final class Peers {
         }
     }
 
-    private void named(
+    private void hostRules(
             String domain, String scheme, boolean exact, List<Peer> to, @Nullable String site, boolean hosts) {
         boolean below = domain.startsWith(".");
         String name = (below ? domain.substring(1) : domain).toLowerCase(Locale.ROOT);
@@ -202,7 +202,7 @@ final class Peers {
         if (group) {
             rule.put("origins", group(to));
         }
-        rule.put("pristine_host_hdr", Boolean.toString(host == null)).optional();
+        rule.put("pristine_host_hdr", Boolean.toString(host == null)).removableIfInvalid();
         for (Peer peer : to) {
             rule.from(peer.line.markHandled());
             options(peer.line);
@@ -242,7 +242,7 @@ final class Peers {
             }
             String limit = peer.line.option("max-conn");
             if (limit != null) {
-                group.put("connections_max", limit).optional().from(peer.line.entry());
+                group.put("connections_max", limit).removableIfInvalid().from(peer.line.entry());
                 peer.line.note("max-conn: Millrace limits the connections of each event loop to each host");
             }
         }
@@ -274,21 +274,21 @@ final class Peers {
     private void tls(DraftNode rule, SquidLine line) {
         String ca = line.option("sslcafile", "tls-cafile");
         if (ca != null) {
-            rule.put("origin.tls.ca_file", ca).optional().from(line.entry());
+            rule.put("origin.tls.ca_file", ca).removableIfInvalid().from(line.entry());
         }
         String flags = line.option("sslflags", "tls-flags");
         if (flags != null && flags.contains("DONT_VERIFY_PEER")) {
-            rule.put("origin.tls.verify", "off").optional().from(line.entry());
+            rule.put("origin.tls.verify", "off").removableIfInvalid().from(line.entry());
         } else if (flags != null && flags.contains("DONT_VERIFY_DOMAIN")) {
-            rule.put("origin.tls.verify", "chain").optional().from(line.entry());
+            rule.put("origin.tls.verify", "chain").removableIfInvalid().from(line.entry());
         }
         String certificate = line.option("sslcert", "tls-cert");
         if (certificate != null) {
-            rule.put("origin.tls.certificate", certificate).optional().from(line.entry());
+            rule.put("origin.tls.certificate", certificate).removableIfInvalid().from(line.entry());
         }
         String key = line.option("sslkey", "tls-key");
         if (key != null) {
-            rule.put("origin.tls.key", key).optional().from(line.entry());
+            rule.put("origin.tls.key", key).removableIfInvalid().from(line.entry());
         }
     }
 
@@ -338,7 +338,7 @@ final class Peers {
             if (hasOrigins()) {
                 line.note("requests go to the origins of rules");
             } else {
-                line.notMapped("destinations are either all connected to through parents, or none");
+                line.notMapped("either all destinations use parents, or none does");
             }
         }
     }

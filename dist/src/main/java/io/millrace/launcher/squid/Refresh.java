@@ -82,7 +82,7 @@ final class Refresh {
             switch (option.replaceAll("=.*", "")) {
                 case "ignore-reload", "ignore-no-cache" ->
                     draft.set("cache.ignore_client_no_cache", "true", line.entry());
-                case "reload-into-ims", "refresh-ims" -> line.entry().same("cache.ims_on_client_no_cache");
+                case "reload-into-ims", "refresh-ims" -> line.entry().matchesDefaultOf("cache.ims_on_client_no_cache");
                 case "ignore-no-store" -> draft.set("cache.ignore_server_no_cache", "true", line.entry());
                 case "store-stale", "override-lastmod", "ignore-must-revalidate" ->
                     line.entry().note(option + " has no equivalent for all URLs");

@@ -123,6 +123,7 @@ final class Settings {
     }
 
     void read(List<SquidLine> lines, Acls acls) {
+        QuickAbort.translate(lines, draft);
         for (SquidLine line : lines) {
             if (!line.isHandled()) {
                 translate(line, acls);
@@ -211,7 +212,7 @@ final class Settings {
         draft.set(key, value, line.markHandled());
         DraftNode node = draft.root().find(key);
         if (node != null) {
-            node.optional();
+            node.removableIfInvalid();
         }
     }
 
@@ -225,21 +226,21 @@ final class Settings {
                 set("via.request", line.isOn() ? "name" : "none", line);
             }
             case "forwarded_for" -> forwardedFor(line);
-            case "follow_x_forwarded_for" -> trusted(line, acls);
+            case "follow_x_forwarded_for" -> trustedProxies(line, acls);
             case "acl_uses_indirect_client" ->
                 set("access.filter_by_x_forwarded_for", Boolean.toString(line.isOn()), line);
             case "dns_nameservers" -> {
                 draft.root()
                         .putWords("dns.name_servers", line.args())
-                        .optional()
+                        .removableIfInvalid()
                         .from(line.markHandled());
             }
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
-            case "negative_ttl" -> negative(line);
+            case "negative_ttl" -> negativeTtl(line);
             case "collapsed_forwarding" -> {
                 if (line.isOn()) {
-                    line.markHandled().same("cache.collapse_wait");
+                    line.markHandled().matchesDefaultOf("cache.collapse_wait");
                 } else {
                     set("cache.collapse_wait", "0", line);
                 }
@@ -250,8 +251,7 @@ final class Settings {
                     set("cache.stale_while_revalidate", time, line);
                 }
             }
-            case "reload_into_ims" -> line.markHandled().same("cache.ims_on_client_no_cache");
-            case "quick_abort_min", "quick_abort_max", "quick_abort_pct" -> abort(line);
+            case "reload_into_ims" -> line.markHandled().matchesDefaultOf("cache.ims_on_client_no_cache");
             case "access_log", "cache_access_log" -> log(line);
             case "logformat" -> line.notMapped("write a template for log.access.format: docs/reference/logs.md");
             case "logfile_rotate" -> set("log.access.rotate_keep", line.arg(0), line);
@@ -286,7 +286,7 @@ final class Settings {
 
     private void forwardedFor(SquidLine line) {
         switch (line.arg(0)) {
-            case "on" -> line.markHandled().same("access.forwarded_fields");
+            case "on" -> line.markHandled().matchesDefaultOf("access.forwarded_fields");
             case "transparent" -> line.notMapped("fields of clients that are not trusted are removed");
             default -> {
                 draft.root()
@@ -296,9 +296,9 @@ final class Settings {
         }
     }
 
-    private void trusted(SquidLine line, Acls acls) {
+    private void trustedProxies(SquidLine line, Acls acls) {
         if (line.arg(0).equals("deny")) {
-            line.note("the field of other clients is not trusted");
+            line.note("X-Forwarded-For is trusted only from access.trusted_proxies");
             return;
         }
         List<String> all = new ArrayList<>();
@@ -312,36 +312,24 @@ final class Settings {
             all.addAll(addresses);
             acl.used("access.trusted_proxies");
         }
-        draft.root().putWords("access.trusted_proxies", all).optional().from(line.markHandled());
+        draft.root()
+                .putWords("access.trusted_proxies", all)
+                .removableIfInvalid()
+                .from(line.markHandled());
         draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
     }
 
-    private void negative(SquidLine line) {
+    private void negativeTtl(SquidLine line) {
         String time = time(line.args());
         if (time == null || time.equals("0")) {
-            line.markHandled().same("cache.negative_caching.enabled");
+            line.markHandled().matchesDefaultOf("cache.negative_caching.enabled");
             return;
         }
         draft.root().put("cache.negative_caching.enabled", "true").from(line.markHandled());
-        draft.root().put("cache.negative_caching.lifetime", time).optional().from(line.entry());
-    }
-
-    private void abort(SquidLine line) {
-        boolean never = line.arg(0).equals("0") || line.arg(0).equals("-1");
-        if (line.name().equals("quick_abort_pct") && line.arg(0).matches("\\d{1,2}|100")) {
-            String share = new java.math.BigDecimal(line.arg(0))
-                    .movePointLeft(2)
-                    .stripTrailingZeros()
-                    .toPlainString();
-            set("cache.background_fill_completed_threshold", share, line);
-        } else if (line.name().equals("quick_abort_min") && line.arg(0).equals("-1")) {
-            line.markHandled().same("cache.background_fill_completed_threshold");
-        } else {
-            line.note(
-                    never
-                            ? "fetches continue after the client has left: cache.background_fill_completed_threshold"
-                            : "bytes are not compared: cache.background_fill_completed_threshold is a share");
-        }
+        draft.root()
+                .put("cache.negative_caching.lifetime", time)
+                .removableIfInvalid()
+                .from(line.entry());
     }
 
     private void log(SquidLine line) {

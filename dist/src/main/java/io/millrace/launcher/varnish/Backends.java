@@ -212,7 +212,7 @@ final class Backends {
         String type = director.type.replaceAll("[^a-z_].*", "");
         Entry entry = director.source.markHandled();
         switch (type) {
-            case "round_robin" -> entry.same("origins[].policy");
+            case "round_robin" -> entry.matchesDefaultOf("origins[].policy");
             case "random" -> entry.note("hosts take turns by their weights");
             case "fallback" -> node.put("policy", "first_live").from(entry);
             case "hash", "shard" -> {
@@ -247,7 +247,7 @@ final class Backends {
         sources.forEach(host::from);
         for (Field each : block.fields()) {
             if (each.name().equals("max_connections")) {
-                DraftNode limit = group.put("connections_max", each.value()).optional();
+                DraftNode limit = group.put("connections_max", each.value()).removableIfInvalid();
                 limit.from(each.entry());
                 each.entry().note("Millrace limits the connections of each event loop");
             } else {
@@ -317,9 +317,9 @@ final class Backends {
                 probe(group, inner);
             }
             group.put("health_check.healthy", Integer.toString(Math.max(1, threshold)))
-                    .optional();
+                    .removableIfInvalid();
             group.put("health_check.unhealthy", Integer.toString(Math.max(1, window - threshold + 1)))
-                    .optional();
+                    .removableIfInvalid();
         }
     }
 
@@ -331,15 +331,21 @@ final class Backends {
         String time = Plan.time(field.value());
         switch (field.name()) {
             case "url" ->
-                group.put("health_check.path", field.value()).optional().from(field.entry());
+                group.put("health_check.path", field.value())
+                        .removableIfInvalid()
+                        .from(field.entry());
             case "request" -> {
                 Matcher line =
                         Pattern.compile("(GET|HEAD) (/\\S*).*", Pattern.DOTALL).matcher(field.value());
                 Matcher host = Pattern.compile("(?i)Host: *(\\S+)").matcher(field.value());
                 if (line.matches()) {
-                    group.put("health_check.path", line.group(2)).optional().from(field.entry());
+                    group.put("health_check.path", line.group(2))
+                            .removableIfInvalid()
+                            .from(field.entry());
                     if (host.find()) {
-                        group.put("health_check.host", host.group(1)).optional().from(field.entry());
+                        group.put("health_check.host", host.group(1))
+                                .removableIfInvalid()
+                                .from(field.entry());
                     }
                     field.entry().note("checks send GET with the field Host only");
                 } else {
@@ -350,12 +356,14 @@ final class Backends {
                 if (time == null) {
                     field.entry().notMapped("'" + field.value() + "' is no time");
                 } else {
-                    group.put("health_check." + field.name(), time).optional().from(field.entry());
+                    group.put("health_check." + field.name(), time)
+                            .removableIfInvalid()
+                            .from(field.entry());
                 }
             }
             case "expected_response" ->
                 group.putWords("health_check.status", List.of(field.value()))
-                        .optional()
+                        .removableIfInvalid()
                         .from(field.entry());
             case "window", "threshold" -> {
                 field.entry().became("origins[].health_check");

@@ -116,8 +116,12 @@ final class FieldRules {
 
     /** Adds a rule with the condition of a statement. */
     DraftNode rule(Statement each, RuleCondition.When when) {
-        DraftNode rule =
-                plan.workspace().draft().root().element("rules").optional().from(each.markHandled());
+        DraftNode rule = plan.workspace()
+                .draft()
+                .root()
+                .element("rules")
+                .removableIfInvalid()
+                .from(each.markHandled());
         if (!when.text().isEmpty()) {
             rule.put("when", when.text());
         }

@@ -87,7 +87,7 @@ final class Plan {
         workspace.draft().set(key, value, source);
         DraftNode node = workspace.draft().root().find(key);
         if (node != null) {
-            node.optional();
+            node.removableIfInvalid();
         }
     }
 

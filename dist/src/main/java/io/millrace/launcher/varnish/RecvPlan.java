@@ -187,7 +187,7 @@ final class RecvPlan extends Walker {
                 .draft()
                 .root()
                 .putWords("purge.allow", addresses)
-                .optional();
+                .removableIfInvalid();
         node.from(each.markHandled());
         plan.usedAcl(test.right(), "purge.allow");
         return true;
@@ -293,7 +293,7 @@ final class RecvPlan extends Walker {
     private void cookie(Statement each, List<Condition> around) {
         if (around.isEmpty()) {
             plan.useCacheWithCookies();
-            each.markHandled().same("cache.cache_responses_to_cookies");
+            each.markHandled().matchesDefaultOf("cache.cache_responses_to_cookies");
             each.note("origins still get the cookies");
             dropped.add("");
             return;
@@ -454,7 +454,7 @@ final class RecvPlan extends Walker {
                 .draft()
                 .root()
                 .putWords("cache.key.excluded_params", names)
-                .optional()
+                .removableIfInvalid()
                 .from(each.markHandled());
         each.note("the parameters are left out of origin requests too");
     }

@@ -115,9 +115,9 @@ final class ResponsePlan extends Walker {
         DraftNode root = plan.workspace().draft().root();
         Entry entry = each.markHandled();
         root.put("cache.negative_caching.enabled", "true").from(entry);
-        root.put("cache.negative_caching.lifetime", time).optional().from(entry);
+        root.put("cache.negative_caching.lifetime", time).removableIfInvalid().from(entry);
         root.putWords("cache.negative_caching.list", codes.stream().sorted().toList())
-                .optional()
+                .removableIfInvalid()
                 .from(entry);
     }
 
@@ -189,10 +189,10 @@ final class ResponsePlan extends Walker {
     private void abandon(Statement each, List<Condition> around) {
         for (Match match : Match.all(around)) {
             if (match.isStatus() || !match.codes().isEmpty()) {
-                each.markHandled().same("cache.negative_revalidating.enabled");
+                each.markHandled().matchesDefaultOf("cache.negative_revalidating.enabled");
                 each.note("a stale response is served if the origin answers 500, 502, 503 or 504");
             } else {
-                each.notMapped("responses are not given up by this condition");
+                each.notMapped("abandon has an equivalent only for conditions on the status");
             }
         }
     }

@@ -32,7 +32,8 @@ final class RuleCondition {
 
     /** Note for a rule that also applies after an earlier return. */
     static final String PARTIAL =
-            "the rule also applies to requests for which an earlier return ends the subroutine; exclude them in when";
+            "the rule also applies to requests for which an earlier return ends the subroutine; exclude these requests"
+                    + " by the key 'when'";
 
     /** Says which test has no equivalent, after {@link #of} returned null. */
     String noEquivalent() {
@@ -55,7 +56,7 @@ final class RuleCondition {
     @Nullable
     When of(Walker.Reached reached, boolean shared) {
         List<Condition> all = new ArrayList<>(reached.branches());
-        all.addAll(reached.continued());
+        all.addAll(reached.passedReturns());
         String whole = of(all);
         String branches = of(reached.branches());
         if (branches == null) {

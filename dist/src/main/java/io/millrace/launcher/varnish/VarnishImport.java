@@ -118,7 +118,9 @@ public final class VarnishImport {
         Entry upgrade = recv.upgradeSource();
         if (recv.upgrades() && upgrade != null) {
             for (DraftNode rule : written) {
-                rule.putWords("upgrade", List.of("websocket")).optional().from(upgrade);
+                rule.putWords("upgrade", List.of("websocket"))
+                        .removableIfInvalid()
+                        .from(upgrade);
             }
         }
     }
@@ -184,9 +186,9 @@ public final class VarnishImport {
                 } else if (value.contains("req.url")
                         || value.contains("req.http.host")
                         || value.contains("server.ip")) {
-                    each.markHandled().same("cache.key");
+                    each.markHandled().matchesDefaultOf("cache.key");
                 } else if (value.contains("x-forwarded-proto") || value.contains("https")) {
-                    each.markHandled().same("cache.key");
+                    each.markHandled().matchesDefaultOf("cache.key");
                     each.note("the scheme is part of the key");
                 } else if (value.contains("req.http.cookie")) {
                     each.notMapped("cache.key.cookies names the cookies that select variants");
@@ -195,7 +197,7 @@ public final class VarnishImport {
                         fields.add(field.group(1));
                     }
                     DraftNode node = plan.workspace().draft().root().putWords("cache.key.fields", fields);
-                    node.optional().from(each.markHandled());
+                    node.removableIfInvalid().from(each.markHandled());
                     if (field.group(1).toLowerCase(Locale.ROOT).startsWith("x-")) {
                         each.note("only a field that the client sends counts, not one that vcl_recv sets");
                     }

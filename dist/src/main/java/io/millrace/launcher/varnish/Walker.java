@@ -19,7 +19,7 @@ abstract class Walker {
     private int chain;
     private List<Condition> exact = List.of();
     /** Negations of the conditions under which an earlier statement ended the subroutine. */
-    private final List<Condition> continued = new ArrayList<>();
+    private final List<Condition> passedReturns = new ArrayList<>();
     /** Whether an earlier statement ended the visited subroutine in any case. */
     private boolean ended;
     /** Whether {@link #ended} is true only until the end of the called subroutine. */
@@ -40,7 +40,7 @@ abstract class Walker {
 
     /** Visits all statements of a subroutine and of the subroutines that it calls. */
     final void walk(String sub) {
-        continued.clear();
+        passedReturns.clear();
         ended = false;
         endedCall = false;
         block(vcl.sub(sub), List.of(), List.of());
@@ -50,9 +50,9 @@ abstract class Walker {
      * The conditions under which a statement is reached.
      *
      * @param branches conditions of the enclosing blocks, and the negations of their earlier branches
-     * @param continued negations of the conditions of earlier {@code return} statements
+     * @param passedReturns negations of the conditions of earlier {@code return} statements, which did not apply
      */
-    record Reached(List<Condition> branches, List<Condition> continued) {}
+    record Reached(List<Condition> branches, List<Condition> passedReturns) {}
 
     /**
      * Conditions under which the present statement is reached. They include the negations of earlier branches, which
@@ -60,7 +60,8 @@ abstract class Walker {
      */
     final Reached reached() {
         return new Reached(
-                exact, continued.stream().filter(each -> !exact.contains(each)).toList());
+                exact,
+                passedReturns.stream().filter(each -> !exact.contains(each)).toList());
     }
 
     /** Number of the innermost {@code if} around the present statement; 0 if there is none. */
@@ -132,8 +133,8 @@ abstract class Walker {
         if (!reached.isEmpty() && !List.of("synth", "purge", "fail", "error").contains(each.target())) {
             Condition condition = reached.size() == 1 ? reached.get(0) : new Condition.All(List.copyOf(reached));
             Condition negation = condition instanceof Condition.Not not ? not.inner() : new Condition.Not(condition);
-            if (!continued.contains(negation)) {
-                continued.add(negation);
+            if (!passedReturns.contains(negation)) {
+                passedReturns.add(negation);
                 if (isReturnToCaller(each)) {
                     returned.add(negation);
                 }
@@ -152,7 +153,7 @@ abstract class Walker {
             List<Condition> ofCaller = returned;
             returned = new ArrayList<>();
             block(vcl.sub(call.target()), around, reached);
-            continued.removeAll(returned);
+            passedReturns.removeAll(returned);
             returned = ofCaller;
             ended = ended && !endedCall;
             calls--;

@@ -27,14 +27,14 @@ public final class JoinedYaml {
     /** The origin of a line of the joined document. */
     private record Place(SourceFile file, int line) {}
 
-    private final Input input;
+    private final ImportState state;
     private final List<String> lines = new ArrayList<>();
     private final List<Place> places = new ArrayList<>();
     private final Set<String> included = new HashSet<>();
     private @Nullable Node root;
 
-    private JoinedYaml(Input input) {
-        this.input = input;
+    private JoinedYaml(ImportState state) {
+        this.state = state;
     }
 
     /**
@@ -43,15 +43,15 @@ public final class JoinedYaml {
      * @param includes whether {@code #include} lines are followed
      * @param keys the permitted top-level keys
      */
-    public static @Nullable JoinedYaml read(Input input, String name, boolean includes, List<String> keys) {
-        JoinedYaml joined = new JoinedYaml(input);
-        if (input.isDirectory(name)) {
-            for (String each : input.list(name)) {
+    public static @Nullable JoinedYaml read(ImportState state, String name, boolean includes, List<String> keys) {
+        JoinedYaml joined = new JoinedYaml(state);
+        if (state.isDirectory(name)) {
+            for (String each : state.list(name)) {
                 if (each.endsWith(".yaml")) {
                     joined.add(each, false);
                 }
             }
-        } else if (input.has(name)) {
+        } else if (state.has(name)) {
             joined.add(name, includes);
         } else {
             return null;
@@ -68,7 +68,7 @@ public final class JoinedYaml {
     }
 
     private void add(String name, boolean includes) {
-        SourceFile file = input.read(name);
+        SourceFile file = state.read(name);
         for (int i = 0; file != null && i < file.lines().size(); i++) {
             String line = file.lines().get(i);
             String[] words = line.strip().split("\\s+", -1);
@@ -84,7 +84,7 @@ public final class JoinedYaml {
     }
 
     private void include(SourceFile file, int line, String name) {
-        if (input.has(name)) {
+        if (state.has(name)) {
             add(name, true);
         } else {
             file.problem(line, 1, name + ": no such file");

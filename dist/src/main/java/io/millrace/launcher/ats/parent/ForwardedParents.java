@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.source.Entry;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class ForwardedParents {
     private static final String ORIGINS = "forward_proxy.origins";
 
-    private final Input input;
+    private final ImportState state;
     private final boolean forwarding;
     /** Lines whose hosts Traffic Server reaches only through parents. */
     private final List<Entry> guards = new ArrayList<>();
@@ -29,9 +29,9 @@ public final class ForwardedParents {
     /** True after the group of all hosts was written. */
     private boolean written;
 
-    ForwardedParents(Input input) {
-        this.input = input;
-        forwarding = !input.records().isOn("url_remap.remap_required", true);
+    ForwardedParents(ImportState state) {
+        this.state = state;
+        forwarding = !state.records().isOn("url_remap.remap_required", true);
     }
 
     /** Handles a line with conditions that are not supported. */
@@ -70,7 +70,7 @@ public final class ForwardedParents {
         if (!scheme.isEmpty()) {
             entry.notMapped("scheme=" + scheme + ": forwarded requests of all schemes, and CONNECT, go there");
         }
-        if (input.records().isOn("http.uncacheable_requests_bypass_parent", true)) {
+        if (state.records().isOn("http.uncacheable_requests_bypass_parent", true)) {
             entry.note(
                     "forwarded CONNECT and uncacheable requests also use the parents; Traffic Server bypasses the parents for them unless uncacheable_requests_bypass_parent is 0");
         }
@@ -94,7 +94,7 @@ public final class ForwardedParents {
 
     /** Writes the name of the group that all forwarded requests use. */
     void useGroup(String group, Entry entry) {
-        input.draft().root().put(ORIGINS, group).from(entry);
+        state.draft().root().put(ORIGINS, group).from(entry);
         written = true;
     }
 
@@ -106,23 +106,23 @@ public final class ForwardedParents {
         if (written) {
             exceptions.forEach(entry -> entry.notMapped("forwarded requests for these hosts also go to the parents"));
         } else if (!guards.isEmpty()) {
-            guards.forEach(entry -> disableForwarding(input, entry));
+            guards.forEach(entry -> disableForwarding(state, entry));
         }
-        Rec socks = input.records().isOn("socks.socks_needed", false)
-                ? input.records().take("socks.socks_needed")
+        Rec socks = state.records().isOn("socks.socks_needed", false)
+                ? state.records().take("socks.socks_needed")
                 : null;
         if (socks != null) {
             socks.entry().notMapped("Millrace does not connect to origins through SOCKS");
-            disableForwarding(input, socks.entry());
+            disableForwarding(state, socks.entry());
         }
     }
 
     /** Disables forwarding because of a line. Its hosts would be reached directly, but Traffic Server uses parents. */
-    public static void disableForwarding(Input input, Entry entry) {
-        input.draft().root().put("forward_proxy.enabled", "false").from(entry);
+    public static void disableForwarding(ImportState state, Entry entry) {
+        state.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";
         entry.notMapped(why);
-        Rec required = input.records().take("url_remap.remap_required");
+        Rec required = state.records().take("url_remap.remap_required");
         if (required != null) {
             required.entry().notMapped(why + "; see " + entry.place());
         }

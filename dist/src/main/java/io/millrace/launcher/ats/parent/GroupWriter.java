@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.remap.RemapRule;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -42,12 +42,12 @@ public final class GroupWriter {
         void write(DraftNode group, String scheme);
     }
 
-    private final Input input;
+    private final ImportState state;
     private final Set<String> taken = new HashSet<>();
 
-    /** Creates a writer into the draft of {@code input}. */
-    public GroupWriter(Input input) {
-        this.input = input;
+    /** Creates a writer into the draft of {@code state}. */
+    public GroupWriter(ImportState state) {
+        this.state = state;
     }
 
     /**
@@ -71,7 +71,7 @@ public final class GroupWriter {
                 named = write(names.isEmpty() ? name : name + "-" + scheme, scheme, entry, content);
                 names.put(scheme, named);
             }
-            node.put("origins", named).optional().from(entry);
+            node.put("origins", named).removableIfInvalid().from(entry);
         }
         if (names.size() > 1) {
             entry.note("written twice, because some of its rules use http and some https");
@@ -84,7 +84,7 @@ public final class GroupWriter {
 
     private String write(String name, String scheme, Entry entry, Content content) {
         String free = freeName(name);
-        DraftNode group = input.draft().element("origins", entry);
+        DraftNode group = state.draft().element("origins", entry);
         group.put("name", free);
         content.write(group, scheme);
         return free;
@@ -173,7 +173,7 @@ public final class GroupWriter {
     }
 
     private void number(DraftNode group, String key, String record, long value, String unit) {
-        Rec rec = input.records().take(record);
+        Rec rec = state.records().take(record);
         DraftNode node = group.put(key, value + unit);
         if (rec != null && rec.value() != null) {
             node.from(rec.entry());
@@ -183,9 +183,9 @@ public final class GroupWriter {
     }
 
     private long number(String record, String defaultValue) {
-        Rec rec = input.records().take(record);
+        Rec rec = state.records().take(record);
         try {
-            return Quantity.integer(input.records().value(record, defaultValue));
+            return Quantity.integer(state.records().value(record, defaultValue));
         } catch (Quantity.BadValueException e) {
             if (rec != null) {
                 rec.file().problem(rec.entry(), "proxy.config." + record + ": " + e.getMessage());

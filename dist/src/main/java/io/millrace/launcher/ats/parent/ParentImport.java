@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.parent.GroupWriter.Host;
 import io.millrace.launcher.ats.remap.RemapRule;
 import io.millrace.launcher.ats.source.RecordTable;
@@ -58,16 +58,16 @@ public final class ParentImport {
             "unavailable_server_retry_responses",
             "ignore_self_detect");
 
-    private final Input input;
+    private final ImportState state;
     private final GroupWriter writer;
     private final ForwardedParents forwarded;
     private int groups;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public ParentImport(Input input, GroupWriter writer) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public ParentImport(ImportState state, GroupWriter writer) {
+        this.state = state;
         this.writer = writer;
-        forwarded = new ForwardedParents(input);
+        forwarded = new ForwardedParents(state);
     }
 
     /** @param rules the rules that map to an origin */
@@ -75,12 +75,12 @@ public final class ParentImport {
         // A strategy in the rule takes precedence over parent.config.
         List<RemapRule> unassigned = new ArrayList<>(
                 rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
-        SourceFile file = input.read(input.named("http.parent_proxy.file", "parent.config"));
+        SourceFile file = state.read(state.fileNameOf("http.parent_proxy.file", "parent.config"));
         if (file != null) {
             lines(file, unassigned);
         }
         // This record has the parents of all requests that no line matches.
-        Rec usual = input.records().take("http.parent_proxies");
+        Rec usual = state.records().take("http.parent_proxies");
         if (usual != null && usual.value() != null) {
             line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), unassigned);
         } else if (usual != null) {
@@ -92,11 +92,11 @@ public final class ParentImport {
     }
 
     private void reportConnectTimeout() {
-        Rec timeout = input.records().take("http.parent_proxy.connect_attempts_timeout");
+        Rec timeout = state.records().take("http.parent_proxy.connect_attempts_timeout");
         if (timeout == null) {
             return;
         }
-        if (input.draft().elements("origins").isEmpty()) {
+        if (state.draft().elements("origins").isEmpty()) {
             timeout.entry().note("there are no parents");
         } else {
             timeout.entry().notMapped("timeouts.origin_connect applies to parents too");
@@ -113,7 +113,7 @@ public final class ParentImport {
     }
 
     private void reportUncacheableBypass() {
-        Rec bypass = input.records().take("http.uncacheable_requests_bypass_parent");
+        Rec bypass = state.records().take("http.uncacheable_requests_bypass_parent");
         if (bypass == null) {
             return;
         }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.parent;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.parent.GroupWriter.Host;
 import io.millrace.launcher.ats.remap.RemapRule;
@@ -42,7 +42,7 @@ public final class StrategiesImport {
     /** @param node the mapping in the list of strategies */
     private record Strategy(String name, Node node, Entry entry) {}
 
-    private final Input input;
+    private final ImportState state;
     private final GroupWriter writer;
     private final Map<String, Strategy> strategies = new LinkedHashMap<>();
     /** Report entries of the YAML nodes of hosts and groups. Strategies refer to these nodes by anchors. */
@@ -51,17 +51,17 @@ public final class StrategiesImport {
     /** Entries of hosts and groups that a written strategy contains. */
     private final Set<Entry> used = new HashSet<>();
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public StrategiesImport(Input input, GroupWriter writer) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public StrategiesImport(ImportState state, GroupWriter writer) {
+        this.state = state;
         this.writer = writer;
     }
 
     /** @param rules the rules that map to an origin */
     public void read(List<RemapRule> rules) {
         JoinedYaml yaml = JoinedYaml.read(
-                input,
-                input.named("url_remap.strategies.filename", "strategies.yaml"),
+                state,
+                state.fileNameOf("url_remap.strategies.filename", "strategies.yaml"),
                 true,
                 List.of("hosts", "groups", "strategies"));
         if (yaml == null) {
@@ -83,7 +83,7 @@ public final class StrategiesImport {
         yaml.items("strategies").forEach(this::strategy);
         for (RemapRule rule : rules) {
             if (!rule.strategy().isEmpty() && !strategies.containsKey(rule.strategy())) {
-                input.problem(rule.entry(), "no strategy is named '" + rule.strategy() + "'");
+                state.problem(rule.entry(), "no strategy is named '" + rule.strategy() + "'");
             }
         }
         for (Strategy strategy : strategies.values()) {
@@ -107,7 +107,7 @@ public final class StrategiesImport {
         String name = Yaml.text(item.node(), "strategy");
         String policy = Yaml.text(item.node(), "policy");
         if (name.isEmpty()) {
-            input.problem(item.entry(), "a strategy needs a name in the key strategy");
+            state.problem(item.entry(), "a strategy needs a name in the key strategy");
         } else if (!POLICIES.containsKey(policy)) {
             // Traffic Server ignores such a strategy, and refuses the rules that name it.
             item.entry().notMapped("'" + policy + "' is not a policy");

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.config.value.AddressSet;
@@ -33,14 +33,14 @@ final class IpAllowFilters {
         }
     }
 
-    private final Input input;
+    private final ImportState state;
     private final List<Line> lines = new ArrayList<>();
     private final Map<String, List<String>> categories = new HashMap<>();
     /** Names of the written named filters, by their conditions. */
     private final Map<String, String> named = new LinkedHashMap<>();
 
-    IpAllowFilters(Input input) {
-        this.input = input;
+    IpAllowFilters(ImportState state) {
+        this.state = state;
     }
 
     void add(Line line) {
@@ -72,17 +72,17 @@ final class IpAllowFilters {
             } else {
                 line.terms()
                         .withMethods(line.methods)
-                        .write(input.draft().element("access.filters", line.entry), line.allow);
+                        .write(state.draft().element("access.filters", line.entry), line.allow);
                 write(line, !line.allow);
             }
         }
         if (!lines.isEmpty() && lines.stream().noneMatch(line -> line.allow || !line.methods.isEmpty())) {
-            input.draft().root().element("access.filters").put("action", "deny");
+            state.draft().root().element("access.filters").put("action", "deny");
         }
     }
 
     private void write(Line line, boolean allow) {
-        line.terms().write(input.draft().element("access.filters", line.entry), allow);
+        line.terms().write(state.draft().element("access.filters", line.entry), allow);
     }
 
     /** Returns true if deny filters can express the lines. This requires that no line allows only some methods. */
@@ -117,7 +117,7 @@ final class IpAllowFilters {
 
     private String name(Line line, List<String> addresses, List<String> methods, String word) {
         return named.computeIfAbsent(addresses + " " + methods, key -> {
-            DraftNode node = input.draft().element("filters", line.entry);
+            DraftNode node = state.draft().element("filters", line.entry);
             String name = NAME_PREFIX + (word.isEmpty() ? Integer.toString(named.size() + 1) : word);
             node.put("name", name);
             FilterTerms.ofSources(addresses).withMethods(methods).write(node, false);

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.remap.IpAllowFilters.Line;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
@@ -41,13 +41,13 @@ public final class IpAllowImport {
      */
     private record Rule(SourceFile file, boolean forOrigins, Line line) {}
 
-    private final Input input;
+    private final ImportState state;
     private final IpAllowFilters filters;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public IpAllowImport(Input input) {
-        this.input = input;
-        filters = new IpAllowFilters(input);
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public IpAllowImport(ImportState state) {
+        this.state = state;
+        filters = new IpAllowFilters(state);
     }
 
     /** The imported filters. Some remap rules need copies of them. */
@@ -58,18 +58,18 @@ public final class IpAllowImport {
     /** Imports the file, if it exists. */
     public void read() {
         List<Rule> rules = new ArrayList<>();
-        String categories = input.named("cache.ip_categories.filename", "");
-        SourceFile known = categories.isEmpty() ? null : input.read(categories);
+        String categories = state.fileNameOf("cache.ip_categories.filename", "");
+        SourceFile known = categories.isEmpty() ? null : state.read(categories);
         if (known != null) {
             readYaml(known, rules);
         }
-        String name = input.named("cache.ip_allow.filename", "ip_allow.yaml");
-        SourceFile yaml = name.endsWith(".yaml") ? input.read(name) : null;
-        SourceFile lines = input.read(name.endsWith(".yaml") ? "ip_allow.config" : name);
+        String name = state.fileNameOf("cache.ip_allow.filename", "ip_allow.yaml");
+        SourceFile yaml = name.endsWith(".yaml") ? state.read(name) : null;
+        SourceFile lines = state.read(name.endsWith(".yaml") ? "ip_allow.config" : name);
         if (yaml != null) {
             readYaml(yaml, rules);
             if (lines != null) {
-                input.name("ip_allow.config", "not used: ip_allow.yaml exists and takes precedence");
+                state.markNotMapped("ip_allow.config", "not used: ip_allow.yaml exists and takes precedence");
             }
         } else if (lines != null) {
             readLines(lines, rules);
@@ -105,7 +105,7 @@ public final class IpAllowImport {
         if (fileExists) {
             filters.add(new Line(new Entry(name, 1, 1, ""), List.of("all"), false, List.of()));
         } else {
-            input.warnings()
+            state.warnings()
                     .add(name
                             + " is missing. Traffic Server denies all clients without it; here all clients may"
                             + " request what remap maps: set access.filters to restrict them");
@@ -207,7 +207,7 @@ public final class IpAllowImport {
     }
 
     private boolean isForward() {
-        return !input.records().isOn("url_remap.remap_required", true);
+        return !state.records().isOn("url_remap.remap_required", true);
     }
 
     private void explainForOrigins(Line line) {
@@ -246,7 +246,7 @@ public final class IpAllowImport {
             }
         }
         if (!sources.isEmpty()) {
-            DraftNode node = input.draft().root().putWords("forward_proxy.deny_destinations", denied.texts());
+            DraftNode node = state.draft().root().putWords("forward_proxy.deny_destinations", denied.texts());
             sources.forEach(node::from);
         }
     }
@@ -265,7 +265,7 @@ public final class IpAllowImport {
         boolean onlyLocal = List.of("127.0.0.0/8", "::1").containsAll(purgers)
                 || List.of("127.0.0.1", "::1").containsAll(purgers);
         if (!filters.lines().isEmpty() && !onlyLocal) {
-            DraftNode node = input.draft()
+            DraftNode node = state.draft()
                     .root()
                     .putWords("purge.allow", purgers.isEmpty() ? List.of("none") : List.copyOf(purgers));
             sources.forEach(node::from);
@@ -277,16 +277,16 @@ public final class IpAllowImport {
      * addresses are written, so that the import never configures an open proxy.
      */
     private void writeForward() {
-        Rec required = input.records().take("url_remap.remap_required");
-        Rec ports = input.records().take("http.connect_ports");
+        Rec required = state.records().take("url_remap.remap_required");
+        Rec ports = state.records().take("http.connect_ports");
         boolean forward = isForward();
         if (required == null || !forward) {
             if (required != null) {
-                required.entry().same("forward_proxy.enabled");
+                required.entry().matchesDefaultOf("forward_proxy.enabled");
             }
             return;
         }
-        Draft draft = input.draft();
+        Draft draft = state.draft();
         draft.set("forward_proxy.enabled", "true", required.entry());
         Set<String> clients = new LinkedHashSet<>();
         filters.lines().stream().filter(line -> line.allows("GET")).forEach(line -> clients.addAll(line.addresses()));

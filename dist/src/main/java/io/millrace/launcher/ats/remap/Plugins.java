@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.source.SourceFile;
@@ -125,8 +125,8 @@ public final class Plugins {
      * @param rules the rules to which the plugins apply
      * @param rewrites imports the files of header_rewrite
      */
-    public static void read(Input input, List<RemapRule> rules, HeaderRewriteImport rewrites) {
-        SourceFile file = input.read("plugin.config");
+    public static void read(ImportState state, List<RemapRule> rules, HeaderRewriteImport rewrites) {
+        SourceFile file = state.read("plugin.config");
         if (file == null) {
             return;
         }
@@ -137,7 +137,7 @@ public final class Plugins {
                 words.words().stream()
                         .skip(1)
                         .filter(word -> !word.startsWith("-"))
-                        .forEach(name -> rewrites.write(input.draft().root(), name, words.entry(), true));
+                        .forEach(name -> rewrites.write(state.draft().root(), name, words.entry(), true));
             } else if (isBuiltIn(plugin)) {
                 words.entry().note(about(plugin));
             } else {
@@ -145,8 +145,8 @@ public final class Plugins {
             }
             if (deniesClients(plugin)) {
                 rules.forEach(rule -> rule.denyAll(words.entry()));
-                if (input.draft().root().find("forward_proxy.enabled") != null) {
-                    input.draft().root().put("forward_proxy.enabled", "false").from(words.entry());
+                if (state.draft().root().find("forward_proxy.enabled") != null) {
+                    state.draft().root().put("forward_proxy.enabled", "false").from(words.entry());
                 }
             }
         }

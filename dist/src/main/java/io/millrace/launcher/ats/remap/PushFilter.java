@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
@@ -15,13 +15,13 @@ public final class PushFilter {
     private PushFilter() {}
 
     /** Writes a filter that denies PUSH before all other filters. */
-    public static void write(Input input, RemapFilters names) {
-        Rec rec = input.records().take(RECORD);
-        if (rec != null && input.records().isOn(RECORD, false)) {
+    public static void write(ImportState state, RemapFilters names) {
+        Rec rec = state.records().take(RECORD);
+        if (rec != null && state.records().isOn(RECORD, false)) {
             rec.entry().notMapped("nothing is stored by PUSH; it is sent to origins like other methods");
             return;
         }
-        DraftNode general = input.draft().root().first("access.filters");
+        DraftNode general = state.draft().root().first("access.filters");
         deny(general);
         if (rec == null) {
             general.remark(
@@ -30,13 +30,13 @@ public final class PushFilter {
             general.from(rec.entry());
         }
         String name = "";
-        for (DraftNode rule : input.draft().elements("remap")) {
+        for (DraftNode rule : state.draft().elements("remap")) {
             // A rule with an allow filter does not use access.filters, so it needs its own filter for PUSH.
             List<DraftNode> filters = rule.elements("filters");
-            if (!deniesAll(filters) && filters.stream().anyMatch(filter -> isAllow(input, filter))) {
+            if (!deniesAll(filters) && filters.stream().anyMatch(filter -> isAllow(state, filter))) {
                 if (name.isEmpty()) {
                     name = names.freeName("no-push");
-                    DraftNode named = input.draft().root().element("filters");
+                    DraftNode named = state.draft().root().element("filters");
                     named.put("name", name);
                     deny(named);
                 }
@@ -55,12 +55,12 @@ public final class PushFilter {
         return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
     }
 
-    private static boolean isAllow(Input input, DraftNode filter) {
+    private static boolean isAllow(ImportState state, DraftNode filter) {
         String name = filter.text();
         if (name == null) {
             return isAction(filter, "allow");
         }
-        return input.draft().elements("filters").stream()
+        return state.draft().elements("filters").stream()
                 .filter(each -> name.equals(text(each, "name")))
                 .anyMatch(each -> isAction(each, "allow"));
     }

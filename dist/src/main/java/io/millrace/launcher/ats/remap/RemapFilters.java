@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
@@ -21,7 +21,7 @@ import java.util.Set;
 final class RemapFilters {
     private static final String IP_ALLOW = "ip_allow";
 
-    private final Input input;
+    private final ImportState state;
     private final IpAllowFilters ipAllow;
     /** Filters by their names in lower case, as defined before the present line. */
     private final Map<String, RemapFilter> defined = new LinkedHashMap<>();
@@ -38,15 +38,15 @@ final class RemapFilters {
     /** The filter on the line of the present rule. */
     private RemapFilter inline;
 
-    RemapFilters(Input input, IpAllowFilters ipAllow) {
-        this.input = input;
+    RemapFilters(ImportState state, IpAllowFilters ipAllow) {
+        this.state = state;
         this.ipAllow = ipAllow;
-        beforeVersion10 = !input.has("records.yaml");
+        beforeVersion10 = !state.has("records.yaml");
         inline = new RemapFilter(new Entry("", 0, 0, ""), "", beforeVersion10);
     }
 
     private boolean firstMatchDecides() {
-        return input.records().value("url_remap.acl_behavior_policy", "0").equals("1");
+        return state.records().value("url_remap.acl_behavior_policy", "0").equals("1");
     }
 
     /**
@@ -135,7 +135,7 @@ final class RemapFilters {
         }
         RemapFilter filter = defined.get(name.toLowerCase(Locale.ROOT));
         if (filter == null) {
-            input.problem(entry, "no filter is named '" + name + "'");
+            state.problem(entry, "no filter is named '" + name + "'");
         } else if (!on) {
             active.remove(filter);
         } else if (!active.contains(filter)) {
@@ -240,7 +240,7 @@ final class RemapFilters {
         }
         filters.addAll(active);
         filters.forEach(filter -> filter.explain(filter.entry()));
-        RuleFilters writer = new RuleFilters(input, ipAllow, this, rule, node);
+        RuleFilters writer = new RuleFilters(state, ipAllow, this, rule, node);
         if (firstMatchDecides()) {
             writer.writeFirstDeciding(filters, ipAllowActive);
         } else {

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.source.SourceFile;
 import java.util.ArrayDeque;
@@ -15,7 +15,7 @@ public final class RemapImport {
     /** Limit of included files. Traffic Server has none. */
     private static final int INCLUDES_MAX = 1000;
 
-    private final Input input;
+    private final ImportState state;
     private final RemapRules rules;
     private final RemapFilters filters;
     /** Files whose reading has begun but not ended, to detect a file that includes itself. */
@@ -24,16 +24,16 @@ public final class RemapImport {
     private final Map<String, List<Words>> linesByFile = new HashMap<>();
     private int includes;
 
-    /** Creates an import from {@code input} that adds rules to {@code rules}. */
-    public RemapImport(Input input, RemapRules rules) {
-        this.input = input;
+    /** Creates an import from {@code state} that adds rules to {@code rules}. */
+    public RemapImport(ImportState state, RemapRules rules) {
+        this.state = state;
         this.rules = rules;
         filters = rules.filters();
     }
 
     /** Imports the file, if it exists. */
     public void read() {
-        SourceFile file = input.read(input.named("url_remap.filename", "remap.config"));
+        SourceFile file = state.read(state.fileNameOf("url_remap.filename", "remap.config"));
         if (file != null) {
             read(file);
         }
@@ -58,8 +58,8 @@ public final class RemapImport {
     private void include(SourceFile file, Words words) {
         for (int i = 1; i < words.words().size(); i++) {
             String name = words.at(i);
-            String relative = input.relative(name);
-            List<String> names = input.isDirectory(relative) ? input.list(relative) : List.of(relative);
+            String relative = state.relative(name);
+            List<String> names = state.isDirectory(relative) ? state.list(relative) : List.of(relative);
             for (String each : names) {
                 String problem = include(each);
                 if (problem != null) {
@@ -78,7 +78,7 @@ public final class RemapImport {
         if (++includes > INCLUDES_MAX) {
             return ": more than " + INCLUDES_MAX + " files are included";
         }
-        SourceFile next = input.read(name);
+        SourceFile next = state.read(name);
         if (next == null) {
             return ": no such file";
         }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.rewrite.HeaderRewriteImport;
 import io.millrace.launcher.ats.settings.StorageImport;
 import io.millrace.launcher.ats.source.RecordTable;
@@ -31,18 +31,18 @@ public final class RemapRules {
     /** The first URL of a rule with a regular expression: scheme, host, port and path. */
     private static final Pattern REGEX = Pattern.compile("([^:/]+://)([^/]*?)((?::\\d+)?)((?:/.*)?)");
 
-    private final Input input;
+    private final ImportState state;
     private final RemapFilters filters;
     private final RemapArguments arguments;
     private final HeaderRewriteImport rewrites;
     private final List<RemapRule> rules = new ArrayList<>();
 
-    /** Creates an empty collection of the rules of {@code input}. */
-    public RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
-        this.input = input;
-        rewrites = new HeaderRewriteImport(input);
-        filters = new RemapFilters(input, ipAllow);
-        arguments = new RemapArguments(storage, !input.has("records.yaml"));
+    /** Creates an empty collection of the rules of {@code state}. */
+    public RemapRules(ImportState state, IpAllowFilters ipAllow, StorageImport storage) {
+        this.state = state;
+        rewrites = new HeaderRewriteImport(state);
+        filters = new RemapFilters(state, ipAllow);
+        arguments = new RemapArguments(storage, !state.has("records.yaml"));
     }
 
     /** The filters of the rules. */
@@ -75,7 +75,7 @@ public final class RemapRules {
     RemapRule begin(Entry entry, String kind, String from, String to) {
         String verb = kind.toLowerCase(Locale.ROOT);
         if (!VERBS.contains(verb)) {
-            input.problem(entry, "'" + kind + "' is not a kind of rule");
+            state.problem(entry, "'" + kind + "' is not a kind of rule");
             return null;
         }
         filters.begin(entry);
@@ -103,7 +103,7 @@ public final class RemapRules {
 
     /** Returns true if the referer filter is on. If it is off, map_with_referer is the same as map. */
     boolean isRefererChecked() {
-        return input.records().isOn("http.referer_filter", false);
+        return state.records().isOn("http.referer_filter", false);
     }
 
     /**
@@ -116,7 +116,7 @@ public final class RemapRules {
         boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
                 .contains(redirect.toLowerCase(Locale.ROOT));
         rule.setReferers(
-                usual ? input.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
+                usual ? state.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
                 expressions);
     }
 
@@ -140,7 +140,7 @@ public final class RemapRules {
      * Writes a rule with its filters. These are its own filters and the named filters that are active at its position.
      */
     void write(RemapRule rule) {
-        DraftNode node = input.draft().element("remap", rule.entry());
+        DraftNode node = state.draft().element("remap", rule.entry());
         node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
         node.put("to", rule.to());
         if (!rule.referers().isEmpty()) {
@@ -150,12 +150,12 @@ public final class RemapRules {
         rule.settings().forEach((key, value) -> {
             if (value.startsWith("[")) {
                 node.putWords(key, RecordTable.split(value.substring(1, value.length() - 1)))
-                        .optional();
+                        .removableIfInvalid();
             } else {
-                node.put(key, value).optional();
+                node.put(key, value).removableIfInvalid();
             }
         });
-        if (rule.verb().equals("redirect_temporary") && input.draft().root().moveBefore("remap", node, "redirect")) {
+        if (rule.verb().equals("redirect_temporary") && state.draft().root().moveBefore("remap", node, "redirect")) {
             rule.entry()
                     .note("placed before the permanent redirections, because Traffic Server checks this rule first");
         }

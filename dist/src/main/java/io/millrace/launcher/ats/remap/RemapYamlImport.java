@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.source.Yaml;
 import io.millrace.launcher.importing.source.Entry;
@@ -46,7 +46,7 @@ public final class RemapYamlImport {
     private static final Set<String> UNDERSTOOD =
             Set.of("type", "from", "to", "acl_filter", "plugins", "strategy", "redirect", "mapid");
 
-    private final Input input;
+    private final ImportState state;
     private final RemapRules rules;
     private final RemapFilters filters;
     /** Files whose reading has begun but not ended, to detect a file that includes itself. */
@@ -54,9 +54,9 @@ public final class RemapYamlImport {
 
     private int includes;
 
-    /** Creates an import from {@code input} that adds rules to {@code rules}. */
-    public RemapYamlImport(Input input, RemapRules rules) {
-        this.input = input;
+    /** Creates an import from {@code state} that adds rules to {@code rules}. */
+    public RemapYamlImport(ImportState state, RemapRules rules) {
+        this.state = state;
         this.rules = rules;
         filters = rules.filters();
     }
@@ -75,10 +75,10 @@ public final class RemapYamlImport {
         if (++includes > INCLUDES_MAX) {
             return ": more than " + INCLUDES_MAX + " files are included";
         }
-        if (input.files().containsKey(name)) {
+        if (state.files().containsKey(name)) {
             return " is included twice; copy its content to the second place";
         }
-        JoinedYaml yaml = JoinedYaml.read(input, name, false, KEYS);
+        JoinedYaml yaml = JoinedYaml.read(state, name, false, KEYS);
         if (yaml == null) {
             return ": no such file";
         }
@@ -126,7 +126,7 @@ public final class RemapYamlImport {
                     }
                 }
                 if (count == 0) {
-                    input.problem(entry, "define_filter needs a name with the settings of the filter below it");
+                    state.problem(entry, "define_filter needs a name with the settings of the filter below it");
                 }
             }
         }
@@ -134,13 +134,13 @@ public final class RemapYamlImport {
 
     private void include(String name, Entry entry) {
         entry.note("replaced by the rules of the file");
-        String relative = input.relative(name);
-        for (String each : input.isDirectory(relative) ? input.list(relative) : List.of(relative)) {
+        String relative = state.relative(name);
+        for (String each : state.isDirectory(relative) ? state.list(relative) : List.of(relative)) {
             boolean before = filters.beginFile();
             String problem = read(each);
             filters.endFile(before);
             if (problem != null) {
-                input.problem(entry, each + problem);
+                state.problem(entry, each + problem);
             }
         }
     }
@@ -152,7 +152,7 @@ public final class RemapYamlImport {
 
     private void terms(RemapFilter filter, @Nullable Node node, Entry entry) {
         if (!(node instanceof MappingNode)) {
-            input.problem(entry, "a filter must consist of names and values");
+            state.problem(entry, "a filter must consist of names and values");
             return;
         }
         for (Map.Entry<String, String> term : TERMS.entrySet()) {
@@ -181,7 +181,7 @@ public final class RemapYamlImport {
             }
             filters.take(filter, entry, name, value);
         } catch (IllegalArgumentException e) {
-            input.problem(entry, String.valueOf(e.getMessage()));
+            state.problem(entry, String.valueOf(e.getMessage()));
         }
     }
 
@@ -190,7 +190,7 @@ public final class RemapYamlImport {
         List<String> from = urls(Yaml.value(node, "from"), true);
         List<String> to = urls(Yaml.value(node, "to"), false);
         if (kind.isEmpty() || from.isEmpty() || to.isEmpty()) {
-            input.problem(entry, "a rule needs type, from and to, and to needs a scheme and a host");
+            state.problem(entry, "a rule needs type, from and to, and to needs a scheme and a host");
             return;
         }
         for (String each : from) {
@@ -216,7 +216,7 @@ public final class RemapYamlImport {
             List<String> expressions = new ArrayList<>();
             Yaml.elements(Yaml.value(redirect, "regex")).forEach(each -> expressions.add(Yaml.text(each)));
             if (Yaml.text(redirect, "url").isEmpty() || expressions.isEmpty()) {
-                input.problem(entry, "redirect needs url and regex");
+                state.problem(entry, "redirect needs url and regex");
             }
             rules.setReferers(rule, Yaml.text(redirect, "url"), expressions);
         }
@@ -257,7 +257,7 @@ public final class RemapYamlImport {
         if (!scheme.isEmpty()) {
             return List.of(scheme + afterScheme);
         }
-        boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
+        boolean secure = state.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
         return !from
                 ? List.of()
                 : secure ? List.of("http" + afterScheme, "https" + afterScheme) : List.of("http" + afterScheme);

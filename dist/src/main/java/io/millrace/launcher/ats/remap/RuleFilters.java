@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.remap;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.importing.draft.DraftNode;
 import java.util.List;
 
@@ -9,14 +9,14 @@ import java.util.List;
  * filter decides. This class writes filters with the same result. Confined to one thread.
  */
 final class RuleFilters {
-    private final Input input;
+    private final ImportState state;
     private final IpAllowFilters ipAllow;
     private final RemapFilters filterNames;
     private final RemapRule rule;
     private final DraftNode node;
 
-    RuleFilters(Input input, IpAllowFilters ipAllow, RemapFilters filterNames, RemapRule rule, DraftNode node) {
-        this.input = input;
+    RuleFilters(ImportState state, IpAllowFilters ipAllow, RemapFilters filterNames, RemapRule rule, DraftNode node) {
+        this.state = state;
         this.ipAllow = ipAllow;
         this.filterNames = filterNames;
         this.rule = rule;
@@ -49,7 +49,7 @@ final class RuleFilters {
         }
         if (!allowing.isEmpty()) {
             writeAllowFilters(allowing, general);
-        } else if (!general && !input.draft().elements("access.filters").isEmpty()) {
+        } else if (!general && !state.draft().elements("access.filters").isEmpty()) {
             node.element("filters").put("action", "allow");
         }
     }
@@ -107,7 +107,7 @@ final class RuleFilters {
                 terms.withMethods(List.of()).write(node.element("filters"), !filter.allows());
             }
         }
-        if (!general && (allows || !input.draft().elements("access.filters").isEmpty())) {
+        if (!general && (allows || !state.draft().elements("access.filters").isEmpty())) {
             node.element("filters").put("action", "allow");
         } else if (general && allows && !ipAllow.write(node, FilterTerms.ALL)) {
             node.element("filters").put("action", "allow");
@@ -129,7 +129,7 @@ final class RuleFilters {
         } else {
             if (filter.written().isEmpty()) {
                 filter.written(filterNames.freeName(filter.name()));
-                DraftNode named = input.draft().element("filters", filter.entry());
+                DraftNode named = state.draft().element("filters", filter.entry());
                 named.put("name", filter.written());
                 terms.write(named, filter.allows());
             }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.rewrite;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.launcher.importing.source.SourceFile;
@@ -22,15 +22,15 @@ public final class HeaderRewriteImport {
     private static final String NO_VARIABLES =
             "values of rules are constant; only set-redirect can use parts of the client's URL";
 
-    private final Input input;
+    private final ImportState state;
     /**
      * The rules of each file that was read, by default hook and file name. Several remap rules may use the same file.
      */
     private final Map<String, List<RewriteRule>> rulesByFile = new HashMap<>();
 
-    /** Creates an import from {@code input}. */
-    public HeaderRewriteImport(Input input) {
-        this.input = input;
+    /** Creates an import from {@code state}. */
+    public HeaderRewriteImport(ImportState state) {
+        this.state = state;
     }
 
     /**
@@ -41,10 +41,10 @@ public final class HeaderRewriteImport {
      * @param isGlobal whether the plugin is in plugin.config
      */
     public void write(DraftNode into, String name, Entry source, boolean isGlobal) {
-        SourceFile file = input.read(input.relative(name));
+        SourceFile file = state.read(state.relative(name));
         if (file == null) {
             // The directory may be a copy. An absolute name then refers to the original directory.
-            file = input.read(String.valueOf(Path.of(name).getFileName()));
+            file = state.read(String.valueOf(Path.of(name).getFileName()));
         }
         if (file == null) {
             source.notMapped(
@@ -73,7 +73,7 @@ public final class HeaderRewriteImport {
         if (action == null) {
             return false;
         }
-        DraftNode node = into.element("rules").from(rule.entry()).optional();
+        DraftNode node = into.element("rules").from(rule.entry()).removableIfInvalid();
         rule.conditions().forEach(node::from);
         if (rule.when() != null) {
             node.put("when", rule.when());

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.ats.source.Yaml;
@@ -45,22 +45,22 @@ public final class Certificates {
     private static final Set<String> KNOWN =
             Set.of("dest_ip", "dest_fqdn", "ssl_cert_name", "ssl_key_name", "ssl_ticket_enabled", "ssl_ticket_number");
 
-    private final Input input;
+    private final ImportState state;
     private final List<Certificate> all = new ArrayList<>();
     /** Elements of {@code listen} that contain the only certificate. */
     private final List<DraftNode> listenersWithCertificate = new ArrayList<>();
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public Certificates(Input input) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public Certificates(ImportState state) {
+        this.state = state;
     }
 
     /** Imports the file, if it exists. */
     public void read() {
-        String named = input.named("ssl.server.multicert.filename", "ssl_multicert.config");
+        String named = state.fileNameOf("ssl.server.multicert.filename", "ssl_multicert.config");
         boolean other = !named.equals("ssl_multicert.config");
-        SourceFile yaml = input.read(other && named.endsWith(".yaml") ? named : "ssl_multicert.yaml");
-        SourceFile lines = input.read(other && !named.endsWith(".yaml") ? named : "ssl_multicert.config");
+        SourceFile yaml = state.read(other && named.endsWith(".yaml") ? named : "ssl_multicert.yaml");
+        SourceFile lines = state.read(other && !named.endsWith(".yaml") ? named : "ssl_multicert.config");
         if (yaml != null) {
             readYaml(yaml);
         }
@@ -114,11 +114,11 @@ public final class Certificates {
     }
 
     private void writeAll() {
-        if (!input.draft().elements("tls.certificates").isEmpty()) {
+        if (!state.draft().elements("tls.certificates").isEmpty()) {
             return;
         }
         for (Certificate each : all) {
-            DraftNode element = input.draft().element("tls.certificates", each.entry);
+            DraftNode element = state.draft().element("tls.certificates", each.entry);
             each.write(element);
             if (!each.names.isEmpty()) {
                 element.putWords("names", each.names);
@@ -131,14 +131,14 @@ public final class Certificates {
 
     /** Adds a note to the certificates if no address has TLS. */
     public void finish() {
-        if (input.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
+        if (state.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
             all.forEach(each -> each.entry.note("not needed, because no port has ssl"));
         }
     }
 
     private void readRecords() {
-        Rec certificate = input.records().take("ssl.server.cert.filename");
-        Rec key = input.records().take("ssl.server.private_key.filename");
+        Rec certificate = state.records().take("ssl.server.cert.filename");
+        Rec key = state.records().take("ssl.server.private_key.filename");
         if (certificate != null && certificate.value() != null) {
             add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true, List.of());
             if (key != null) {
@@ -221,12 +221,12 @@ public final class Certificates {
 
     /** Returns the path of a file. Without the record, the file is in the configuration directory. */
     private String path(String record, String name) {
-        Rec directoryRecord = input.records().take(record);
+        Rec directoryRecord = state.records().take(record);
         if (directoryRecord != null) {
             directoryRecord.entry().note("taken into account for the files of certificates");
         }
         return directoryRecord == null || directoryRecord.value() == null
-                ? input.configured(name)
-                : input.installed(directoryRecord.value() + "/" + name);
+                ? state.fromDirectory(name)
+                : state.fromPrefix(directoryRecord.value() + "/" + name);
     }
 }

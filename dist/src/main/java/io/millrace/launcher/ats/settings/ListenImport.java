@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -34,27 +34,27 @@ public final class ListenImport {
         private @Nullable String unusable;
     }
 
-    private final Input input;
+    private final ImportState state;
     private final Certificates certificates;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public ListenImport(Input input, Certificates certificates) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public ListenImport(ImportState state, Certificates certificates) {
+        this.state = state;
         this.certificates = certificates;
     }
 
     /** Imports the records about ports. */
     public void read() {
-        Rec ports = input.records().take("http.server_ports");
+        Rec ports = state.records().take("http.server_ports");
         List<Rec> old = new ArrayList<>();
         for (String name :
                 List.of("http.server_port", "http.server_port_attr", "http.server_other_ports", "ssl.server_port")) {
-            Rec rec = input.records().take(name);
+            Rec rec = state.records().take(name);
             if (rec != null) {
                 old.add(rec);
             }
         }
-        Rec ip = input.records().take("proxy.local.incoming_ip_to_bind");
+        Rec ip = state.records().take("proxy.local.incoming_ip_to_bind");
         if (ports != null && ports.value() != null) {
             old.forEach(rec -> rec.entry().note("not used: http.server_ports takes precedence"));
             readPorts(ports, ip);
@@ -63,12 +63,12 @@ public final class ListenImport {
         } else if (ip != null) {
             listen(portOf(8080, address(ip, false)), ip.entry());
         }
-        Rec secure = input.records().take("ssl.enabled");
+        Rec secure = state.records().take("ssl.enabled");
         if (secure != null) {
             secure.entry().note("imported as tls of an address in listen");
         }
-        if (input.draft().elements("listen").isEmpty()) {
-            input.draft()
+        if (state.draft().elements("listen").isEmpty()) {
+            state.draft()
                     .root()
                     .element("listen")
                     .put("address", ":8080")
@@ -148,7 +148,7 @@ public final class ListenImport {
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
         String whole = address + ":" + port.number;
-        if (port.tls && ServerTlsImport.isCertificateRequired(input) && ServerTlsImport.clientCaFile(input) == null) {
+        if (port.tls && ServerTlsImport.isCertificateRequired(state) && ServerTlsImport.clientCaFile(state) == null) {
             entry.notMapped(
                     whole
                             + " requires client certificates, but ssl.CA.cert.filename has no file of certificate authorities, so the port is not imported");
@@ -159,9 +159,9 @@ public final class ListenImport {
                     + " uses TLS, but no certificate is set: add the address to listen with tls: {certificate, key}");
             return;
         }
-        DraftNode node = input.draft().element("listen", entry);
+        DraftNode node = state.draft().element("listen", entry);
         node.put("address", whole);
-        if (port.onlyLogged && !input.records().isSet("http.proxy_protocol_allowlist")) {
+        if (port.onlyLogged && !state.records().isSet("http.proxy_protocol_allowlist")) {
             entry.notMapped(
                     "'pp' of " + whole
                             + ": PROXY headers from any address would be trusted; name the load balancers in access.proxy_protocol_allow, and set proxy_protocol: accept");
@@ -179,9 +179,9 @@ public final class ListenImport {
 
     /** Allows PROXY headers of all senders if there is no list of proxies. Traffic Server does the same. */
     private void allowProxies(Entry entry) {
-        if (!input.records().isSet("http.proxy_protocol_allowlist")
-                && input.draft().root().find("access.proxy_protocol_allow") == null) {
-            input.draft()
+        if (!state.records().isSet("http.proxy_protocol_allowlist")
+                && state.draft().root().find("access.proxy_protocol_allow") == null) {
+            state.draft()
                     .root()
                     .putWords("access.proxy_protocol_allow", List.of("all"))
                     .from(entry)
@@ -284,7 +284,7 @@ public final class ListenImport {
         switch (rec.name()) {
             case "http.server_port" -> listenOld(rec, ip, (int) Quantity.integer(rec.text()), false);
             case "ssl.server_port" -> {
-                if (input.records().isOn("ssl.enabled", false)) {
+                if (state.records().isOn("ssl.enabled", false)) {
                     listenOld(rec, ip, (int) Quantity.integer(rec.text()), true);
                 } else {
                     rec.entry().note("ssl.enabled is off");
@@ -311,7 +311,7 @@ public final class ListenImport {
         port.tls = tls;
         listen(port, rec.entry());
         if (ip != null && port.ip != null) {
-            input.draft().elements("listen").forEach(node -> node.from(ip.entry()));
+            state.draft().elements("listen").forEach(node -> node.from(ip.entry()));
         }
     }
 }

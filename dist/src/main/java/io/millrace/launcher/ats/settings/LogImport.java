@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.ats.source.Yaml;
@@ -45,7 +45,7 @@ public final class LogImport {
 
     private record Filter(Entry entry, String action, String condition) {}
 
-    private final Input input;
+    private final ImportState state;
     private final Map<String, Format> formats = new HashMap<>();
     private final Map<String, Filter> filters = new LinkedHashMap<>();
     private final List<LogObject> logs = new ArrayList<>();
@@ -54,22 +54,22 @@ public final class LogImport {
     /** True if several logs are written as a list. */
     private boolean hasList;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public LogImport(Input input) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public LogImport(ImportState state) {
+        this.state = state;
     }
 
     /** Imports the files and the log records. */
     public void read() {
-        SourceFile yaml = input.read("logging.yaml");
+        SourceFile yaml = state.read("logging.yaml");
         if (yaml != null) {
             readYaml(yaml);
         }
-        SourceFile xml = input.read("logs_xml.config");
+        SourceFile xml = state.read("logs_xml.config");
         if (xml != null) {
             readXml(xml);
         }
-        input.name(
+        state.markNotMapped(
                 "logging.config", "logs described in Lua are not imported; set log.access, see docs/reference/logs.md");
         writeLogs();
         standardLogs();
@@ -132,7 +132,7 @@ public final class LogImport {
         }
         comments.appendTail(bare);
         Matcher objects = OBJECT.matcher(bare);
-        boolean on = input.records().isOn("log.custom_logs_enabled", true);
+        boolean on = state.records().isOn("log.custom_logs_enabled", true);
         while (objects.find()) {
             String kind = objects.group(1).toLowerCase(Locale.ROOT);
             Entry entry = file.entry(
@@ -219,15 +219,15 @@ public final class LogImport {
 
     private boolean needsList(List<LogObject> toFiles) {
         boolean isOn =
-                !OFF.contains(input.records().value("log.logging_enabled", "3").strip());
-        String frequency = input.records().value("log.sampling_frequency", "1").strip();
+                !OFF.contains(state.records().value("log.logging_enabled", "3").strip());
+        String frequency = state.records().value("log.sampling_frequency", "1").strip();
         boolean isSampled = !List.of("0", "1", "").contains(frequency);
         boolean isFiltered = toFiles.stream().anyMatch(log -> !log.filters().isEmpty());
         return isOn && !toFiles.isEmpty() && (toFiles.size() > 1 || isFiltered || isSampled);
     }
 
     private void writeList(List<LogObject> toFiles) {
-        LogList list = new LogList(input);
+        LogList list = new LogList(state);
         hasList = true;
         for (LogObject log : toFiles) {
             Format format = formats.get(log.format());
@@ -284,12 +284,12 @@ public final class LogImport {
             log.entry().notMapped("no format '" + log.format() + "' exists; log.access.format accepts a template");
             return;
         }
-        input.draft().set("log.access.format", known, log.entry());
-        DraftNode node = input.draft().root().find("log.access.format");
+        state.draft().set("log.access.format", known, log.entry());
+        DraftNode node = state.draft().root().find("log.access.format");
         if (format != null && node != null) {
             node.from(format.entry);
         } else if (format != null) {
-            format.entry.same("log.access.format");
+            format.entry.matchesDefaultOf("log.access.format");
         }
     }
 
@@ -301,26 +301,26 @@ public final class LogImport {
     /** Imports the records that enabled the standard log formats until version 5. */
     private void standardLogs() {
         boolean common = !hasList
-                && input.records().isOn("log.common_log_enabled", false)
-                && !input.records().isOn("log.squid_log_enabled", true);
-        Rec rec = common && chosen == null ? input.records().take("log.common_log_enabled") : null;
+                && state.records().isOn("log.common_log_enabled", false)
+                && !state.records().isOn("log.squid_log_enabled", true);
+        Rec rec = common && chosen == null ? state.records().take("log.common_log_enabled") : null;
         if (rec != null) {
-            input.draft().set("log.access.format", "common", rec.entry());
+            state.draft().set("log.access.format", "common", rec.entry());
         }
     }
 
     private void enabled() {
-        Rec rec = input.records().take("log.logging_enabled");
+        Rec rec = state.records().take("log.logging_enabled");
         if (rec != null && rec.value() != null) {
             boolean requests = !OFF.contains(rec.value().strip());
-            input.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
+            state.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
         } else if (rec != null) {
             rec.entry().note("is empty; Traffic Server's default applies");
         }
     }
 
     private void setFile() {
-        Rec directory = input.records().take("log.logfile_dir");
+        Rec directory = state.records().take("log.logfile_dir");
         LogObject log = chosen;
         if (directory == null || directory.value() == null) {
             if (directory != null) {
@@ -333,9 +333,9 @@ public final class LogImport {
         }
         String name = log == null || log.filename().isEmpty() ? "squid" : log.filename();
         String file = name.contains(".") ? name : name + ".log";
-        DraftNode node = input.draft()
+        DraftNode node = state.draft()
                 .root()
-                .put("log.access.path", input.installed(directory.value() + "/" + file))
+                .put("log.access.path", state.fromPrefix(directory.value() + "/" + file))
                 .from(directory.entry());
         if (log != null) {
             node.from(log.entry());
@@ -343,9 +343,9 @@ public final class LogImport {
     }
 
     private void rotation() {
-        Rec mode = input.records().take("log.rolling_enabled");
-        Rec interval = input.records().take("log.rolling_interval_sec");
-        Rec size = input.records().take("log.rolling_size_mb");
+        Rec mode = state.records().take("log.rolling_enabled");
+        Rec interval = state.records().take("log.rolling_interval_sec");
+        Rec size = state.records().take("log.rolling_size_mb");
         try {
             LogObject log = chosen;
             Map<String, String> logRolling = log == null ? Map.of() : log.rolling();
@@ -387,16 +387,16 @@ public final class LogImport {
     private void rotate(String key, String text, @Nullable LogObject log, @Nullable Rec mode, @Nullable Rec amount) {
         boolean isSet = log != null || mode != null || amount != null;
         if (!isSet) {
-            input.draft().setDefault(key, text, "proxy.config.log.rolling_enabled");
+            state.draft().setDefault(key, text, "proxy.config.log.rolling_enabled");
             return;
         }
         for (Rec rec : new Rec[] {mode, amount}) {
             if (rec != null) {
-                input.draft().set(key, text, rec.entry());
+                state.draft().set(key, text, rec.entry());
             }
         }
         if (log != null) {
-            input.draft().set(key, text, log.entry());
+            state.draft().set(key, text, log.entry());
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class LogList {
     private static final int NAME_MAX = 32;
 
-    private final Input input;
+    private final ImportState state;
     private final List<AccessLogFormat> formats = new ArrayList<>();
     private final Set<String> names = new HashSet<>();
     private final @Nullable Rec directory;
@@ -35,14 +35,14 @@ final class LogList {
     private final @Nullable Rec interval;
     private final @Nullable Rec size;
 
-    LogList(Input input) {
-        this.input = input;
-        directory = input.records().take("log.logfile_dir");
-        sampling = input.records().take("log.sampling_frequency");
-        minCount = input.records().take("log.rolling_min_count");
-        mode = input.records().take("log.rolling_enabled");
-        interval = input.records().take("log.rolling_interval_sec");
-        size = input.records().take("log.rolling_size_mb");
+    LogList(ImportState state) {
+        this.state = state;
+        directory = state.records().take("log.logfile_dir");
+        sampling = state.records().take("log.sampling_frequency");
+        minCount = state.records().take("log.rolling_min_count");
+        mode = state.records().take("log.rolling_enabled");
+        interval = state.records().take("log.rolling_interval_sec");
+        size = state.records().take("log.rolling_size_mb");
     }
 
     /**
@@ -66,12 +66,12 @@ final class LogList {
             log.entry().notMapped("all templates together name more than eight header fields");
             return;
         }
-        DraftNode node = input.draft().element("log.access", log.entry());
+        DraftNode node = state.draft().element("log.access", log.entry());
         node.put("name", nameOf(log.filename()));
         if (!isDefault("format", format)) {
             from(node.put("format", format), log.entry(), formatEntry);
         } else if (formatEntry != null) {
-            formatEntry.same("log.access[].format");
+            formatEntry.matchesDefaultOf("log.access[].format");
         }
         if (!filter.isEmpty()) {
             DraftNode condition = node.put("filter", filter);
@@ -85,7 +85,7 @@ final class LogList {
         if (directory != null && directory.value() != null) {
             String name = log.filename().isEmpty() ? "squid" : log.filename();
             String file = name.contains(".") ? name : name + ".log";
-            node.put("path", input.installed(directory.value() + "/" + file)).from(directory.entry());
+            node.put("path", state.fromPrefix(directory.value() + "/" + file)).from(directory.entry());
         }
         rotation(node, log);
     }
@@ -132,7 +132,7 @@ final class LogList {
         }
         String rate = sampling.value().strip();
         if (isDefault("sample", rate) || rate.equals("0")) {
-            sampling.entry().same("log.access[].sample");
+            sampling.entry().matchesDefaultOf("log.access[].sample");
         } else {
             node.put("sample", rate).from(sampling.entry());
         }
@@ -175,7 +175,7 @@ final class LogList {
         }
         for (Rec rec : new Rec[] {mode, amount}) {
             if (rec != null) {
-                rec.entry().same("log.access[]." + name);
+                rec.entry().matchesDefaultOf("log.access[]." + name);
             }
         }
     }
@@ -189,7 +189,7 @@ final class LogList {
         Entry source = logRolling == null && minCount != null ? minCount.entry() : log.entry();
         source.note("Traffic Server keeps at least this many files, Millrace at most; 0 keeps all");
         if (isDefault("rotate_keep", count)) {
-            source.same("log.access[].rotate_keep");
+            source.matchesDefaultOf("log.access[].rotate_keep");
         } else {
             node.put("rotate_keep", count).from(source);
         }

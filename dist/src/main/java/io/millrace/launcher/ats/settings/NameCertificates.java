@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.settings.Certificates.Certificate;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
 
-    private final Input input;
+    private final ImportState state;
     private final Certificates certificates;
     /** Server names in each certificate. */
     private final Map<Certificate, List<String>> names = new LinkedHashMap<>();
@@ -35,8 +35,8 @@ public final class NameCertificates {
     private final @Nullable String unreadable;
 
     /** Reads the names in these certificates. */
-    public NameCertificates(Input input, Certificates certificates) {
-        this.input = input;
+    public NameCertificates(ImportState state, Certificates certificates) {
+        this.state = state;
         this.certificates = certificates;
         String fault = null;
         for (Certificate each : certificates.all()) {
@@ -113,7 +113,7 @@ public final class NameCertificates {
             return;
         }
         certificates.moveToSharedList();
-        DraftNode root = input.draft().root();
+        DraftNode root = state.draft().root();
         for (int i = elements.size() - 1; i >= 0; i--) {
             Element each = elements.get(i);
             DraftNode node = root.first("tls.certificates").from(each.entry);

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Yaml;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
@@ -41,15 +41,15 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
 
     /** The reader of one element. Confined to one thread. */
     private static final class Reader {
-        private final Input input;
+        private final ImportState state;
         private final Node item;
         private final Entry entry;
         private final Map<String, String> values = new LinkedHashMap<>();
         private final Map<String, List<String>> lists = new LinkedHashMap<>();
         private boolean strict;
 
-        Reader(Input input, Node item, Entry entry) {
-            this.input = input;
+        Reader(ImportState state, Node item, Entry entry) {
+            this.state = state;
             this.item = item;
             this.entry = entry;
         }
@@ -77,11 +77,11 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
 
         private void clientCertificates() {
             String level = text("verify_client").toUpperCase(Locale.ROOT);
-            boolean requestedByDefault = !input.records()
+            boolean requestedByDefault = !state.records()
                     .value("ssl.client.certification_level", "0")
                     .equals("0");
             String ownFile = clientCaFile();
-            String file = ownFile.isEmpty() ? ServerTlsImport.clientCaFile(input) : ownFile;
+            String file = ownFile.isEmpty() ? ServerTlsImport.clientCaFile(state) : ownFile;
             strict = level.equals("STRICT");
             switch (level) {
                 case "STRICT", "MODERATE" -> {
@@ -123,10 +123,10 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     entry.notMapped("verify_client_ca_certs: copy the certificates of dir into the file");
                 }
                 String file = Yaml.text(node, "file");
-                return file.isEmpty() ? "" : input.configured(file);
+                return file.isEmpty() ? "" : state.fromDirectory(file);
             }
             String file = text("verify_client_ca_certs");
-            return file.isEmpty() ? "" : input.configured(file);
+            return file.isEmpty() ? "" : state.fromDirectory(file);
         }
 
         private void bound(String key, String millraceKey) {
@@ -186,8 +186,8 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
     }
 
     /** Reads the settings of an element. Adds notes about keys without an equivalent to {@code entry}. */
-    public static NameSettings of(Input input, Node item, Entry entry) {
-        return new Reader(input, item, entry).read();
+    public static NameSettings of(ImportState state, Node item, Entry entry) {
+        return new Reader(state, item, entry).read();
     }
 
     /** Returns true if a key of sni.yaml is imported here. */

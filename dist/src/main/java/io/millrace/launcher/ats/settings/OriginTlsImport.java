@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
@@ -22,11 +22,11 @@ public final class OriginTlsImport {
     private static final String SNI = "ssl.client.sni_policy";
     private static final String PROTOCOLS = "ssl.client.alpn_protocols";
 
-    private final Input input;
+    private final ImportState state;
 
-    /** Creates an import into the draft of {@code input}. */
-    public OriginTlsImport(Input input) {
-        this.input = input;
+    /** Creates an import into the draft of {@code state}. */
+    public OriginTlsImport(ImportState state) {
+        this.state = state;
     }
 
     /**
@@ -37,15 +37,15 @@ public final class OriginTlsImport {
         verify();
         file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
         file(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
-        if (input.records().value(CERTIFICATE, "").isEmpty()) {
+        if (state.records().value(CERTIFICATE, "").isEmpty()) {
             note(KEY, "the matching certificate is not set");
         } else {
             file(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }
-        String sni = sniWord(input.records().value(SNI, ""));
-        Rec rec = sni == null ? null : input.records().take(SNI);
+        String sni = sniWord(state.records().value(SNI, ""));
+        Rec rec = sni == null ? null : state.records().take(SNI);
         if (sni != null && rec != null) {
-            input.draft().set("origin.tls.sni", sni, rec.entry());
+            state.draft().set("origin.tls.sni", sni, rec.entry());
         }
         protocols();
     }
@@ -60,51 +60,51 @@ public final class OriginTlsImport {
     }
 
     private void protocols() {
-        if (!input.records().isSet(PROTOCOLS)) {
+        if (!state.records().isSet(PROTOCOLS)) {
             return;
         }
-        Rec rec = input.records().take(PROTOCOLS);
+        Rec rec = state.records().take(PROTOCOLS);
         if (rec != null) {
             boolean http2 = List.of(rec.text().split("[,\\s]+", -1)).contains("h2");
-            input.draft().set("origin.http2", http2 ? "alpn" : "off", rec.entry());
+            state.draft().set("origin.http2", http2 ? "alpn" : "off", rec.entry());
         }
     }
 
     private void verify() {
-        String policy = input.records().value(POLICY, "");
-        String properties = input.records().value(PROPERTIES, "");
+        String policy = state.records().value(POLICY, "");
+        String properties = state.records().value(PROPERTIES, "");
         String word = policy.isEmpty() && properties.isEmpty() ? null : verifyWord(policy, properties);
         if (word == null) {
             return;
         }
         for (String name : List.of(POLICY, PROPERTIES)) {
-            Rec rec = input.records().take(name);
+            Rec rec = state.records().take(name);
             if (rec != null && rec.value() != null) {
-                input.draft().set("origin.tls.verify", word, rec.entry());
+                state.draft().set("origin.tls.verify", word, rec.entry());
             }
         }
     }
 
     private void file(String record, String pathRecord, String key) {
-        if (input.records().value(record, "").isEmpty()) {
+        if (state.records().value(record, "").isEmpty()) {
             return;
         }
-        String directory = input.records().value(pathRecord, "");
-        Rec rec = input.records().take(record);
+        String directory = state.records().value(pathRecord, "");
+        Rec rec = state.records().take(record);
         if (rec == null || rec.value() == null) {
             return;
         }
         note(pathRecord, "taken into account for " + key);
         String name = rec.value();
-        input.draft()
+        state.draft()
                 .set(
                         key,
-                        directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name),
+                        directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name),
                         rec.entry());
     }
 
     private void note(String record, String text) {
-        Rec rec = input.records().take(record);
+        Rec rec = state.records().take(record);
         if (rec != null) {
             rec.entry().note(text);
         }
@@ -136,9 +136,9 @@ public final class OriginTlsImport {
     /** Writes the settings of an origin name in sni.yaml into a rule for that origin. */
     public void apply(Map<String, String> settings, DraftNode rule, Entry from) {
         String policy =
-                settings.getOrDefault("verify_server_policy", input.records().value(POLICY, ""));
+                settings.getOrDefault("verify_server_policy", state.records().value(POLICY, ""));
         String properties = settings.getOrDefault(
-                "verify_server_properties", input.records().value(PROPERTIES, ""));
+                "verify_server_properties", state.records().value(PROPERTIES, ""));
         String word = verifyWord(policy, properties);
         boolean isSet =
                 settings.containsKey("verify_server_policy") || settings.containsKey("verify_server_properties");
@@ -158,7 +158,7 @@ public final class OriginTlsImport {
     }
 
     private String file(String pathRecord, String name) {
-        String directory = input.records().value(pathRecord, "");
-        return directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name);
+        String directory = state.records().value(pathRecord, "");
+        return directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name);
     }
 }

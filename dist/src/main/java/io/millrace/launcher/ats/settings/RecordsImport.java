@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records;
 import io.millrace.launcher.ats.source.Records.Rec;
@@ -25,21 +25,21 @@ public final class RecordsImport {
             "\\s*(CONFIG|LOCAL)\\s+(\\S+)\\s+(INT|FLOAT|STRING|LLONG|COUNTER)(?:\\s+(.*))?", Pattern.DOTALL);
     private static final String CONFIG = "proxy.config.";
 
-    private final Input input;
+    private final ImportState state;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public RecordsImport(Input input) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public RecordsImport(ImportState state) {
+        this.state = state;
     }
 
     /** Reads the file, if it exists. */
     public void read() {
-        SourceFile yaml = input.read("records.yaml");
-        SourceFile lines = input.read("records.config");
+        SourceFile yaml = state.read("records.yaml");
+        SourceFile lines = state.read("records.config");
         if (yaml != null) {
             readYaml(yaml);
             if (lines != null) {
-                input.name("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
+                state.markNotMapped("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
                 lines.entries().forEach(entry -> entry.note("rename or delete one of the two files"));
             }
         } else if (lines != null) {
@@ -123,7 +123,7 @@ public final class RecordsImport {
                 Quantity.decimal(valueOrNull);
             }
             String key = name.startsWith(CONFIG) ? name.substring(CONFIG.length()) : name;
-            input.records().put(new Rec(renamed(key), valueOrNull, file, entry));
+            state.records().put(new Rec(renamed(key), valueOrNull, file, entry));
         } catch (Quantity.BadValueException e) {
             file.problem(entry, name + ": " + e.getMessage());
         }
@@ -145,9 +145,9 @@ public final class RecordsImport {
      */
     public void finish(boolean httpsOrigins) {
         if (httpsOrigins) {
-            new OriginTlsImport(input).readRecords();
+            new OriginTlsImport(state).readRecords();
         }
-        for (Rec rec : input.records().left()) {
+        for (Rec rec : state.records().left()) {
             RecordTable.Mapping mapping = RecordTable.find(rec.name());
             if (!httpsOrigins
                     && rec.value() != null
@@ -160,12 +160,12 @@ public final class RecordsImport {
                 RecordNotes.explain(rec.name(), rec.value(), rec.entry());
             }
         }
-        input.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
-        input.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
-        input.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
+        state.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
+        state.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
+        state.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
         for (RecordTable.Mapping mapping : RecordTable.all()) {
             String trafficServerDefault = trafficServerDefault(mapping);
-            if (trafficServerDefault != null && !input.records().isSet(mapping.name())) {
+            if (trafficServerDefault != null && !state.records().isSet(mapping.name())) {
                 setDefault(mapping, trafficServerDefault);
             }
         }
@@ -173,12 +173,12 @@ public final class RecordsImport {
 
     /** Returns Traffic Server's default of a record. Before version 10 the limit of header size was higher. */
     private @Nullable String trafficServerDefault(RecordTable.Mapping mapping) {
-        if (mapping.name().equals("http.cache.targeted_cache_control_headers") && input.isAfterVersion10()) {
+        if (mapping.name().equals("http.cache.targeted_cache_control_headers") && state.isAfterVersion10()) {
             return null;
         }
         boolean fields =
                 mapping.name().endsWith("_header_max_size") && mapping.name().startsWith("http.");
-        return fields && !input.has("records.yaml") ? "131072" : mapping.unset();
+        return fields && !state.has("records.yaml") ? "131072" : mapping.unset();
     }
 
     private void map(Rec rec, RecordTable.Mapping mapping) {
@@ -191,10 +191,11 @@ public final class RecordsImport {
             for (String key : mapping.keys()) {
                 List<String> words = mapping.words(value);
                 if (words != null) {
-                    input.draft().set(key, words, rec.entry());
+                    state.draft().set(key, words, rec.entry());
                 } else {
                     boolean file = key.equals("dns.hosts_file");
-                    input.draft().set(key, file ? input.configured(value) : mapping.convert(key, value), rec.entry());
+                    state.draft()
+                            .set(key, file ? state.fromDirectory(value) : mapping.convert(key, value), rec.entry());
                 }
             }
             if (!mapping.note().isEmpty()) {
@@ -208,7 +209,7 @@ public final class RecordsImport {
     private void setDefault(RecordTable.Mapping mapping, String trafficServerDefault) {
         try {
             for (String key : mapping.keys()) {
-                input.draft().setDefault(key, mapping.convert(key, trafficServerDefault), CONFIG + mapping.name());
+                state.draft().setDefault(key, mapping.convert(key, trafficServerDefault), CONFIG + mapping.name());
             }
         } catch (Quantity.BadValueException e) {
             throw new IllegalStateException(mapping.name(), e);

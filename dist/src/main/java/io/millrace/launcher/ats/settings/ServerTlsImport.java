@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.Draft;
 import io.millrace.launcher.importing.source.Entry;
@@ -30,28 +30,28 @@ public final class ServerTlsImport {
     /** The note for versions that are too old. */
     static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace supports";
 
-    private final Input input;
+    private final ImportState state;
     private final Draft draft;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public ServerTlsImport(Input input) {
-        this.input = input;
-        draft = input.draft();
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public ServerTlsImport(ImportState state) {
+        this.state = state;
+        draft = state.draft();
     }
 
     /** Returns the file with the authorities of client certificates; null if there is none. */
-    static @Nullable String clientCaFile(Input input) {
-        String name = input.records().value(AUTHORITIES, "");
+    static @Nullable String clientCaFile(ImportState state) {
+        String name = state.records().value(AUTHORITIES, "");
         if (name.isEmpty()) {
             return null;
         }
-        String directory = input.records().value(AUTHORITIES_PATH, "");
-        return directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name);
+        String directory = state.records().value(AUTHORITIES_PATH, "");
+        return directory.isEmpty() ? state.fromDirectory(name) : state.fromPrefix(directory + "/" + name);
     }
 
     /** Returns true if clients without a certificate are refused. */
-    static boolean isCertificateRequired(Input input) {
-        return input.records().value(LEVEL, "0").equals("2");
+    static boolean isCertificateRequired(ImportState state) {
+        return state.records().value(LEVEL, "0").equals("2");
     }
 
     /** Writes the settings if an address has TLS. */
@@ -65,17 +65,19 @@ public final class ServerTlsImport {
         ifSet(GROUPS, rec -> groups(rec.text(), rec.entry()));
         clientCertificates();
         ifSet(TICKET_KEYS, rec -> {
-            String directory = input.records().value("ssl.server.cert.path", "");
+            String directory = state.records().value("ssl.server.cert.path", "");
             draft.set(
                     "tls.ticket_keys_file",
-                    directory.isEmpty() ? input.configured(rec.text()) : input.installed(directory + "/" + rec.text()),
+                    directory.isEmpty()
+                            ? state.fromDirectory(rec.text())
+                            : state.fromPrefix(directory + "/" + rec.text()),
                     rec.entry());
         });
         ifSet(
                 STAPLING,
                 rec -> draft.set(
                         "tls.ocsp_stapling", Boolean.toString(Quantity.integer(rec.text()) != 0), rec.entry()));
-        if (!input.records().isSet(STAPLING)) {
+        if (!state.records().isSet(STAPLING)) {
             draft.setDefault("tls.ocsp_stapling", "false", "proxy.config." + STAPLING);
         }
     }
@@ -120,7 +122,7 @@ public final class ServerTlsImport {
     }
 
     private boolean isOn(List<String> records) {
-        return records.stream().allMatch(name -> input.records().isOn(name, true));
+        return records.stream().allMatch(name -> state.records().isOn(name, true));
     }
 
     /** @param other the version that remains if this one is off; null if none remains */
@@ -175,7 +177,7 @@ public final class ServerTlsImport {
     }
 
     private void clientCertificates() {
-        String file = clientCaFile(input);
+        String file = clientCaFile(state);
         boolean[] requestsCertificates = new boolean[1];
         ifSet(LEVEL, rec -> {
             long level = Quantity.integer(rec.text());
@@ -212,7 +214,7 @@ public final class ServerTlsImport {
 
     /** Processes a record that has a value. Does not mark a record without a value as processed. */
     private void ifSet(String name, RecordReader reading) {
-        Rec rec = input.records().isSet(name) ? input.records().take(name) : null;
+        Rec rec = state.records().isSet(name) ? state.records().take(name) : null;
         if (rec == null) {
             return;
         }

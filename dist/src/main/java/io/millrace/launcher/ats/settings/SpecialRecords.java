@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Records.Rec;
 import io.millrace.launcher.importing.draft.Draft;
@@ -31,13 +31,13 @@ public final class SpecialRecords {
         void read(Rec rec) throws BadValueException;
     }
 
-    private final Input input;
+    private final ImportState state;
     private final Draft draft;
 
-    /** Creates an import of the records of {@code input}. */
-    public SpecialRecords(Input input) {
-        this.input = input;
-        this.draft = input.draft();
+    /** Creates an import of the records of {@code state}. */
+    public SpecialRecords(ImportState state) {
+        this.state = state;
+        this.draft = state.draft();
     }
 
     /** Writes the keys for the records. */
@@ -104,12 +104,12 @@ public final class SpecialRecords {
      * too, as Millrace does, so the table of records covers them.
      */
     private void ignoreServerNoCache() {
-        if (input.has("records.yaml")) {
+        if (state.has("records.yaml")) {
             return;
         }
         ifSet("http.cache.ignore_server_no_cache", rec -> {
             if (Quantity.integer(rec.text()) == 0) {
-                rec.entry().same("cache.ignore_server_no_cache");
+                rec.entry().matchesDefaultOf("cache.ignore_server_no_cache");
             } else {
                 rec.entry().notMapped(NO_STORE_TOO);
             }
@@ -117,7 +117,7 @@ public final class SpecialRecords {
     }
 
     private void ifSet(String name, RecordReader reading) {
-        Rec rec = input.records().take(name);
+        Rec rec = state.records().take(name);
         if (rec == null) {
             return;
         }
@@ -136,7 +136,7 @@ public final class SpecialRecords {
      * Imports the records of Via and Server. Until version 5, {@code verbose_via_str} set the detail of the Via codes.
      */
     private void via() {
-        Rec verbose = input.records().take("http.verbose_via_str");
+        Rec verbose = state.records().take("http.verbose_via_str");
         long codes = 0;
         try {
             codes = verbose == null ? 0 : Math.min(2, Quantity.integer(verbose.text()));
@@ -159,7 +159,7 @@ public final class SpecialRecords {
                 verbose.entry().became("via.response");
             }
         });
-        if (verbose != null && !input.records().isOn("http.insert_response_via_str", false)) {
+        if (verbose != null && !state.records().isOn("http.insert_response_via_str", false)) {
             verbose.entry().note("insert_response_via_str is off");
         }
         draft.setDefault("via.response", "none", "proxy.config.http.insert_response_via_str");
@@ -174,12 +174,12 @@ public final class SpecialRecords {
     }
 
     private void forwardedFields() {
-        Rec squid = input.records().take("http.insert_squid_x_forwarded_for");
-        Rec forwarded = input.records().take("http.insert_forwarded");
-        boolean addresses = input.records().isOn("http.insert_squid_x_forwarded_for", true);
+        Rec squid = state.records().take("http.insert_squid_x_forwarded_for");
+        Rec forwarded = state.records().take("http.insert_forwarded");
+        boolean addresses = state.records().isOn("http.insert_squid_x_forwarded_for", true);
         boolean standard =
-                !input.records().value("http.insert_forwarded", "none").equals("none");
-        Rec client = input.records().take("http.insert_client_ip");
+                !state.records().value("http.insert_forwarded", "none").equals("none");
+        Rec client = state.records().take("http.insert_client_ip");
         List<String> fields = new ArrayList<>();
         if (addresses) {
             fields.add("x-forwarded-for");
@@ -187,7 +187,7 @@ public final class SpecialRecords {
         if (standard) {
             fields.add("forwarded");
         }
-        if (input.records().isOn("http.insert_client_ip", true)) {
+        if (state.records().isOn("http.insert_client_ip", true)) {
             fields.add("client-ip");
         }
         DraftNode node = fields.isEmpty()
@@ -230,8 +230,8 @@ public final class SpecialRecords {
      * total time.
      */
     private void collapsing() {
-        Rec retries = input.records().take("http.cache.max_open_read_retries");
-        Rec each = input.records().take("http.cache.open_read_retry_time");
+        Rec retries = state.records().take("http.cache.max_open_read_retries");
+        Rec each = state.records().take("http.cache.open_read_retry_time");
         try {
             long count = retries == null || retries.value() == null ? -1 : Quantity.integer(retries.value());
             long millis = each == null || each.value() == null ? 10 : Quantity.integer(each.value());
@@ -263,7 +263,7 @@ public final class SpecialRecords {
         ifSet("cache.ram_cache.size", rec -> {
             long bytes = Quantity.integer(rec.text());
             if (bytes < 0) {
-                rec.entry().same("cache.ram_size");
+                rec.entry().matchesDefaultOf("cache.ram_size");
                 rec.entry()
                         .note(
                                 "automatic size: in Traffic Server 10 MiB for each GiB of disk, in Millrace a quarter of the memory");
@@ -328,7 +328,7 @@ public final class SpecialRecords {
     }
 
     private void processes() {
-        boolean automatic = input.records().isOn("exec_thread.autoconfig.enabled", true);
+        boolean automatic = state.records().isOn("exec_thread.autoconfig.enabled", true);
         ifSet("exec_thread.autoconfig.enabled", rec -> rec.entry()
                 .note(automatic ? "one event loop for each core" : "exec_thread.limit has the number"));
         ifSet("exec_thread.autoconfig.scale", rec -> rec.entry()
@@ -369,7 +369,7 @@ public final class SpecialRecords {
                 draft.set("dns.ttl_max", time, rec.entry());
             }
         });
-        if (mode[0] != 0 && !input.records().isSet("hostdb.timeout")) {
+        if (mode[0] != 0 && !state.records().isSet("hostdb.timeout")) {
             ifSet("hostdb.ttl_mode", rec -> rec.entry()
                     .notMapped("needs dns.ttl_min or dns.ttl_max; hostdb.timeout is not set (one day)"));
         }

@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.RecordTable;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -15,23 +15,23 @@ public final class SplitDnsImport {
     private SplitDnsImport() {}
 
     /** Imports the file, if it exists. */
-    public static void read(Input input) {
-        SourceFile file = input.read("splitdns.config");
+    public static void read(ImportState state) {
+        SourceFile file = state.read("splitdns.config");
         if (file == null) {
             return;
         }
-        boolean on = input.records().isOn("dns.splitDNS.enabled", false)
-                || input.records().isOn("dns.splitdns.enabled", false);
+        boolean on = state.records().isOn("dns.splitDNS.enabled", false)
+                || state.records().isOn("dns.splitdns.enabled", false);
         for (Words words : Words.of(file)) {
             if (on) {
-                line(input, file, words);
+                line(state, file, words);
             } else {
                 words.entry().note("proxy.config.dns.splitDNS.enabled is off");
             }
         }
     }
 
-    private static void line(Input input, SourceFile file, Words words) {
+    private static void line(ImportState state, SourceFile file, Words words) {
         Entry entry = words.entry();
         String domain = "";
         List<String> servers = new ArrayList<>();
@@ -56,7 +56,7 @@ public final class SplitDnsImport {
         } else if (domain.isEmpty() || servers.isEmpty()) {
             file.problem(entry, "needs dest_domain= and named=");
         } else {
-            DraftNode node = input.draft().element("dns.split", entry);
+            DraftNode node = state.draft().element("dns.split", entry);
             node.putWords("domains", List.of(domain.startsWith(".") ? domain.substring(1) : domain));
             node.putWords("name_servers", servers);
         }

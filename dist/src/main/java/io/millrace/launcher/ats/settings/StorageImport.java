@@ -1,6 +1,6 @@
 package io.millrace.launcher.ats.settings;
 
-import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.source.Words;
 import io.millrace.launcher.ats.source.Yaml;
 import io.millrace.launcher.importing.draft.DraftNode;
@@ -35,7 +35,7 @@ public final class StorageImport {
      */
     private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}
 
-    private final Input input;
+    private final ImportState state;
     private final Map<String, Volume> volumes = new LinkedHashMap<>();
     /** Hosts of each volume, by its number. */
     private final Map<String, Set<String>> hosts = new LinkedHashMap<>();
@@ -50,21 +50,21 @@ public final class StorageImport {
     /** True if the size of a storage path is not known. */
     private boolean sizeUnknown;
 
-    /** Creates an import from {@code input}; {@link #read} does the work. */
-    public StorageImport(Input input) {
-        this.input = input;
+    /** Creates an import from {@code state}; {@link #read} does the work. */
+    public StorageImport(ImportState state) {
+        this.state = state;
     }
 
     /** Imports the files that exist. */
     public void read() {
-        SourceFile yaml = input.read("storage.yaml");
+        SourceFile yaml = state.read("storage.yaml");
         if (yaml != null) {
             readYaml(yaml);
-            if (input.has("storage.config")) {
-                input.name("storage.config", "not used: storage.yaml exists and takes precedence");
+            if (state.has("storage.config")) {
+                state.markNotMapped("storage.config", "not used: storage.yaml exists and takes precedence");
             }
-            if (input.has("volume.config")) {
-                input.name("volume.config", "not used: storage.yaml exists and takes precedence");
+            if (state.has("volume.config")) {
+                state.markNotMapped("volume.config", "not used: storage.yaml exists and takes precedence");
             }
         } else {
             readStorage();
@@ -115,7 +115,7 @@ public final class StorageImport {
     }
 
     private void readStorage() {
-        SourceFile file = input.read("storage.config");
+        SourceFile file = state.read("storage.config");
         if (file == null) {
             return;
         }
@@ -137,8 +137,8 @@ public final class StorageImport {
 
     private void span(SourceFile file, Entry entry, String path, String size) {
         try {
-            DraftNode node = input.draft().element("storage", entry);
-            node.put("path", input.installed(path));
+            DraftNode node = state.draft().element("storage", entry);
+            node.put("path", state.fromPrefix(path));
             if (!size.isEmpty()) {
                 long bytes = Quantity.integer(size);
                 node.put("size", Quantity.size(bytes));
@@ -146,7 +146,7 @@ public final class StorageImport {
             } else {
                 sizeUnknown = true;
             }
-            if (input.draft().elements("storage").size() == 1) {
+            if (state.draft().elements("storage").size() == 1) {
                 node.remark(
                         "Millrace does not read the cache of Traffic Server; delete its cache.db when Traffic Server no longer runs.");
             }
@@ -198,7 +198,7 @@ public final class StorageImport {
     }
 
     private void readVolumes() {
-        SourceFile file = input.read("volume.config");
+        SourceFile file = state.read("volume.config");
         if (file == null) {
             return;
         }
@@ -222,7 +222,7 @@ public final class StorageImport {
     }
 
     private void readHosting() {
-        SourceFile file = input.read("hosting.config");
+        SourceFile file = state.read("hosting.config");
         if (file == null) {
             return;
         }
@@ -284,7 +284,7 @@ public final class StorageImport {
             if (share == null) {
                 continue;
             }
-            DraftNode node = input.draft().element("volumes", volume.entry);
+            DraftNode node = state.draft().element("volumes", volume.entry);
             node.put("name", name(volume.id));
             node.put("share", share);
             Set<String> names = hosts.get(volume.id);

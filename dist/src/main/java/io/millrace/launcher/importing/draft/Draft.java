@@ -18,7 +18,7 @@ public final class Draft {
     private final DraftNode root = new DraftNode();
 
     /** Keys that are not written, because a line sets them to Millrace's default. */
-    private final Set<String> same = new HashSet<>();
+    private final Set<String> defaults = new HashSet<>();
 
     /** The root of the configuration. */
     public DraftNode root() {
@@ -28,8 +28,8 @@ public final class Draft {
     /** Sets a key outside of lists. If the value is the default, writes nothing, and marks the entry as the default. */
     public void set(String key, String text, Entry entry) {
         if (isDefault(key, text)) {
-            entry.same(key);
-            same.add(key);
+            entry.matchesDefaultOf(key);
+            defaults.add(key);
         } else {
             root.put(key, text).from(entry);
         }
@@ -40,8 +40,8 @@ public final class Draft {
      */
     public void set(String key, List<String> words, Entry entry) {
         if (isDefault(key, String.join(", ", words))) {
-            entry.same(key);
-            same.add(key);
+            entry.matchesDefaultOf(key);
+            defaults.add(key);
         } else {
             root.putWords(key, words).from(entry);
         }
@@ -49,7 +49,7 @@ public final class Draft {
 
     /** Writes a default of another proxy. Does nothing if the key was set or Millrace has the same default. */
     public void setDefault(String key, String text, String proxy, String setting) {
-        if (root.find(key) == null && !same.contains(key) && !isDefault(key, text)) {
+        if (root.find(key) == null && !defaults.contains(key) && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
             node.remark(proxy + "'s default (" + setting + "); without the line: " + ours(key));
         }
@@ -113,7 +113,7 @@ public final class Draft {
             if (next == null) {
                 break;
             }
-            if (part == null || !part.node.isElement() || next.isOptional()) {
+            if (part == null || !part.node.isElement() || next.isRemovableIfInvalid()) {
                 part = new Part(at, next);
             }
             at = next;

@@ -24,7 +24,7 @@ public final class DraftNode {
     private final List<Entry> sources = new ArrayList<>();
     private final Set<String> remarks = new LinkedHashSet<>();
     private boolean element;
-    private boolean optional;
+    private boolean removable;
     private boolean closed;
 
     /**
@@ -116,7 +116,7 @@ public final class DraftNode {
         copy.sources.addAll(sources);
         copy.remarks.addAll(remarks);
         copy.element = element;
-        copy.optional = optional;
+        copy.removable = removable;
         return copy;
     }
 
@@ -139,10 +139,10 @@ public final class DraftNode {
     }
 
     /**
-     * Marks this node as optional. If it is invalid, it can be removed alone, because other nodes keep their meaning.
+     * Marks this node as removable if its value is invalid. Without it, all other nodes keep their meaning.
      */
-    public DraftNode optional() {
-        optional = true;
+    public DraftNode removableIfInvalid() {
+        removable = true;
         return this;
     }
 
@@ -207,8 +207,8 @@ public final class DraftNode {
         return element;
     }
 
-    boolean isOptional() {
-        return optional;
+    boolean isRemovableIfInvalid() {
+        return removable;
     }
 
     boolean isLeaf() {

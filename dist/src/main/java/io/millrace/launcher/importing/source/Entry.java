@@ -15,7 +15,7 @@ public final class Entry {
     private final Set<String> missing = new LinkedHashSet<>();
     private final Set<String> notes = new LinkedHashSet<>();
     private final Set<String> keys = new LinkedHashSet<>();
-    private final Set<String> same = new LinkedHashSet<>();
+    private final Set<String> defaults = new LinkedHashSet<>();
 
     /** Creates a line without an outcome. */
     public Entry(String file, int line, int column, String text) {
@@ -60,8 +60,8 @@ public final class Entry {
     }
 
     /** Records a key that is not written, because the line sets its default. */
-    public void same(String key) {
-        same.add(key);
+    public void matchesDefaultOf(String key) {
+        defaults.add(key);
     }
 
     /** Records a key that was written for the line. */
@@ -76,7 +76,7 @@ public final class Entry {
 
     /** Returns true if the line has an outcome. */
     boolean isDecided() {
-        return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
+        return !missing.isEmpty() || !notes.isEmpty() || !defaults.isEmpty();
     }
 
     /** Returns all notes as one text, for a comment in the configuration. Returns null if there are none. */
@@ -93,12 +93,12 @@ public final class Entry {
                 ? Outcome.NOT_MAPPED
                 : !keys.isEmpty()
                         ? Outcome.MAPPED
-                        : !same.isEmpty()
+                        : !defaults.isEmpty()
                                 ? Outcome.SAME_AS_DEFAULT
                                 : notes.isEmpty() ? Outcome.NOT_MAPPED : Outcome.NO_EFFECT;
         List<String> named = new ArrayList<>(keys);
         if (outcome == Outcome.SAME_AS_DEFAULT) {
-            named.addAll(same);
+            named.addAll(defaults);
         }
         String remark = remark();
         return new ImportedLine(

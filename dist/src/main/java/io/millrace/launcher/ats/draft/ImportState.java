@@ -19,10 +19,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of an import from Traffic Server. It has the files of the directory, their problems, and the resulting
- * configuration. Confined to one thread.
+ * The state of an import from Traffic Server: source files, problems and resulting configuration.
+ *
+ * <p>Confined to one thread.
  */
-public final class Input {
+public final class ImportState {
     /** Files that versions after 10 introduced and that are not imported. */
     public static final List<String> AFTER_VERSION_10 = List.of(
             "cache.yaml",
@@ -44,7 +45,7 @@ public final class Input {
     private final Records records = new Records();
 
     /** @param prefix base of relative paths of Traffic Server; null to derive it from the location of the directory */
-    public Input(Path directory, @Nullable Path prefix) {
+    public ImportState(Path directory, @Nullable Path prefix) {
         this.directory = directory;
         this.prefix = prefix == null ? usualPrefix(directory.toAbsolutePath().normalize()) : prefix;
     }
@@ -96,16 +97,16 @@ public final class Input {
     }
 
     /** Resolves a path relative to the installation prefix of Traffic Server. */
-    public String installed(String path) {
+    public String fromPrefix(String path) {
         return prefix.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
     /** Resolves a path relative to the configuration directory. */
-    public String configured(String path) {
+    public String fromDirectory(String path) {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
-    /** Returns true if the files in the directory show a version after 10. */
+    /** Returns true if the directory has a file that only versions after 10 read. */
     public boolean isAfterVersion10() {
         return Stream.concat(AFTER_VERSION_10.stream(), Stream.of("storage.yaml", "remap.yaml", "ssl_multicert.yaml"))
                 .anyMatch(this::has);
@@ -117,11 +118,12 @@ public final class Input {
     }
 
     /**
-     * Returns the name of a file, which a record can set. Reports a problem if that file does not exist.
+     * Returns the name of a file that a record can set. Reports a problem if the file of a set name does not exist.
      *
-     * @param usual the default name, whose file need not exist
+     * @param record the record with the name, without {@code proxy.config.}
+     * @param usual the name if the record is not set; its file need not exist
      */
-    public String named(String record, String usual) {
+    public String fileNameOf(String record, String usual) {
         Records.Rec rec = records.take(record);
         if (rec == null || rec.value() == null) {
             return usual;
@@ -175,19 +177,19 @@ public final class Input {
         if (known != null) {
             return known;
         }
-        SourceFile file = new SourceFile(path, name, textOf(path), problems);
+        SourceFile file = new SourceFile(path, name, readText(path), problems);
         files.put(name, file);
         return file;
     }
 
-    private String textOf(Path path) {
+    private String readText(Path path) {
         try {
             if (Files.isDirectory(path)) {
                 problems.add(path + ": is a directory");
             } else if (Files.size(path) > LENGTH_MAX) {
                 problems.add(path + ": is longer than the limit of 64 MiB");
             } else {
-                return decoded(path);
+                return decode(path);
             }
         } catch (IOException e) {
             problems.add(path + ": cannot be read (" + e.getMessage() + ")");
@@ -196,7 +198,7 @@ public final class Input {
     }
 
     /** Decodes a file as UTF-8; if it is not UTF-8, as Latin-1. Old files may have comments in Latin-1. */
-    private static String decoded(Path path) throws IOException {
+    private static String decode(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {
             String text = StandardCharsets.UTF_8
@@ -210,17 +212,18 @@ public final class Input {
         }
     }
 
-    /** Marks each line of a file as not mapped. For files that Traffic Server reads and that are not imported. */
-    public void name(String file, String why) {
-        each(file).forEach(entry -> entry.notMapped(why));
+    /** Marks each line of a file as not mapped. For files that Traffic Server reads but the importer does not. */
+    public void markNotMapped(String file, String why) {
+        entriesOf(file).forEach(entry -> entry.notMapped(why));
     }
 
     /** Adds a note to each line of a file. For files that Traffic Server itself does not use. */
-    public void pass(String file, String why) {
-        each(file).forEach(entry -> entry.note(why));
+    public void noteEachLine(String file, String why) {
+        entriesOf(file).forEach(entry -> entry.note(why));
     }
 
-    private List<Entry> each(String file) {
+    /** Returns an entry for each line that is neither blank nor a comment. */
+    private List<Entry> entriesOf(String file) {
         List<Entry> entries = new ArrayList<>();
         SourceFile source = read(file);
         for (int i = 0; source != null && i < source.lines().size(); i++) {
