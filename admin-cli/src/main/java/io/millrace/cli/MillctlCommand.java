@@ -4,7 +4,10 @@ import io.millrace.cli.command.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The top-level command {@code millctl}, with its help text and the option {@code --version}. */
+/**
+ * The top-level command {@code millctl}, with its help text and the option {@code --version}. {@link Millctl} lists its
+ * subcommands.
+ */
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",

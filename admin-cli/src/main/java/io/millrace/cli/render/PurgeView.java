@@ -13,14 +13,17 @@ public final class PurgeView {
     private PurgeView() {}
 
     /**
-     * Describes the purge of a scope, such as a host or a tag, in one line.
+     * Describes the purge of a scope (such as a host) in one line.
+     *
+     * @param soft whether the responses are stale, not removed
      */
-    public static List<String> scope(JsonObject report) {
+    public static List<String> scope(JsonObject report, boolean soft) {
         String scope = report.text("scope", "");
         String target = report.text("target", "");
         String scopeAndTarget = scope.equals("all") ? target : scope + " " + target;
         String id = report.has("id") ? ", purge " + report.text("id", "") : "";
-        return List.of(Printable.of("invalidated: " + scopeAndTarget + ", stamp " + report.number("stamp", 0) + id
+        String outcome = soft ? "made stale: " : "invalidated: ";
+        return List.of(Printable.of(outcome + scopeAndTarget + ", stamp " + report.number("stamp", 0) + id
                 + objects(report) + " (" + report.text("detail", "") + ")"));
     }
 

@@ -17,7 +17,7 @@ public final class Feed implements Closeable {
     private long number;
     private long invalid;
     private long repeated;
-    private Mark mark = Mark.NONE;
+    private SequenceHash hash = SequenceHash.NONE;
 
     /** @param source owned */
     public Feed(UrlSource source) {
@@ -43,8 +43,8 @@ public final class Feed implements Closeable {
                 repeated++;
                 continue;
             }
-            mark = mark.then(text);
-            return new WarmRequest(url, List.copyOf(fields), ++number, mark);
+            hash = hash.then(text);
+            return new WarmRequest(url, List.copyOf(fields), ++number, hash);
         }
         return null;
     }
@@ -54,13 +54,13 @@ public final class Feed implements Closeable {
      *
      * @throws IOException if the input does not begin with these requests
      */
-    void skip(long count, Mark reached) throws IOException {
+    void skip(long count, SequenceHash reached) throws IOException {
         for (long i = 0; i < count; i++) {
             if (next() == null) {
                 break;
             }
         }
-        if (number != count || !mark.equals(reached)) {
+        if (number != count || !hash.equals(reached)) {
             throw new IOException("the input has changed: its first " + count
                     + " URLs are not those of the interrupted run; remove the file of --resume to start again");
         }
@@ -71,8 +71,8 @@ public final class Feed implements Closeable {
         return number;
     }
 
-    Mark mark() {
-        return mark;
+    SequenceHash hash() {
+        return hash;
     }
 
     /** Number of texts that are not absolute http or https URLs. */

@@ -24,7 +24,7 @@ public final class ResumeFile {
     private final Path file;
     private final String input;
     private long position;
-    private Mark mark = Mark.NONE;
+    private SequenceHash hash = SequenceHash.NONE;
 
     private ResumeFile(Path file, String input) {
         this.file = file;
@@ -65,7 +65,7 @@ public final class ResumeFile {
             throw new IOException(file + ": of another run (" + before + "); remove it to start again");
         }
         position = json.number("position", 0);
-        mark = new Mark(json.text("mark", ""));
+        hash = new SequenceHash(json.text("mark", ""));
         tally.read(json.object("counts"));
     }
 
@@ -74,8 +74,8 @@ public final class ResumeFile {
         return position;
     }
 
-    Mark mark() {
-        return mark;
+    SequenceHash hash() {
+        return hash;
     }
 
     public Path file() {
@@ -83,7 +83,7 @@ public final class ResumeFile {
     }
 
     /** Replaces the file, if the position has changed. */
-    void save(long reached, Mark at, WarmTally tally) throws IOException {
+    void save(long reached, SequenceHash at, WarmTally tally) throws IOException {
         if (reached == position) {
             return;
         }
@@ -108,7 +108,7 @@ public final class ResumeFile {
             Files.deleteIfExists(beside);
         }
         position = reached;
-        mark = at;
+        hash = at;
     }
 
     /** Creates an exclusive file of mode 0600 in the same directory, which no other process can have prepared. */

@@ -38,14 +38,14 @@ public final class WarmRun {
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch stopping = new CountDownLatch(1);
     /** The requests that are not complete, by number; guarded by {@link #lock}. */
-    private final TreeMap<Long, Mark> open = new TreeMap<>();
+    private final TreeMap<Long, SequenceHash> open = new TreeMap<>();
 
     private volatile boolean isWholeFeedRead;
     private volatile @Nullable String unreachable;
-    /** Number and mark of the last request that was handed out; guarded by {@link #lock}. */
+    /** Number and hash of the last request that was handed out; guarded by {@link #lock}. */
     private long lastNumber;
 
-    private Mark lastMark = Mark.NONE;
+    private SequenceHash lastHash = SequenceHash.NONE;
     private long nextSendNanos;
     private long savedNanos;
     private long shownNanos;
@@ -106,9 +106,9 @@ public final class WarmRun {
         savedNanos = begunNanos;
         shownNanos = begunNanos;
         if (resume != null && resume.position() > 0) {
-            feed.skip(resume.position(), resume.mark());
+            feed.skip(resume.position(), resume.hash());
             lastNumber = feed.number();
-            lastMark = feed.mark();
+            lastHash = feed.hash();
         }
         totalBefore = tally.total();
         for (int i = 0; i < options.concurrency(); i++) {
@@ -195,9 +195,9 @@ public final class WarmRun {
     private boolean hand(WarmRequest next) throws IOException {
         lock.lock();
         try {
-            open.put(next.number(), lastMark);
+            open.put(next.number(), lastHash);
             lastNumber = next.number();
-            lastMark = next.mark();
+            lastHash = next.hash();
         } finally {
             lock.unlock();
         }
@@ -347,8 +347,8 @@ public final class WarmRun {
                 return;
             }
             long reached = open.isEmpty() ? lastNumber : open.firstKey() - 1;
-            Mark mark = open.isEmpty() ? lastMark : open.firstEntry().getValue();
-            resume.save(reached, mark, tally);
+            SequenceHash hash = open.isEmpty() ? lastHash : open.firstEntry().getValue();
+            resume.save(reached, hash, tally);
         } finally {
             lock.unlock();
         }

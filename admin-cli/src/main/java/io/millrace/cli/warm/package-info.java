@@ -1,4 +1,4 @@
-/** Warming of a cache: URLs from sitemaps, lists and logs, requests to the proxy, and their results. */
+/** The runs of {@code millctl cache warm}: URLs from sitemaps, lists and logs, requests, and results. */
 @NullMarked
 package io.millrace.cli.warm;
 

@@ -233,8 +233,8 @@ final class WarmRunTest {
         Path prepared = Files.createSymbolicLink(directory.resolve("progress.new"), victim);
         WarmTally tally = new WarmTally();
         ResumeFile resume = ResumeFile.open(file, INPUT, tally);
-        resume.save(1, Mark.NONE, tally);
-        resume.save(2, Mark.NONE, tally);
+        resume.save(1, SequenceHash.NONE, tally);
+        resume.save(2, SequenceHash.NONE, tally);
         assertEquals(2, ResumeFile.open(file, INPUT, tally).position());
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
         assertEquals("kept", Files.readString(victim));

@@ -134,7 +134,8 @@ public final class PurgeCommand extends ApiCommand {
         if (wait && !report.has("objects")) {
             console().say("not counted: there is no inventory, or too many counts are in progress");
         }
-        show(response, url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
+        boolean isScope = url == null || report.has("scope");
+        show(response, isScope ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
         return ExitCode.OK;
     }
 

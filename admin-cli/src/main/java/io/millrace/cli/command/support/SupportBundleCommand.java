@@ -134,7 +134,7 @@ public final class SupportBundleCommand implements Callable<Integer> {
         ApiParts api = new ApiParts(content, redaction);
         AdminAddress address = invocation.addressIfAny();
         if (address == null) {
-            api.missing("none or several run here; name one: --admin");
+            api.missing("no Millrace, or several, run on this machine; name one with --admin");
         } else {
             api.collect(invocation.clientOf(address, TIMEOUT));
         }

@@ -4,12 +4,18 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** A hash of a sequence of texts: each hash covers the one before it. Immutable. */
-record Mark(String hex) {
-    static final Mark NONE = new Mark("");
+/**
+ * A hash of a sequence of texts, by which {@code --resume} detects changed input. Immutable.
+ *
+ * <p>Each hash covers the hash of the sequence without its last text.
+ *
+ * @param hex SHA-256 in hexadecimal; empty for a sequence without texts
+ */
+record SequenceHash(String hex) {
+    static final SequenceHash NONE = new SequenceHash("");
 
     /** Returns the hash of the sequence with one more text. */
-    Mark then(String text) {
+    SequenceHash then(String text) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             digest.update(hex.getBytes(StandardCharsets.US_ASCII));
@@ -17,7 +23,7 @@ record Mark(String hex) {
             for (byte octet : digest.digest(text.getBytes(StandardCharsets.UTF_8))) {
                 next.append(Character.forDigit((octet >> 4) & 15, 16)).append(Character.forDigit(octet & 15, 16));
             }
-            return new Mark(next.toString());
+            return new SequenceHash(next.toString());
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java has SHA-256", e);
         }
