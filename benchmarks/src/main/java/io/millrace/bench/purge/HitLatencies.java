@@ -16,6 +16,7 @@ final class HitLatencies implements AutoCloseable {
     private static final int TIMES_MAX = 1 << 20;
 
     private final TaggedStore store;
+    private final int responses;
     private final StoreKey[] keys;
     private final TargetUri[] urls;
     private final long[] nanos = new long[TIMES_MAX];
@@ -24,19 +25,38 @@ final class HitLatencies implements AutoCloseable {
     private volatile int count;
     private volatile boolean closed;
 
-    HitLatencies(TaggedStore store, StoreKey[] keys, TargetUri[] urls) {
+    /**
+     * Starts the thread.
+     *
+     * @param responses number of responses that it requests in turn; it stores those that are not in RAM
+     */
+    HitLatencies(TaggedStore store, int responses) {
         this.store = store;
-        this.keys = keys;
-        this.urls = urls;
+        this.responses = responses;
+        keys = new StoreKey[responses];
+        urls = new TargetUri[responses];
+        for (int i = 0; i < responses; i++) {
+            keys[i] = store.key(number(i));
+            urls[i] = TaggedStore.url(number(i));
+        }
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Skips the multiples of 100, which the regular expression of the driver covers. */
+    private static long number(long i) {
+        return i + i / 99 + 1;
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     private void run() {
         while (!closed) {
             for (int i = 0; i < HITS_IN_A_ROW; i++) {
-                int at = next++ % keys.length;
+                int at = next++ % responses;
+                if (!store.isInRam(keys[at])) {
+                    store.put(number(at), false);
+                    continue;
+                }
                 long before = System.nanoTime();
                 store.decide(keys[at], urls[at]);
                 nanos[count % TIMES_MAX] = System.nanoTime() - before;

@@ -40,7 +40,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class TaggedStore implements AutoCloseable {
-    static final long NOW_MILLIS = System.currentTimeMillis();
     private static final int HOSTS = 1000;
     private static final int CSS_EVERY = 100;
     private static final int BODY_BYTES = 8;
@@ -52,6 +51,7 @@ final class TaggedStore implements AutoCloseable {
     private static final RequestHead REQUEST = request("http://h0.example/");
 
     private final long tags;
+    private final long nowMillis = System.currentTimeMillis();
     private final CacheStore<StoredHead> store;
     private final Invalidator invalidator;
     private final ByteBuf body =
@@ -126,7 +126,7 @@ final class TaggedStore implements AutoCloseable {
         ResponseHead response = ResponseHead.of(200, "OK", fields.build());
         long stamp = invalidator.stamp();
         return StoredHead.of(
-                REQUEST, response, NOW_MILLIS, NOW_MILLIS, CacheSettings.DEFAULTS, stamp, url(number), null);
+                REQUEST, response, nowMillis, nowMillis, CacheSettings.DEFAULTS, stamp, url(number), null);
     }
 
     /** Stores a response, and tries again while the store refuses it. Blocks. */
@@ -160,7 +160,7 @@ final class TaggedStore implements AutoCloseable {
         try {
             StoredHead head = object.head();
             Outdated outdated = invalidator.invalidations().of(url, head, object.length());
-            Reuse reuse = Reuse.of(REQUEST, head, NOW_MILLIS, CacheSettings.DEFAULTS, outdated);
+            Reuse reuse = Reuse.of(REQUEST, head, nowMillis, CacheSettings.DEFAULTS, outdated);
             if (outdated == null && !(reuse instanceof Reuse.Fresh)) {
                 throw new IllegalStateException(url + ": " + reuse);
             }
@@ -168,6 +168,15 @@ final class TaggedStore implements AutoCloseable {
         } finally {
             object.release();
         }
+    }
+
+    boolean isInRam(StoreKey key) {
+        StoredObject<StoredHead> object = store.get(key);
+        if (object == null) {
+            return false;
+        }
+        object.release();
+        return true;
     }
 
     /** Returns whether a response is stored and no purge outdates it. Reads it from disk if needed. Blocks. */
