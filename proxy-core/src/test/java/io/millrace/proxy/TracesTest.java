@@ -289,7 +289,7 @@ class TracesTest {
         Span fetch = spans.below(first);
         assertFalse(first.isSampled());
         for (Span follower : spans.all()) {
-            if (follower.kind() == Span.Kind.SERVER && follower != first) {
+            if (follower.kind() == Span.Kind.SERVER && !follower.equals(first)) {
                 assertEquals(new Span.Link(fetch.traceId(), fetch.spanId()), follower.link());
                 assertEquals(TRACE, follower.traceId());
                 assertEquals(true, follower.attributes().get("millrace.cache.collapsed"));

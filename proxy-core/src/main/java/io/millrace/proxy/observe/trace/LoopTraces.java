@@ -64,11 +64,6 @@ public final class LoopTraces {
         return lost + (existing == null ? 0 : existing.dropped());
     }
 
-    /** Returns true if requests are traced now. */
-    public boolean isOn() {
-        return sampling != null;
-    }
-
     /** Returns a new trace for a request that may go to an origin; null if requests are not traced. */
     public @Nullable ExchangeTrace newTrace() {
         Sampling now = sampling;

@@ -16,7 +16,7 @@ final class SpanIds {
     /** Flag of a request to an origin. */
     static final long CLIENT = 1;
     /** Flag of a trace that was sampled at its begin. */
-    static final long SAMPLED = 1 << 1;
+    static final long SAMPLED = 2;
 
     static final int FLAGS = 0;
     static final int START = 1;
