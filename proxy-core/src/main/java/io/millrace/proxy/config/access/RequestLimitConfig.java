@@ -168,15 +168,10 @@ public record RequestLimitConfig(
     }
 
     private static @Nullable Part part(String text) {
-        switch (text) {
-            case "all":
-                return new Part(Source.ALL, "");
-            case CLIENT:
-                return new Part(Source.CLIENT, "");
-            case "host":
-                return new Part(Source.HOST, "");
-            default:
-                break;
+        for (Source source : List.of(Source.ALL, Source.CLIENT, Source.HOST)) {
+            if (text.equals(source.name().toLowerCase(Locale.ROOT))) {
+                return new Part(source, "");
+            }
         }
         for (Source source : List.of(Source.REQUEST_HEADER, Source.COOKIE, Source.PARAM)) {
             String word = source.name().toLowerCase(Locale.ROOT);
