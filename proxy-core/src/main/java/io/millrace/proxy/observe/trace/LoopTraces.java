@@ -28,7 +28,7 @@ public final class LoopTraces {
     record Sampling(long sampledBelow, long slowNanos) {
         static Sampling of(TraceConfig config) {
             double ratio = config.sampleRatio();
-            return new Sampling(ratio >= 1 ? Long.MAX_VALUE : (long) (ratio * Long.MAX_VALUE), config.slowNanos());
+            return new Sampling(ratio >= 1 ? Long.MAX_VALUE : (long) (ratio * 0x1p63), config.slowNanos());
         }
 
         boolean includes(long traceLow) {
