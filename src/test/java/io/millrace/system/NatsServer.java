@@ -93,24 +93,6 @@ public final class NatsServer implements AutoCloseable {
         }
     }
 
-    /** Stops the execution of the server, which keeps its connections. */
-    public void pause() {
-        signal("-STOP");
-    }
-
-    /** Continues the execution of the server. */
-    public void resume() {
-        signal("-CONT");
-    }
-
-    private void signal(String name) {
-        Process running = process;
-        if (running != null && running.isAlive()) {
-            Command.run(directory, List.of("sh", "-c", "kill \"$0\" \"$1\"", name, Long.toString(running.pid())))
-                    .succeeds();
-        }
-    }
-
     /** Deletes the streams of a killed server. */
     public void loseData() throws IOException {
         Path data = directory.resolve("data");
