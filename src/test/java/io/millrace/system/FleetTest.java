@@ -93,6 +93,7 @@ class FleetTest {
     }
 
     @Test
+    @Tag("nightly")
     void aPurgeReachesEveryNode() {
         start(3);
         store("/page", "first");

@@ -51,7 +51,7 @@ class RateTableTest {
         Map<Long, double[]> buckets = new HashMap<>();
         for (int i = 0; i < 20_000; i++) {
             now.addAndGet(random.nextInt(40) * SECOND / 100);
-            long key = 1 + random.nextInt(5);
+            long key = 1L + random.nextInt(5);
             int burst = 1 + (int) key;
             double time = now.get() - (Long.MAX_VALUE - 5 * SECOND);
             double[] bucket = buckets.computeIfAbsent(key, k -> new double[] {burst, time});

@@ -136,8 +136,9 @@ public final class PurgeCommand extends ApiCommand {
         if (wait && !report.has("objects")) {
             console().say("not counted: there is no inventory, or too many counts are in progress");
         }
-        boolean isScope = url == null || report.has("scope");
-        show(response, isScope ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
+        show(
+                response,
+                url == null || report.has("scope") ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
         return wait && report.has("fleet") ? fleet(client, report.text("id", "")) : ExitCode.OK;
     }
 

@@ -15,11 +15,11 @@ import java.util.Set;
  * The content of responses that the proxy generates with some status codes. Immutable.
  *
  * @param statuses the status codes
- * @param content the content; borrowed, and must not be changed
+ * @param file the content
  * @param contentType its media type
  * @param fields more fields of the response
  */
-public record ErrorPageConfig(List<Integer> statuses, byte[] content, String contentType, FieldSection fields) {
+public record ErrorPageConfig(List<Integer> statuses, LoadedFile file, String contentType, FieldSection fields) {
     /** Limit of the length of a page, in bytes. */
     public static final int BYTES_MAX = 64 * 1024;
 
@@ -42,6 +42,11 @@ public record ErrorPageConfig(List<Integer> statuses, byte[] content, String con
             "trailer",
             "transfer-encoding",
             "upgrade");
+
+    /** The bytes of the content; borrowed, and must not be changed. */
+    public byte[] content() {
+        return file.content();
+    }
 
     /** Receives the faults of a page. */
     public interface Faults {
@@ -101,7 +106,7 @@ public record ErrorPageConfig(List<Integer> statuses, byte[] content, String con
                     element.get(ErrorPageKeys.STATUS).stream()
                             .map(Integer::valueOf)
                             .toList(),
-                    element.get(ErrorPageKeys.FILE).content(),
+                    element.get(ErrorPageKeys.FILE),
                     element.get(ErrorPageKeys.CONTENT_TYPE),
                     fields.build()));
         }

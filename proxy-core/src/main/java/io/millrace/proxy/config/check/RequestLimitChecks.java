@@ -74,13 +74,17 @@ final class RequestLimitChecks {
         for (ConfigValues limit : limits) {
             String when = limit.find(RequestLimitKeys.WHEN);
             if (when != null) {
-                try {
-                    patterns.addAll(Expression.parse(when, RequestFields.SCHEMA).patterns());
-                } catch (ExpressionException e) {
-                    continue;
-                }
+                patterns.addAll(patternsOf(when));
             }
         }
         return patterns;
+    }
+
+    private static List<String> patternsOf(String condition) {
+        try {
+            return Expression.parse(condition, RequestFields.SCHEMA).patterns();
+        } catch (ExpressionException e) {
+            return List.of();
+        }
     }
 }

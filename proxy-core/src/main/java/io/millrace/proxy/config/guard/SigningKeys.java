@@ -83,20 +83,20 @@ public final class SigningKeys {
         if (value.startsWith(OWN)) {
             return addNamed(name, value.substring(OWN.length()));
         }
-        switch (name) {
-            case "error_url":
-                return readErrorUrl(value);
-            case "excl_regex":
-                try {
-                    excluded = Regex.compile(value);
-                    return null;
-                } catch (PatternSyntaxException e) {
-                    return "excl_regex is no expression in RE2 syntax: " + e.getDescription();
-                }
-            case "sig_anchor":
-                return "sig_anchor: signatures in path parameters are not supported; use the query";
-            default:
-                return addNumbered(name, value);
+        return switch (name) {
+            case "error_url" -> readErrorUrl(value);
+            case "excl_regex" -> readExcluded(value);
+            case "sig_anchor" -> "sig_anchor: signatures in path parameters are not supported; use the query";
+            default -> addNumbered(name, value);
+        };
+    }
+
+    private @Nullable String readExcluded(String value) {
+        try {
+            excluded = Regex.compile(value);
+            return null;
+        } catch (PatternSyntaxException e) {
+            return "excl_regex is no expression in RE2 syntax: " + e.getDescription();
         }
     }
 

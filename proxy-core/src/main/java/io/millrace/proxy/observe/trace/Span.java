@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param spanId 16 digits
  * @param parentId 16 digits; null for the first span of a trace
  * @param isSampled whether the trace was sampled at its begin; false for a slow or failed request that was not
- * @param traceState the field {@code tracestate} of a trusted client; null for none
+ * @param traceState the W3C trace state of a trusted client; null for none
  * @param name the method of the request
  * @param startEpochNanos begin, in nanoseconds since 1970
  * @param endEpochNanos end, in nanoseconds since 1970
