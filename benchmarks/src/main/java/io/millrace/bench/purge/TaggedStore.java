@@ -125,8 +125,7 @@ final class TaggedStore implements AutoCloseable {
         }
         ResponseHead response = ResponseHead.of(200, "OK", fields.build());
         long stamp = invalidator.stamp();
-        return StoredHead.of(
-                REQUEST, response, nowMillis, nowMillis, CacheSettings.DEFAULTS, stamp, url(number), null);
+        return StoredHead.of(REQUEST, response, nowMillis, nowMillis, CacheSettings.DEFAULTS, stamp, url(number), null);
     }
 
     /** Stores a response, and tries again while the store refuses it. Blocks. */
