@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -213,6 +214,49 @@ class StoreInventoryTest {
         }
         try (TestStore test = open()) {
             assertEquals(79, Listings.whole(test.store).size());
+        }
+    }
+
+    /** Entries that are written later may belong to segments of the map that the listing has visited already. */
+    @Test
+    void aPageIsNotWholeIfTheInventoryWasStillBeingWritten() throws IOException {
+        int objects = 2000;
+        try (TestStore test = open()) {
+            fill(test, 0, objects);
+            assertEquals(objects, Listings.whole(test.store).size());
+        }
+        Files.delete(directory.resolve("v0/inventory"));
+        // The inventory opens with the first listing.
+        StoreConfig.Builder late = config(1, 64 << 20).inventoryDelayNanos(TimeUnit.HOURS.toNanos(1));
+        try (TestStore test = new TestStore(late, new SystemFileIo())) {
+            ListResult first = Listings.list(test.store, null, new FirstSegment());
+            assertNull(first.obstacle());
+            assertFalse(first.isWhole());
+            Listings.awaiting().until(() -> test.store.inventory().isWhole());
+            Listings.Collected others = new Listings.Collected(key -> true, Integer.MAX_VALUE);
+            ListResult last = Listings.list(test.store, first.next(), others);
+            assertTrue(last.isWhole());
+            assertNull(last.next());
+            assertTrue(others.objects.size() < objects, "the first page lacked nothing");
+            assertEquals(objects, Listings.whole(test.store).size());
+        }
+    }
+
+    /** Ends the listing after one segment of the map. */
+    private static final class FirstSegment implements ListVisitor {
+        @Override
+        public boolean wants(byte[] key) {
+            return false;
+        }
+
+        @Override
+        public boolean object(ListedObject object) {
+            return false;
+        }
+
+        @Override
+        public boolean goesOn() {
+            return false;
         }
     }
 

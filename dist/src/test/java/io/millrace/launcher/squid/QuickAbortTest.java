@@ -35,7 +35,7 @@ final class QuickAbortTest {
         List<ImportedLine> report = translate(lines, draft);
         DraftNode node = draft.root().find("cache.background_fill_completed_threshold");
         assertEquals(share, node == null ? "" : node.text());
-        assertEquals(lines.split(";").length, report.size());
+        assertEquals(lines.split(";", -1).length, report.size());
     }
 
     @ParameterizedTest
@@ -52,8 +52,8 @@ final class QuickAbortTest {
 
     private static List<ImportedLine> translate(String text, Draft draft) {
         List<SquidLine> lines = new ArrayList<>();
-        for (String each : text.split(";")) {
-            List<String> words = List.of(each.split(" "));
+        for (String each : text.split(";", -1)) {
+            List<String> words = List.of(each.split(" ", -1));
             Entry entry = new Entry("squid.conf", lines.size() + 1, 1, each);
             lines.add(new SquidLine("quick_abort_" + words.get(0), words.subList(1, words.size()), entry));
         }

@@ -74,6 +74,8 @@ final class InventoryListing<H> {
     }
 
     private boolean showSegment(VolumeInventory<H> volume) {
+        // Not only at the end of the volume: an inventory that is whole then may have lacked entries of this segment.
+        whole &= volume.isWhole();
         List<Found> found = volume.scan(cursor.segment(), cursor, visitor);
         found.sort((a, b) -> ListCursor.compare(a.hashHigh(), a.hashLow(), b.hashHigh(), b.hashLow()));
         for (Found entry : found) {

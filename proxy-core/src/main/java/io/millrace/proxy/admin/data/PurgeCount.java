@@ -203,7 +203,7 @@ final class PurgeCount implements ListVisitor {
         if (result.obstacle() != null) {
             notes.add("the count ended early: " + result.obstacle());
         } else {
-            // A slice reports only the volumes whose end it reached.
+            // A slice reports only the volumes that it visited.
             hasMissing |= !result.isWhole();
             if (hasMissing) {
                 notes.add("the inventory is being written from the segments");

@@ -155,6 +155,7 @@ final class PatternSweep {
             BlockingQueue<ListResult> answer = new ArrayBlockingQueue<>(1);
             store.list(after, page, Runnable::run, answer::add);
             ListResult result = answer.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
+            // Each page counts: entries that are written later may belong to a page that was visited before.
             if (result == null || result.obstacle() != null || !result.isWhole()) {
                 obstacle = result == null || result.obstacle() == null
                         ? "the inventory is not complete"
