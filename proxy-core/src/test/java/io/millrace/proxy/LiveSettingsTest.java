@@ -11,6 +11,7 @@ import io.millrace.proxy.config.OtherValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.LogKeys;
+import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
@@ -66,6 +67,25 @@ class LiveSettingsTest {
             Map.entry("cache.curve", "the store, told at each reload"),
             Map.entry("log.slow_threshold", "LiveLog, told at each reload"),
             Map.entry("log.kept_requests", "LiveLog, told at each reload"),
+            Map.entry("fleet.name", "the launcher, at each reload"),
+            Map.entry("fleet.servers", "the launcher, at each reload"),
+            Map.entry("fleet.node", "the launcher, at each reload"),
+            Map.entry("fleet.tier", "the launcher, at each reload"),
+            Map.entry("fleet.credentials_file", "the launcher, at each reload"),
+            Map.entry("fleet.nkey_file", "the launcher, at each reload"),
+            Map.entry("fleet.token_file", "the launcher, at each reload"),
+            Map.entry("fleet.tls.ca_file", "the launcher, at each reload"),
+            Map.entry("fleet.tls.certificate", "the launcher, at each reload"),
+            Map.entry("fleet.tls.key", "the launcher, at each reload"),
+            Map.entry("fleet.on_gap", "the launcher, at each reload"),
+            Map.entry("fleet.replicas", "the launcher, at each reload"),
+            Map.entry("fleet.outbox_size", "the launcher, at each reload"),
+            Map.entry("basic_auth.enabled", "nobody without a file of users; LivePasswordsTest has one"),
+            Map.entry("basic_auth.realm", "nobody without a file of users; LivePasswordsTest has one"),
+            Map.entry("basic_auth.when", "nobody without a file of users; LivePasswordsTest has one"),
+            Map.entry("signed_urls.enabled", "nobody without keys; LiveSignedUrlsTest has some"),
+            Map.entry("signed_urls.url", "nobody without keys; LiveSignedUrlsTest has some"),
+            Map.entry("signed_urls.when", "nobody without keys; LiveSignedUrlsTest has some"),
             Map.entry("traces.endpoint", "Traces, told at each reload"),
             Map.entry("traces.sample", "Traces, told at each reload"),
             Map.entry("traces.slow_threshold", "Traces, told at each reload"),
@@ -200,8 +220,9 @@ class LiveSettingsTest {
         ProxyConfig base = server.config();
         Map<String, String> unseen = new TreeMap<>();
         for (ConfigKey<?> key : keys(ConfigKey.Apply.LIVE)) {
-            if (key == LogKeys.LOGS) {
-                // LiveLogsTest changes lists. From one log to a list, a new proxy is needed.
+            if (key == LogKeys.LOGS || key.type() == ValueType.FILE) {
+                // LiveLogsTest changes lists. From one log to a list, a new proxy is needed. LivePasswordsTest and
+                // LiveSignedUrlsTest change files, whose content must be right.
                 continue;
             }
             server.reload(base);

@@ -8,16 +8,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.config.access.ClientLimitKeys;
+import io.millrace.proxy.config.access.ErrorPageKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
+import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.fleet.FleetKeys;
+import io.millrace.proxy.config.guard.PasswordKeys;
+import io.millrace.proxy.config.guard.SignedUrlKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -51,6 +56,11 @@ final class ConfigCatalogTest {
                 CacheKeyKeys.class,
                 CacheRulesKeys.class,
                 RemapKeys.class,
+                PasswordKeys.class,
+                SignedUrlKeys.class,
+                RequestLimitKeys.class,
+                ErrorPageKeys.class,
+                FleetKeys.class,
                 FilterKeys.class,
                 RuleKeys.class,
                 OriginGroupKeys.class,

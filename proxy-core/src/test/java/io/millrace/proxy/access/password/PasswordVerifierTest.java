@@ -28,7 +28,7 @@ class PasswordVerifierTest {
     private static final String USERS = """
             # users
             one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe
-            three:$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yX.jNN1ILEf7h0i
+            three:$2a$06$If6bvum7DFjUnE9p2uDeDu0YHzrHM6tf.iqN8.yx.jNN1ILEf7h0i
             """;
 
     @TempDir

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.fleet.FleetKeys;
 import io.millrace.proxy.config.key.AlarmKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -104,12 +105,29 @@ final class SampleConfigTest {
                 "storage:",
                 "- path: /var/cache/millrace",
                 "  size: 1GiB"));
+        Map<String, String> values = Map.of(
+                "basic_auth.file",
+                secret("users", "one:$2a$06$m0CrhHm10qJ3lXRY.5zDGO3rS2KdeeWLuGmsfGlMfOxih58VYVfxe\n")
+                        .toString(),
+                "basic_auth.when",
+                "path == \"/a\"",
+                "signed_urls.keys",
+                secret("keys", "key0 = abcdefghijklmnop\n").toString(),
+                "signed_urls.when",
+                "path == \"/a\"",
+                "fleet.name",
+                "fleet",
+                "fleet.node",
+                "node",
+                "fleet.servers",
+                "tls://nats.example:4222");
         Set<String> opened = new LinkedHashSet<>();
         for (ConfigKey<?> each : ConfigCatalog.keys()) {
-            // The name of a group is invalid without the group.
-            boolean apart = each == ForwardProxyKeys.ORIGINS;
+            // The name of a group is invalid without the group, and a fleet has one kind of credentials.
+            boolean apart =
+                    each == ForwardProxyKeys.ORIGINS || each == FleetKeys.NKEY_FILE || each == FleetKeys.TOKEN_FILE;
             if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
-                append(each, opened, lines, token);
+                append(each, opened, lines, token, values);
             }
         }
         assertTrue(mutateEveryKey(lines) > 2000 / SLIPS_EACH);
@@ -121,7 +139,8 @@ final class SampleConfigTest {
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
 
-    private static void append(ConfigKey<?> key, Set<String> opened, List<String> lines, String token) {
+    private static void append(
+            ConfigKey<?> key, Set<String> opened, List<String> lines, String token, Map<String, String> values) {
         String[] parts = key.path().split("\\.", -1);
         String indent = "";
         for (int i = 0; i < parts.length - 1; i++) {
@@ -145,6 +164,7 @@ final class SampleConfigTest {
             value = key == ConfigKeys.ADMIN_LISTEN ? "':1'" : key == ConfigKeys.CACHE_RAM_SIZE ? "1GiB" : "/some/path";
             value = key == AdminKeys.TOKEN_FILE ? token : value;
             value = key.path().matches("(origin[.]|admin[.])?tls[.].*") && key.type() == ValueType.PATH ? token : value;
+            value = key.path().startsWith("fleet.") && key.type() == ValueType.PATH ? token : value;
             value = key == OriginTlsKeys.GENERAL.name() ? "www.example" : value;
             value = key == FileKeys.INCLUDE ? "none-*.yaml" : value;
             value = key == ConfigKeys.CACHE_VOLUME ? "default" : value;
@@ -166,6 +186,7 @@ final class SampleConfigTest {
             value = key == ConfigKeys.ACCESS_TRUSTED_PROXIES ? "10.0.0.0/8" : value;
             value = key == DnsKeys.NAME_SERVERS ? "192.0.2.53" : value;
             value = key == DnsKeys.HOSTS_FILE ? "/etc/hosts" : value;
+            value = values.getOrDefault(key.path(), value);
             value = key.type() == ValueType.DURATION ? "1s" : value;
             value = key.type() == ValueType.PERCENT ? "50%" : value;
         }
