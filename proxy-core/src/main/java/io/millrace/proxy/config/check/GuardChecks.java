@@ -4,6 +4,7 @@ import io.millrace.proxy.config.guard.PasswordConfig;
 import io.millrace.proxy.config.guard.PasswordKeys;
 import io.millrace.proxy.config.guard.SignedUrlConfig;
 import io.millrace.proxy.config.guard.SignedUrlKeys;
+import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
@@ -45,7 +46,7 @@ final class GuardChecks {
             checkPart(own, keys, SignedUrlConfig::checkKeys);
         }
         checkPasswords(own, general, prefix);
-        boolean set = own.isSet(SignedUrlKeys.WHEN) || own.isSet(SignedUrlKeys.URL);
+        boolean set = own.isSet(SignedUrlKeys.WHEN) || isOther(own, SignedUrlKeys.URL);
         if (set && !own.over(general).isSet(SignedUrlKeys.KEYS) && !problems.isBroken(keys)) {
             String path = prefix + (own.isSet(SignedUrlKeys.WHEN) ? SignedUrlKeys.WHEN : SignedUrlKeys.URL).path();
             problems.error(at(path), path, "has no effect without signed_urls.keys, the file with the keys");
@@ -62,13 +63,19 @@ final class GuardChecks {
         if (own.isSet(PasswordKeys.REALM)) {
             checkPart(own, prefix + PasswordKeys.REALM.path(), PasswordConfig::checkRealm);
         }
-        boolean set = own.isSet(PasswordKeys.WHEN) || own.isSet(PasswordKeys.REALM);
+        boolean set = own.isSet(PasswordKeys.WHEN) || isOther(own, PasswordKeys.REALM);
         if (set
                 && !own.over(general).isSet(PasswordKeys.FILE)
                 && !problems.isBroken(prefix + PasswordKeys.FILE.path())) {
             String path = prefix + (own.isSet(PasswordKeys.WHEN) ? PasswordKeys.WHEN : PasswordKeys.REALM).path();
             problems.error(at(path), path, "has no effect without basic_auth.file, the file of users");
         }
+    }
+
+    /** Returns true if a value is set that is not the default. */
+    private static boolean isOther(ConfigValues own, ConfigKey<?> key) {
+        Object value = own.find(key);
+        return value != null && !value.equals(key.defaultValue());
     }
 
     /** A check of some values. */

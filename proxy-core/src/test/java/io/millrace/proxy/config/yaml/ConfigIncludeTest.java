@@ -109,7 +109,7 @@ final class ConfigIncludeTest {
         Files.writeString(
                 file, "include: rules.d\nlisten: [':1']\nremap: [{map: /, to: http://o.example/}]\nvia: {nam: x}\n");
         String only = " is not allowed in an included file, which can contain only remap, origins, filters, rules,"
-                + " cache_rules";
+                + " request_limits, cache_rules";
         List<String> lines = ConfigLoader.load(file, Map.of()).text().lines().toList();
         assertEquals(file + ":4:7: via.nam: unknown key (did you mean name?)", lines.get(0));
         assertEquals(a + ":3:5: remap[1].too: unknown key (did you mean to?)", lines.get(1));
