@@ -96,8 +96,6 @@ public final class StoredHead {
     private int urlFieldsFound = NOT_COMPUTED;
     /** Number of the newest list of purged patterns of which none matches this head; 0 for none. Races are harmless. */
     private int patternEpoch;
-    /** Number of the last change of purges with which nothing outdated this head; 0 for none. Races are harmless. */
-    private long currentAt;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -246,20 +244,6 @@ public final class StoredHead {
     /** Remembers that no pattern of a list matches this head, so that the next hit need not test them. */
     public void noteUnmatchedBy(int epoch) {
         patternEpoch = epoch;
-    }
-
-    /**
-     * Returns true if {@link #noteCurrentAt} was last called for this state of the purges by other scopes.
-     *
-     * @param change the number of the last change of the table of purges; at least 1
-     */
-    public boolean isCurrentAt(long change) {
-        return currentAt == change;
-    }
-
-    /** Remembers that no purge outdates this head, so that the next hit need not search the tables of purges. */
-    public void noteCurrentAt(long change) {
-        currentAt = change;
     }
 
     /**

@@ -19,7 +19,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,10 +53,6 @@ public final class InvalidationTable implements Invalidations {
     /** Value of {@code undoableFrom} for which no purge can be undone. */
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** Bits of a change's number that count within one table: enough for 30 years of 1,000 purges a second. */
-    private static final int CHANGE_BITS = 40;
-
-    private static final AtomicLong TABLES = new AtomicLong();
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -75,13 +70,6 @@ public final class InvalidationTable implements Invalidations {
     private final Set<Long> held = new HashSet<>();
 
     private volatile PurgedPatterns patterns = PurgedPatterns.NONE;
-    /**
-     * Number of the last change of the scopes. A stored head remembers the number with which nothing outdated it, so
-     * that its next hit needs one comparison. Increased after entries are added and before a purge returns. Another
-     * table never has the same number. Written under the lock.
-     */
-    private volatile long changes = TABLES.incrementAndGet() << CHANGE_BITS;
-
     /** The highest stamp. Set after its entries are added, so that a reader of this stamp finds them. */
     private volatile long newest;
 
@@ -163,32 +151,13 @@ public final class InvalidationTable implements Invalidations {
         if (stamp >= newest) {
             return null;
         }
-        Outdated found = findInScopes(url, head);
+        Outdated found = scopes.findOutdated(url, stamp, head.labels());
         PurgedPatterns compared = patterns;
         if (compared.isEmpty() || (found != null && !found.isSoft())) {
             return found;
         }
         Outdated byPattern = patternCost.find(compared, url, head, bodyBytes);
         return byPattern == null || (found != null && byPattern.isSoft()) ? found : byPattern;
-    }
-
-    private @Nullable Outdated findInScopes(TargetUri url, StoredHead head) {
-        // Read before the tables: a change during the search has another number, so the next hit searches again.
-        long now = changes;
-        if (head.isCurrentAt(now)) {
-            return null;
-        }
-        Outdated found = scopes.findOutdated(url, head.stamp(), head.labels());
-        if (found == null) {
-            head.noteCurrentAt(now);
-        }
-        return found;
-    }
-
-    /** Makes all stored heads forget that they are current. Call with the lock held, after a change of the scopes. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // the lock admits one writer
-    private void changed() {
-        changes++;
     }
 
     @Override
@@ -257,7 +226,6 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationScope scope : scopes) {
                 entered.add(put(entry(scope, softly, next), undoableFrom));
             }
-            changed();
             // Set after all entries were added, so that a fetch with this stamp sees each of them.
             newest = next;
             return entered;
@@ -432,7 +400,6 @@ public final class InvalidationTable implements Invalidations {
         }
         purge.forEach(scopes::revert);
         scopes.sweep();
-        changed();
     }
 
     /** Returns the journal entry with the secret key of tag hashes. Returns null if the journal already has it. */
@@ -531,7 +498,6 @@ public final class InvalidationTable implements Invalidations {
 
     private InvalidationEntry enter(InvalidationEntry wanted, long undoableFrom) {
         InvalidationEntry entry = put(wanted, undoableFrom);
-        changed();
         newest = Math.max(newest, entry.stamp());
         return entry;
     }

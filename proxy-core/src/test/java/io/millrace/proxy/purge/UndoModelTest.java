@@ -5,22 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.Tags;
-import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.http.RequestHead;
-import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,9 +66,6 @@ final class UndoModelTest {
         final List<Purge> purges = new ArrayList<>();
         /** The journal's file. */
         List<InvalidationEntry> journal = new ArrayList<>();
-
-        /** Heads by URL and tags. */
-        final Map<String, StoredHead> heads = new HashMap<>();
 
         InvalidationTable table = new InvalidationTable();
         long now = 100;
@@ -237,35 +227,6 @@ final class UndoModelTest {
             }
         }
 
-        /** Heads in RAM remember that they are current. They live as long as the history, and some are replaced. */
-        void checkHeads() {
-            for (String text : URLS) {
-                for (String tags : List.of("", "x", "y z")) {
-                    TargetUri url = url(text);
-                    String name = text + " " + tags;
-                    if (random.nextInt(STEPS / 4) == 0) {
-                        heads.remove(name);
-                    }
-                    long fetched = now - 1 - random.nextInt(3);
-                    StoredHead head = heads.computeIfAbsent(name, absent -> head(url, tags, fetched));
-                    assertEquals(
-                            expected(url, head.labels(), head.stamp()),
-                            word(table.of(url, head, 0)),
-                            () -> "head of " + name + " at " + head.stamp() + " now " + now);
-                }
-            }
-        }
-
-        private static StoredHead head(TargetUri url, String tags, long stamp) {
-            FieldSection.Builder fields = FieldSection.builder().add("Cache-Control", "max-age=60");
-            if (!tags.isEmpty()) {
-                fields.add("Surrogate-Key", tags);
-            }
-            RequestHead request = RequestHead.of("GET", url, FieldSection.EMPTY);
-            ResponseHead response = ResponseHead.of(200, "OK", fields.build());
-            return StoredHead.of(request, response, 0, 0, CacheSettings.DEFAULTS, stamp, url, null);
-        }
-
         private String expected(TargetUri url, Labels labels, long stamp) {
             String found = "current";
             for (Purge purge : purges) {
@@ -300,7 +261,6 @@ final class UndoModelTest {
                         default -> history.restart();
                     }
                     history.check();
-                    history.checkHeads();
                 }
             } catch (AssertionError e) {
                 throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
