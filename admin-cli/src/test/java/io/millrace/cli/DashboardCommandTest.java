@@ -7,10 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.cli.client.ScriptedAdmin;
 import io.millrace.cli.command.Pause;
 import io.millrace.cli.command.Surroundings;
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -134,8 +133,9 @@ final class DashboardCommandTest {
 
     /** Waits until the browser is started. Returns its file. */
     private Path page() throws IOException {
-        try (InputStream pipe = Files.newInputStream(directory.resolve("pipe"))) {
-            return Path.of(new String(pipe.readAllBytes(), StandardCharsets.UTF_8));
+        // The method readAllBytes of later JDKs seeks, which a pipe cannot.
+        try (BufferedReader pipe = Files.newBufferedReader(directory.resolve("pipe"))) {
+            return Path.of(pipe.readLine());
         }
     }
 

@@ -177,7 +177,9 @@ final class AdminClientTest {
         AdminClient client = new AdminClient(new AdminAddress.Tcp("127.0.0.1", port), null, Duration.ofSeconds(60));
         AdminClientException failure = assertThrows(AdminClientException.class, () -> client.get("/v1/status"));
         assertEquals(Kind.UNREACHABLE, failure.kind());
-        assertEquals("http://127.0.0.1:" + port + ": Connection refused", failure.message());
+        // Some JDKs add words.
+        String message = "http://127.0.0.1:" + port + ": Connection refused";
+        assertTrue(failure.message().startsWith(message), failure.message());
     }
 
     @Test
