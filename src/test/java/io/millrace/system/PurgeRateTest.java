@@ -23,7 +23,7 @@ class PurgeRateTest {
     private static final String FRESH = "Cache-Control: max-age=86400";
     private static final int CONNECTIONS = 16;
     private static final int PER_SECOND = 1000;
-    /** Every one of so many purges covers a stored response of its own. */
+    /** One purge in this number is checked: its target is a stored response that no other purge covers. */
     private static final int SAMPLE_EVERY = 50;
     /** Number of the targets of all other purges, which are purged again and again. */
     private static final int TARGETS = 1000;

@@ -141,6 +141,6 @@ class RequestLimitsOnTheWireTest {
         assertEquals(200, proxy.get("/a").status());
         assertEquals(429, proxy.get("/a").status());
         proxy.reload(builder -> builder.requestLimits(limits("[{name: api, rate: 1/h, burst: 3}]")));
-        assertEquals(200, proxy.get("/a").status(), "a changed limit begins anew");
+        assertEquals(200, proxy.get("/a").status(), "a change of the limit resets its counts");
     }
 }

@@ -45,7 +45,7 @@ public final class RequestLimit {
         policy = "\"" + config.name() + "\";q=" + config.burst() + ";w=" + seconds(config.windowNanos());
     }
 
-    /** Returns a number for the limit. It changes with rate, burst and key, so that a changed limit begins anew. */
+    /** Returns a number for name, rate, burst and key of the limit. A change of one of them resets all counts. */
     private static long identityOf(RequestLimitConfig config) {
         String text = config.name() + ' ' + config.intervalNanos() + ' ' + config.burst() + ' ' + config.key();
         long hash = 0;
