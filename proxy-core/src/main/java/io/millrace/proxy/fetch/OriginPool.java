@@ -578,10 +578,11 @@ final class OriginPool {
 
     /**
      * Returns true if the number of idle connections, including one that has just become idle, is within the limit, and
-     * no other event loop waits for a place.
+     * no other event loop waits for the place of this one. Another event loop that is owed a place gets this one, even
+     * if calls wait here and a third event loop has promised a place: the calls of that one may take long.
      */
     boolean keepsIdle(FetchSettings settings) {
-        if ((places.isAwaited() && waiting.isEmpty()) || places.isOver(settings)) {
+        if ((places.isAwaited() && waiting.isEmpty()) || places.isOwed() || places.isOver(settings)) {
             return false;
         }
         return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();

@@ -448,4 +448,44 @@ class SharedLimitTest {
             assertNothingIsLeft(server);
         }
     }
+
+    /** The second event loop has promised its connection, but its call does not end; the call of the first one does. */
+    @Test
+    void aConnectionThatBecomesIdleIsLeftEvenIfAnotherWasPromised() throws Exception {
+        FetchSettings one = FetchSettings.builder()
+                .connectionsTotalMax(2)
+                .http2StreamsMax(1)
+                .build();
+        Answers answers = new Answers();
+        try (ScriptedOrigin server = ScriptedOrigin.running(answers.script())) {
+            Origin origin = server.origin();
+            List<RecordedResponse> responses = new ArrayList<>();
+            responses.add(start(0, origin, "/a", one));
+            answers.await("/a");
+            responses.add(start(1, origin, "/b", one));
+            answers.await("/b");
+            CountDownLatch promised = new CountDownLatch(1);
+            loops.get(0).execute(() -> {
+                try {
+                    promised.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            responses.add(start(2, origin, "/c", one));
+            settle(2);
+            settle(1);
+            promised.countDown();
+            responses.add(start(0, origin, "/d", one));
+            settle(0);
+            answers.allow("/a");
+            answers.await("/c");
+            answers.allow("/b", "/c", "/d");
+            for (RecordedResponse response : responses) {
+                response.awaitComplete();
+            }
+            assertEquals(List.of("/a", "/b", "/c", "/d"), List.copyOf(answers.order));
+            assertNothingIsLeft(server);
+        }
+    }
 }
