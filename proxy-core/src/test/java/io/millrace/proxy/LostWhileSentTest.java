@@ -223,8 +223,8 @@ class LostWhileSentTest {
         proxy.getAndSettle("/a");
         RawClient client = proxy.slowClient().get("/a");
         ProxyExtension.await("the second look", () -> proxy.counted(Counter.LOOKUPS_DISK) == 1);
-        takeVolumeOut();
         tag = "\"two\"";
+        takeVolumeOut();
         assertCut(client);
     }
 

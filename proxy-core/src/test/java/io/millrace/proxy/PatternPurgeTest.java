@@ -277,6 +277,37 @@ class PatternPurgeTest {
         assertTrue(isStored("/b"));
     }
 
+    /** The sweep for a purge from before the restart lets a fetch that began after the restart be stored. */
+    @Test
+    void aFetchAfterARestartIsStoredAlthoughASweepRunsMeanwhile() throws Exception {
+        start(config -> onDisk(config.set("purge.undo_window", "1h")));
+        proxy.get("/a");
+        proxy.settle();
+        purge("path == '/a'", true);
+        proxy.proxy().close();
+        proxy.origin().close();
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch asked = new CountDownLatch(1);
+        proxy.start(
+                request -> {
+                    request.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n" + FRESH + "\r\nne");
+                    asked.countDown();
+                    go.await();
+                    request.send("wx");
+                },
+                config -> onDisk(config.set("purge.undo_window", "1h")));
+        RawClient slow = proxy.client().get("/a");
+        RawClient.Response head = slow.head();
+        asked.await();
+        proxy.reload(config -> onDisk(config.set("purge.undo_window", "0s")));
+        purge("path == '/none'", false);
+        awaitRetired();
+        go.countDown();
+        assertEquals("newx", new String(slow.content(head), StandardCharsets.US_ASCII));
+        proxy.settle();
+        assertTrue(isHit("/a"));
+    }
+
     /** A fetch from before the purge is neither joined nor stored, before and after the sweep. */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})

@@ -53,12 +53,15 @@ public final class PatternSweeper implements AutoCloseable {
     private long retryMillis = RETRY_MILLIS_MIN;
 
     /**
-     * Stamps (increasing numbers) of live purges for which earlier writers were made to fail. Confined to the sweeper
-     * thread.
+     * Stamps (increasing numbers) of live purges for which no earlier writer is left, because a sweep has made the earlier
+     * writers fail or the purge is from an earlier run. Confined to the sweeper thread, except in the constructor.
      */
     private final Set<Long> writersFailed = new HashSet<>();
 
-    /** Creates the sweeper of a store. {@link #start} begins its work. */
+    /**
+     * Creates the sweeper of a store that has no writers yet. {@link #start} begins its work. No writer is older than a
+     * purge from an earlier run of the proxy, so sweeps for such a purge let all writers continue.
+     */
     public PatternSweeper(CacheStore<StoredHead> store, Invalidator invalidator, RemovalTimes times) {
         this.times = times;
         this.store = store;
@@ -68,6 +71,7 @@ public final class PatternSweeper implements AutoCloseable {
         executor.allowCoreThreadTimeOut(true);
         executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         executor.setRemoveOnCancelPolicy(true);
+        invalidator.patterns().forEach(pattern -> writersFailed.add(pattern.stamp()));
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // only a hint to the scheduler
@@ -157,7 +161,7 @@ public final class PatternSweeper implements AutoCloseable {
             times.swept(pattern.millis());
             invalidator.retire(pattern);
         }
-        writersFailed.clear();
+        writersFailed.removeIf(stamp -> !invalidator.isLive(stamp));
         log.debug("purges by pattern are complete: {}", patterns.size());
         return true;
     }
