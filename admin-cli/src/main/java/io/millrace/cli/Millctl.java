@@ -119,15 +119,17 @@ public final class Millctl {
         return exitCode;
     }
 
-    /** Runs the last command of a line. Without the admin API, no command can ask another node. */
+    /**
+     * Runs the innermost subcommand of a line. Rejects {@code --node} for a command that does not use the admin API.
+     */
     private static int execute(ParseResult line, Invocation invocation) {
         ParseResult last = line;
         while (last.hasSubcommand()) {
             last = last.subcommand();
         }
         Object command = last.commandSpec().userObject();
-        boolean isAsked = command instanceof ApiCommand || command instanceof ShellCommand;
-        if (invocation.node() != null && !isAsked && !last.isUsageHelpRequested()) {
+        boolean usesAdminApi = command instanceof ApiCommand || command instanceof ShellCommand;
+        if (invocation.node() != null && !usesAdminApi && !last.isUsageHelpRequested()) {
             throw new ParameterException(
                     last.commandSpec().commandLine(), "--node is only for commands that query the admin API");
         }

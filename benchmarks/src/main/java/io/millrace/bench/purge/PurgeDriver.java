@@ -39,7 +39,10 @@ public final class PurgeDriver {
     private static final int READERS = 2;
     private static final int HOT = 10_000;
     private static final int PROBES = 2000;
-    /** Objects that may wait for the inventory. It queues at most 32,768. */
+    /**
+     * Limit of objects that wait for their entry in the inventory (the table of stored objects), whose queue has 32,768
+     * entries.
+     */
     private static final long BEHIND_MAX = 16_000;
 
     private static final long PAUSE_NANOS = 1_000_000;
@@ -135,7 +138,7 @@ public final class PurgeDriver {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** Fills the table of tags with purges of tags that no object has. */
+    /** Fills the table of purged tags with tags that no object has. The stamp of a tag is the number of its purge. */
     private void stamps() throws Exception {
         long stamps = objects / OBJECTS_PER_TAG;
         long before = usedHeap();
@@ -174,7 +177,10 @@ public final class PurgeDriver {
         return missed == 0;
     }
 
-    /** Starts threads that end when they find the response outdated, and set the start of the last current lookup. */
+    /**
+     * Starts threads that look up a response until a purge has outdated it. They record the start of the last lookup
+     * that still found it valid.
+     */
     private Thread[] readers(long number, AtomicLong latest) {
         StoreKey key = store.key(number);
         TargetUri url = TaggedStore.url(number);

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The state of a volume and its error counts. A lock serializes all state changes, and {@link VolumeState#mayBecome}
- * says which are allowed. Therefore concurrent changes, for example an error during a close, do not overwrite each
+ * defines the allowed ones. Therefore concurrent changes, for example an error during a close, do not overwrite each
  * other.
  *
  * <p>Thread-safe.
