@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of a Traffic Server configuration directory. Stateless. */
+/** The importer of a configuration directory of Traffic Server (ATS). Stateless. */
 public final class AtsImport {
     private static final List<String> FILES = List.of(
             "records.yaml",

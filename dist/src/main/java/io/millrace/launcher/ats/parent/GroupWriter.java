@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The writer of origin groups from parent.config or strategies.yaml. Assigns them to remap rules. Confined to one
- * thread.
+ * The writer of origin groups from Traffic Server's parent.config or strategies.yaml. Assigns the groups to remap
+ * rules. Confined to one thread.
  */
 public final class GroupWriter {
     private static final int NAME_MAX = 63;
@@ -51,8 +51,8 @@ public final class GroupWriter {
     }
 
     /**
-     * Writes a group and assigns it to its rules. Writes it twice if some of the rules use http and others https, since
-     * the URLs of its hosts have a scheme.
+     * Writes a group and assigns it to its rules. Writes the group twice if some of the rules use http and others
+     * https, since the URLs of hosts contain the scheme.
      *
      * @param proxies whether the hosts are proxies, which are always reached by http
      * @param always whether the group is written even if no rule uses it
@@ -123,7 +123,8 @@ public final class GroupWriter {
                 entry.note(host.authority() + " is listed twice; the second entry is dropped");
             }
         }
-        // The weights of each ring are computed separately, since each ring distributes its own requests.
+        // The weights of the two rings (hosts and backups) are computed separately, since each ring distributes its own
+        // requests.
         Map<Host, BigInteger> weights = new HashMap<>();
         for (boolean backup : new boolean[] {false, true}) {
             List<Host> ring =

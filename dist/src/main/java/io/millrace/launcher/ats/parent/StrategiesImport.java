@@ -19,7 +19,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** The importer of strategies.yaml, whose strategies become origin groups of remap rules. Confined to one thread. */
+/**
+ * The importer of Traffic Server's strategies.yaml. Strategies become origin groups of remap rules. Confined to one
+ * thread.
+ */
 public final class StrategiesImport {
     private static final Map<String, String> POLICIES = Map.of(
             "rr_strict", "round_robin",
@@ -300,8 +303,8 @@ public final class StrategiesImport {
     }
 
     /**
-     * Writes active health checks. An external program makes them for Traffic Server, but Millrace makes them itself. A
-     * path that is only a slash is not imported, since it is hardly a page for health checks.
+     * Writes active health checks. For Traffic Server an external program sends the checks, but Millrace sends them
+     * itself. The path "/" is not imported, since it is hardly a page for health checks.
      */
     private static void health(
             Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {

@@ -27,7 +27,7 @@ final class RemapFilter {
     private boolean empty = true;
     private boolean used;
     private int actions;
-    /** The name of the filter in the configuration; empty while it is not written. */
+    /** The name of the filter in the resulting configuration; empty while the filter is not written. */
     private String written = "";
 
     /**
@@ -61,10 +61,10 @@ final class RemapFilter {
     }
 
     /**
-     * Returns true if the action begins with {@code set_}. It also applies its opposite to all methods that are not
-     * listed.
+     * Returns true if the action begins with {@code set_}. The filter then applies the opposite action to all methods
+     * that are not listed.
      */
-    boolean isSet() {
+    boolean isSetAction() {
         return action.startsWith("set_");
     }
 
@@ -78,13 +78,13 @@ final class RemapFilter {
         return internal;
     }
 
-    /** Returns the action as one word, allow or deny. */
+    /** Returns {@code allow} or {@code deny}. */
     String action() {
         return allows() ? "allow" : "deny";
     }
 
     /** The number of actions in the filter; the last one applies. */
-    int countAction() {
+    int actionCount() {
         return actions;
     }
 
@@ -97,11 +97,11 @@ final class RemapFilter {
         used = true;
     }
 
-    String written() {
+    String writtenName() {
         return written;
     }
 
-    void written(String as) {
+    void setWrittenName(String as) {
         written = as;
     }
 

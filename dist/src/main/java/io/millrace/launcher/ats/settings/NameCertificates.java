@@ -31,7 +31,7 @@ public final class NameCertificates {
     private final List<Element> elements = new ArrayList<>();
     /** Names that already have settings. */
     private final Set<String> claimed = new HashSet<>();
-    /** Why a certificate file cannot be read; null if all can. */
+    /** Reason why a certificate file cannot be read; null if all files can be read. */
     private final @Nullable String unreadable;
 
     /** Reads the names in these certificates. */
@@ -49,7 +49,7 @@ public final class NameCertificates {
         unreadable = fault;
     }
 
-    /** Returns why the certificate of a name cannot be determined; null if it can. */
+    /** Returns the reason why the certificate of a name cannot be determined; null if there is no obstacle. */
     public @Nullable String fault() {
         return unreadable;
     }
@@ -64,7 +64,8 @@ public final class NameCertificates {
     }
 
     /**
-     * Adds settings for names that have none yet. Each name keeps the certificates that it has without the settings.
+     * Adds settings for those names that have no settings yet. The settings do not change which certificates a name
+     * uses.
      */
     public void add(Set<String> wanted, NameSettings settings, Entry entry) {
         Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
