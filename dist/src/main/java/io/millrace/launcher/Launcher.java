@@ -79,7 +79,7 @@ final class Launcher {
                     .find()
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
-            StorageOwners.checkFree(launcherContext.complete(config), ownWorker);
+            StorageOwners.checkFree(launcherContext.withDefaultPaths(config), ownWorker);
             try (Supervision supervision = Supervision.start(reader, reading, launcherContext, signals)) {
                 supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);

@@ -146,7 +146,7 @@ final class Supervision implements AutoCloseable {
             ProcessSignals.handle("HUP", supervision::reload);
             ListeningSockets sockets = supervision.listen(firstConfig, launcherContext);
             supervision.config.begin(
-                    reading, new WorkerPlan(reading.source(), launcherContext.starter(firstConfig), sockets));
+                    reading, new WorkerPlan(reading.source(), launcherContext.workerCommand(firstConfig), sockets));
             supervision.acme.prepare();
             LauncherAdmin opened = LauncherAdmin.start(
                     firstConfig,

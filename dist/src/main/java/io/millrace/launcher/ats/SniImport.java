@@ -5,7 +5,7 @@ import com.google.re2j.PatternSyntaxException;
 import io.millrace.launcher.ats.draft.ImportState;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.remap.RemapRule;
-import io.millrace.launcher.ats.settings.Certificates;
+import io.millrace.launcher.ats.settings.CertificateImport;
 import io.millrace.launcher.ats.settings.NameCertificates;
 import io.millrace.launcher.ats.settings.NameSettings;
 import io.millrace.launcher.ats.settings.OriginTlsImport;
@@ -78,7 +78,7 @@ final class SniImport {
     }
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
     /** True for a directory of a version before 10. Such a version permits a star anywhere in a name. */
     private final boolean beforeVersion10;
 
@@ -94,7 +94,7 @@ final class SniImport {
     /** Entries of policies whose rules deny all clients. */
     private final Set<Entry> denied = new HashSet<>();
 
-    SniImport(ImportState state, Certificates certificates) {
+    SniImport(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
         beforeVersion10 = !state.has("records.yaml");
@@ -219,7 +219,7 @@ final class SniImport {
         }
         DraftNode rule = state.draft().root().first("remap").from(policy.entry);
         rule.put("regex_map", "https://[^.]+\\..*\\." + policy.domain().replace(".", "\\.") + "/");
-        rule.put("to", DraftNode.CLOSED);
+        rule.put("to", DraftNode.DENIED_TARGET);
         rule.element("filters").put("action", "deny");
         policy.entry.note("hosts of several labels below " + policy.domain()
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The serial executor of configuration changes. One thread makes all changes in the order of the requests, so each
- * change sees the results of earlier ones. A change is applied completely or not at all.
+ * change sees the results of earlier changes. A change is applied completely or not at all. The overlay of the
+ * configuration has the values that {@code millctl config set} changed without saving them to the file.
  *
  * <p>Thread-safe.
  */
@@ -122,9 +123,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
             ConfigDocument edited = file.edit(settings);
             ConfigSource source = new ConfigSource(edited, now.source().overrides(), overlay);
-            Map<String, String> under = new HashMap<>(now.under());
-            under.keySet().retainAll(overlay.keySet());
-            ConfigTarget target = ConfigTarget.of(source, source.load(), under, 0, List.of());
+            Map<String, String> overlaidValues = new HashMap<>(now.overlaidValues());
+            overlaidValues.keySet().retainAll(overlay.keySet());
+            ConfigTarget target = ConfigTarget.of(source, source.load(), overlaidValues, 0, List.of());
             if (target.config() == null || !target.config().equals(wanted.config())) {
                 throw new IOException(
                         "an edit of the file would change other settings too; change the file by hand, then reload");
@@ -138,7 +139,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         }
     }
 
-    /** Writes a change, which is already in force, to the file. Adds to the report whether this succeeded. */
+    /** Writes a change, which is already in force, to the file. Adds a note about success or failure to the report. */
     static ReloadReport writeFile(ReloadReport report, OperatorsFile file) {
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
@@ -215,8 +216,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     /**
-     * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, another
-     * one the keys with the same value in the configuration that was restored.
+     * Returns notes about the values from {@code config set} after a rollback. One note lists the dropped keys, the
+     * other note the keys that have the same value in the restored configuration.
      */
     private static List<String> overlayNotes(RunningConfig.Current before, ProxyConfig now, int number) {
         List<String> gone = new ArrayList<>();
@@ -280,9 +281,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return new ReloadReport(false, settings, List.of());
     }
 
-    /**
-     * Runs a task on the thread of the changes, after all changes that were requested earlier.
-     */
+    /** Runs a task on the thread of configuration changes, after all changes that were requested earlier. */
     <T> CompletionStage<T> runSerially(Supplier<T> task) {
         return queued(task);
     }

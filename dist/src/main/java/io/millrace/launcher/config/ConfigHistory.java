@@ -31,7 +31,7 @@ final class ConfigHistory {
     private static final String SUFFIX = ".json";
 
     private final Path directory;
-    /** Number of the entry that was applied last; 0 before the first. */
+    /** Number of the entry that was applied last; 0 before the first entry. */
     private volatile int running;
     /** Number of the entry that the last rollback restored; 0 if another change followed. */
     private volatile int rolledBack;
@@ -60,7 +60,7 @@ final class ConfigHistory {
     }
 
     /**
-     * Adds an entry, and deletes the oldest ones beyond the configured limit.
+     * Adds an entry, and deletes the oldest entries beyond the configured limit.
      *
      * @param by command that applied the configuration
      * @param changes the changed settings

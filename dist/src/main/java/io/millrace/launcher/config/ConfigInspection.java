@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The source of admin API answers about the configuration in force and earlier configurations. Thread-safe. */
+/** The answers of the admin API about the configuration in force and earlier configurations. Thread-safe. */
 public final class ConfigInspection implements ConfigInspector {
     private final RunningConfig running;
 
@@ -65,7 +65,7 @@ public final class ConfigInspection implements ConfigInspector {
                 SettingTexts.source(place),
                 place(now, place),
                 variables(place),
-                isOverlay ? now.under().getOrDefault(path, "") : null,
+                isOverlay ? now.overlaidValues().getOrDefault(path, "") : null,
                 isPending ? String.valueOf(valueAtLaunch == null ? "" : valueAtLaunch) : null);
     }
 

@@ -58,7 +58,7 @@ public final class RunningConfig {
      *     changed without saving them to the file
      * @param plan the configuration, command and sockets with which workers are started
      * @param loadedAt time since which the configuration is in force
-     * @param under for each key of the overlay, its value in the file; no entry if the file does not set the key
+     * @param overlaidValues for each key of the overlay, its value without the overlay; no entry if it has none
      * @param rolledBackTo number of the history entry in force after a rollback; 0 if the file is in force
      */
     record Current(
@@ -67,7 +67,7 @@ public final class RunningConfig {
             ConfigSource source,
             WorkerPlan plan,
             Instant loadedAt,
-            Map<String, String> under,
+            Map<String, String> overlaidValues,
             int rolledBackTo) {}
 
     private final ConfigReader reader;
@@ -185,7 +185,7 @@ public final class RunningConfig {
 
     /** The command that starts workers with the configuration in force. */
     public WorkerCommand command() {
-        return launcherContext.starter(config());
+        return launcherContext.workerCommand(config());
     }
 
     /** The listeners, with the port numbers that were bound. */
@@ -199,7 +199,7 @@ public final class RunningConfig {
     /** The message that is printed when the first worker is ready. */
     public StartMessage startMessage(boolean demo) {
         return new StartMessage(
-                launcherContext.complete(config()),
+                launcherContext.withDefaultPaths(config()),
                 reader.name(),
                 listeners(),
                 launcherContext.adminSocket(config()),
@@ -263,7 +263,7 @@ public final class RunningConfig {
                     target.source(),
                     plan,
                     Instant.now(),
-                    target.under(),
+                    target.overlaidValues(),
                     target.rolledBackTo());
             List<String> notes = new ArrayList<>(target.notes());
             notes.addAll(applied.apply(changed));
@@ -344,7 +344,7 @@ public final class RunningConfig {
 
     /**
      * Returns a note about the expected duration of a roll. This is the duration of the last roll. Before the first
-     * one, it is the warm-up limit.
+     * roll, it is the warm-up limit.
      */
     private String durationOfRoll(ProxyConfig changed) {
         String prefix = "a new worker replaces the old one, which serves in the meantime: ";
@@ -418,7 +418,7 @@ public final class RunningConfig {
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
                 held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
-        WorkerPlan plan = new WorkerPlan(source, launcherContext.starter(pinned), sockets);
+        WorkerPlan plan = new WorkerPlan(source, launcherContext.workerCommand(pinned), sockets);
         worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;
     }

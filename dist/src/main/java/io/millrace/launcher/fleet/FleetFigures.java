@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The counters and present values of the membership. Thread-safe. */
+/** The metrics of this node's membership in a fleet (nodes that exchange purges over NATS). Thread-safe. */
 final class FleetFigures {
     final AtomicLong published = new AtomicLong();
     final AtomicLong received = new AtomicLong();

@@ -22,8 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The membership of this node in a fleet. One thread connects to the NATS servers, publishes the outbox, and passes
- * purges to the worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
+ * The membership of this node in a fleet: nodes that exchange purges over NATS. One thread connects to the NATS
+ * servers, publishes the outbox (the file of this node's unpublished purges), and passes purges of other nodes to the
+ * worker. Without the section {@code fleet}, there is no thread and no class of the NATS client.
  *
  * <p>Thread-safe.
  */
@@ -98,7 +99,7 @@ public final class FleetMembership implements AutoCloseable {
         return state.figures.prometheusText(state.isConnected(), live, known - live);
     }
 
-    /** Returns the alarm that this node is not connected to its fleet; null if it is, or without a fleet. */
+    /** Returns the alarm that this node is not connected to its fleet; null while connected, or without a fleet. */
     public @Nullable Alarm alarm() {
         FleetConfig present = settings;
         return present == null || !state.isDownTooLong()
@@ -163,7 +164,7 @@ public final class FleetMembership implements AutoCloseable {
         Thread own = Thread.currentThread();
         FleetSession session =
                 new FleetSession(present, link, purges, state, outbox, version, () -> LockSupport.unpark(own));
-        Publishing publishing = new Publishing(present, link, outbox, state);
+        OutboxPublisher publishing = new OutboxPublisher(present, link, outbox, state);
         session.onOwn(publishing::received);
         reads.begin(present, link);
         while (!closed && present.equals(settings)) {
@@ -191,7 +192,7 @@ public final class FleetMembership implements AutoCloseable {
         }
     }
 
-    /** Tells the other nodes, and closes the connection. Blocks for at most 3 s. */
+    /** Tells the other nodes that this node leaves, and closes the connection. Blocks for at most 3 s. */
     @Override
     public void close() {
         Thread running;

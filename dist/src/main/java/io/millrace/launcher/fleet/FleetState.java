@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
+/** The state of the fleet membership, which the thread of the fleet changes and the admin API reads. Thread-safe. */
 final class FleetState {
     /** Time after the connection in which the reports of all live nodes arrive. */
     static final long MEMBERS_KNOWN_MILLIS = 2500;
@@ -34,7 +34,7 @@ final class FleetState {
     private final EventSink events;
     private final LongSupplier clockMillis;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock, as the next field. */
+    /** Guarded by the lock, like the next field. */
     private final Deque<String> refused = new ArrayDeque<>();
 
     private final Map<String, Long> reported = new HashMap<>();
@@ -47,7 +47,7 @@ final class FleetState {
 
     private volatile boolean checkWanted;
     private boolean wasDown;
-    /** Begin of the present time without a connection, epoch milliseconds; 0 while connected. */
+    /** Start of the current time without a connection, epoch milliseconds; 0 while connected. */
     private volatile long downSince;
 
     FleetState(EventSink events, LongSupplier clockMillis) {
@@ -75,7 +75,7 @@ final class FleetState {
         }
     }
 
-    /** Returns the reason why the node is not connected; empty if it is. */
+    /** Returns the reason why the node is not connected; empty while it is connected. */
     String problem() {
         return problem;
     }

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the membership for the admin API. Thread-safe. */
+/** The state of the fleet membership for the admin API. Thread-safe. */
 final class FleetView implements FleetSource {
     private final FleetState state;
 

@@ -40,7 +40,10 @@ final class FieldRules {
         return all.computeIfAbsent(node, key -> new Changes(key, new LinkedHashMap<>(), new LinkedHashMap<>()));
     }
 
-    /** Adds a rule that leads to an origin. Without it, {@link #write} may apply changes of others to its requests. */
+    /**
+     * Adds a remap rule that leads to an origin, even if it changes no field. Otherwise {@link #write} could apply the
+     * changes of other rules to its requests.
+     */
     void add(DraftNode node) {
         of(node);
     }
@@ -106,7 +109,7 @@ final class FieldRules {
     /** Returns the values of a text by condition. Returns null if it has variables that cannot be written. */
     private static @Nullable Map<String, String> values(String text, Scope scope, UrlBase base) {
         String value = scope.expand(text).replaceAll("\\$\\{(\\w+)}", "\\$$1");
-        if (!base.isEverything() && !base.expression()) {
+        if (!base.isForAllUrls() && !base.expression()) {
             value = value.replaceAll("\\$host\\b", base.host());
         }
         if (!base.scheme().isEmpty()) {

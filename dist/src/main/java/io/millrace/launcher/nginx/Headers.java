@@ -39,7 +39,7 @@ final class Headers {
         return found;
     }
 
-    /** Returns true if a value is the client's Host field, which has several variables. */
+    /** Returns true if a value is the client's Host field, for which nginx has several variables. */
     static boolean isClientHost(String value) {
         return value.replaceAll("[{}]", "")
                 .matches("\\$(http_host|host|server_name)(:(\\$server_port|\\$proxy_port|\\d+))?");

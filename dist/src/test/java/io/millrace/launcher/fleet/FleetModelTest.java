@@ -44,7 +44,7 @@ class FleetModelTest {
         FleetState state;
         FakeFleet.Link link;
         FleetSession session;
-        Publishing publishing;
+        OutboxPublisher publishing;
         int purges;
 
         Node(FakeFleet fleet, String name, Path outboxDirectory) throws IOException {
@@ -64,7 +64,7 @@ class FleetModelTest {
             state.settings(settings);
             link = fleet.new Link(name);
             session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
-            publishing = new Publishing(settings, link, outbox, state);
+            publishing = new OutboxPublisher(settings, link, outbox, state);
             session.onOwn(publishing::received);
         }
 

@@ -86,7 +86,7 @@ public final class RemapRules {
                 return null;
             }
             // The rule is replaced by one that denies its requests. Without a rule, they would match a wider rule.
-            RemapRule denyRule = new RemapRule(entry, verb, from, DraftNode.CLOSED);
+            RemapRule denyRule = new RemapRule(entry, verb, from, DraftNode.DENIED_TARGET);
             denyRule.markDenied();
             return denyRule;
         }

@@ -38,10 +38,10 @@ public final class ListenImport {
     }
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
 
     /** Creates an import from {@code state}; {@link #read} does the work. */
-    public ListenImport(ImportState state, Certificates certificates) {
+    public ListenImport(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
     }

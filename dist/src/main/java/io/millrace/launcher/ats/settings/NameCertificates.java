@@ -1,7 +1,7 @@
 package io.millrace.launcher.ats.settings;
 
 import io.millrace.launcher.ats.draft.ImportState;
-import io.millrace.launcher.ats.settings.Certificates.Certificate;
+import io.millrace.launcher.ats.settings.CertificateImport.Certificate;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
 import io.millrace.proxy.tls.CertificateFault;
@@ -24,7 +24,7 @@ public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
     /** Server names in each certificate. */
     private final Map<Certificate, List<String>> names = new LinkedHashMap<>();
 
@@ -35,7 +35,7 @@ public final class NameCertificates {
     private final @Nullable String unreadable;
 
     /** Reads the names in these certificates. */
-    public NameCertificates(ImportState state, Certificates certificates) {
+    public NameCertificates(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
         String fault = null;
@@ -84,7 +84,7 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
+     * Returns the certificates for a name. CertificateImport with the name take precedence over those with a matching
      * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
     private List<Certificate> certificatesOf(String name) {

@@ -20,7 +20,7 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
  * The importer of Traffic Server's certificates, from ssl_multicert.config or ssl_multicert.yaml. Confined to one
  * thread.
  */
-public final class Certificates {
+public final class CertificateImport {
     /**
      * A certificate.
      *
@@ -54,7 +54,7 @@ public final class Certificates {
     private final List<DraftNode> listenersWithCertificate = new ArrayList<>();
 
     /** Creates an import from {@code state}; {@link #read} does the work. */
-    public Certificates(ImportState state) {
+    public CertificateImport(ImportState state) {
         this.state = state;
     }
 
