@@ -169,12 +169,12 @@ final class LauncherAdmin implements AutoCloseable {
             builder.tcp(address(tcp), access);
         }
         AdminServer server = builder.start();
-        fleet.worker(new WorkerPurgesOverSocket(
+        fleet.setWorker(new WorkerPurgesOverSocket(
                 (socket, path, body, timeout) ->
                         body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
                 status::workerSocket));
         Path own = launcherContext.adminSocket(config);
-        fleet.queries((target, timeout) -> server.get(own, target, timeout));
+        fleet.setLocalQueries((target, timeout) -> server.get(own, target, timeout));
         return new LauncherAdmin(server, status);
     }
 

@@ -41,13 +41,15 @@ public final class AccessFeed {
         void request(long hash, int bytes, byte[] keyBytes);
     }
 
-    void hit(RamEntry entry) {
+    /** Adds a request that an entry answered, if the key is sampled. */
+    void addHit(RamEntry entry) {
         if (entry.hashLow() < threshold) {
             offer(entry);
         }
     }
 
-    void absent(RamEntry entry) {
+    /** Counts the request whose response became a new entry. Adds this request if the key is sampled. */
+    void addStored(RamEntry entry) {
         long limit = threshold;
         if (limit != OFF) {
             absent.increment();

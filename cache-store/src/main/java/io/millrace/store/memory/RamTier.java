@@ -261,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     private void noteHit(RamEntry entry) {
-        accesses.hit(entry);
+        accesses.addHit(entry);
         HitBatch batch = hits.get();
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
@@ -368,7 +368,7 @@ public final class RamTier<E extends RamEntry> {
             entry.hits = before.hits;
             drop(before);
         } else {
-            accesses.absent(entry);
+            accesses.addStored(entry);
         }
         policy.put(entry, entry);
         if (entry.heapBytes() != heap) {

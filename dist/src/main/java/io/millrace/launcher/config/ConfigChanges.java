@@ -61,7 +61,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
 
     @Override
     public CompletionStage<ReloadReport> reload() {
-        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.running()), "reload"))
+        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.current()), "reload"))
                 .whenComplete((report, failure) -> running.lastReload(outcome(report, failure)));
     }
 
@@ -85,7 +85,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return queued(() -> {
             ConfigReader reader = running.reader();
             return running.plan(
-                    ConfigTarget.ofFile(file == null ? reader.read() : reader.read(file), running.running()));
+                    ConfigTarget.ofFile(file == null ? reader.read() : reader.read(file), running.current()));
         });
     }
 
@@ -103,7 +103,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 return refused(settings.keySet(), path, why);
             }
         }
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.putAll(settings);
         ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set");
@@ -111,7 +111,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     private ReloadReport setAndSave(Map<String, String> settings) {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         Map<String, String> overlay = new TreeMap<>(now.source().overlay());
         overlay.keySet().removeAll(settings.keySet());
         Map<String, String> expected = new HashMap<>(overlay);
@@ -157,7 +157,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     @Override
     public CompletionStage<ReloadReport> reset(List<String> keys) {
         return queued(() -> {
-            RunningConfig.Current now = running.running();
+            RunningConfig.Current now = running.current();
             Map<String, String> overlay = new TreeMap<>(now.source().overlay());
             for (String key : keys) {
                 if (overlay.remove(key) == null) {
@@ -189,9 +189,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     }
 
     private ReloadReport rolledBack(int entry) throws IOException {
-        RunningConfig.Current now = running.running();
+        RunningConfig.Current now = running.current();
         ConfigHistory history = running.history();
-        int number = entry > 0 ? entry : history.before(now.rolledBackTo());
+        int number = entry > 0 ? entry : history.numberBefore(now.rolledBackTo());
         ConfigSource restored = history.source(number);
         Map<String, String> settings = new LinkedHashMap<>(restored.overrides());
         settings.putAll(restored.overlay());

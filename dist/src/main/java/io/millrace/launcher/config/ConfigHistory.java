@@ -41,7 +41,7 @@ final class ConfigHistory {
     }
 
     /** Number of the entry that was applied last. */
-    int running() {
+    int runningNumber() {
         return running;
     }
 
@@ -152,7 +152,7 @@ final class ConfigHistory {
      *
      * @param rolledBackTo entry that is in force instead of the file; 0 for the file
      */
-    int before(int rolledBackTo) throws IOException {
+    int numberBefore(int rolledBackTo) throws IOException {
         int last = rolledBack > 0 ? rolledBack : running;
         int now = rolledBackTo > 0 ? rolledBackTo : last;
         Integer before = files().lowerKey(now);

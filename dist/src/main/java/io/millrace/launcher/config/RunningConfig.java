@@ -119,10 +119,11 @@ public final class RunningConfig {
 
     /** Starts the first worker. */
     public void serve() {
-        worker.start(running().plan(), drainNanos());
+        worker.start(current().plan(), drainNanos());
     }
 
-    Current running() {
+    /** Returns the configuration in force. Throws IllegalStateException before {@link #begin}. */
+    Current current() {
         Current running = current;
         if (running == null) {
             throw new IllegalStateException("not started");
@@ -137,12 +138,12 @@ public final class RunningConfig {
 
     /** The configuration in force. Throws IllegalStateException before {@link #begin}. */
     public ProxyConfig config() {
-        return running().config();
+        return current().config();
     }
 
     /** Time since which the configuration is in force. */
     public Instant loadedAt() {
-        return running().loadedAt();
+        return current().loadedAt();
     }
 
     /** The reader that reloads use. */
@@ -171,7 +172,7 @@ public final class RunningConfig {
 
     /** Time limit for a replaced worker to finish its requests, in nanoseconds. */
     public long drainNanos() {
-        return running().config().timeouts().drainNanos();
+        return current().config().timeouts().drainNanos();
     }
 
     /**
@@ -180,7 +181,7 @@ public final class RunningConfig {
      * @throws CompletionException if the new worker does not become ready; the old one then continues to serve
      */
     void restart() {
-        worker.roll(running().plan(), drainNanos()).join();
+        worker.roll(current().plan(), drainNanos()).join();
     }
 
     /** The command that starts workers with the configuration in force. */
@@ -190,7 +191,7 @@ public final class RunningConfig {
 
     /** The listeners, with the port numbers that were bound. */
     List<ListenerSockets> listeners() {
-        Current running = running();
+        Current running = current();
         return running.plan().sockets() == null
                 ? LauncherContext.unbound(running.config())
                 : running.plan().listeners();
@@ -203,7 +204,7 @@ public final class RunningConfig {
                 reader.name(),
                 listeners(),
                 launcherContext.adminSocket(config()),
-                running().plan().sockets() != null,
+                current().plan().sockets() != null,
                 demo);
     }
 
@@ -233,7 +234,7 @@ public final class RunningConfig {
         if (changed == null) {
             return new ReloadReport(false, List.of(), target.problems(), target.notes());
         }
-        Current running = running();
+        Current running = current();
         List<ConfigChange> changes = ConfigChange.between(running.config(), changed);
         try {
             ConfigSource source = pinned(target.source(), changed);

@@ -67,16 +67,16 @@ public final class FleetMembership implements AutoCloseable {
     }
 
     /** Sets the access to the serving worker. Call before {@link #apply}. */
-    public void worker(WorkerPurgesOverSocket purges) {
+    public void setWorker(WorkerPurgesOverSocket purges) {
         worker = purges;
     }
 
     /** Sets the queries of the admin API of this node. Call before {@link #apply}. */
-    public void queries(NodeReads.Local queries) {
-        reads.local(queries);
+    public void setLocalQueries(NodeReads.Local queries) {
+        reads.setLocal(queries);
     }
 
-    void worker(WorkerPurges purges) {
+    void setWorker(WorkerPurges purges) {
         worker = purges;
     }
 
@@ -115,7 +115,7 @@ public final class FleetMembership implements AutoCloseable {
                 return;
             }
             settings = changed;
-            state.settings(changed);
+            state.changeSettings(changed);
             Thread running = thread;
             if (running == null) {
                 running = new Thread(this::run, "millrace-fleet");
@@ -141,17 +141,17 @@ public final class FleetMembership implements AutoCloseable {
                 serve(present, link);
             } catch (FleetException e) {
                 LOG.error("fleet {}: {}", present.name(), e.getMessage());
-                state.down(String.valueOf(e.getMessage()));
+                state.setDisconnected(String.valueOf(e.getMessage()));
                 pause(present, REFUSED_RETRY_NANOS);
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.down("no NATS server can be reached: " + e.getMessage());
+                state.setDisconnected("no NATS server can be reached: " + e.getMessage());
                 pause(present, CONNECT_RETRY_NANOS);
             } catch (InterruptedException e) {
                 return;
             } catch (RuntimeException e) {
                 LOG.error("fleet {}", present.name(), e);
-                state.down(e.toString());
+                state.setDisconnected(e.toString());
                 pause(present, REFUSED_RETRY_NANOS);
             } finally {
                 reads.end();
@@ -173,7 +173,7 @@ public final class FleetMembership implements AutoCloseable {
                 worked = session.step();
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.down(String.valueOf(e.getMessage()));
+                state.setDisconnected(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(this, WORKER_RETRY_NANOS);
             }
             worked |= publishing.step(session.subscriptions(), session.position());

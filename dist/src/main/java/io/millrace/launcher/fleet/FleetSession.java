@@ -145,7 +145,7 @@ final class FleetSession {
         long now = state.nowMillis();
         if (!link.isConnected()) {
             following = false;
-            state.down("no NATS server is connected");
+            state.setDisconnected("no NATS server is connected");
             return false;
         }
         try {
@@ -176,7 +176,7 @@ final class FleetSession {
         }
         long connection = link.connections();
         StreamState stream = link.state();
-        state.figures.last.set(stream.last());
+        state.figures.newest.set(stream.last());
         boolean begins =
                 !following || connection != connections || !stream.leader().equals(leader);
         FleetPosition present = position;
@@ -197,7 +197,7 @@ final class FleetSession {
         appliedAtCheck = reached == null ? -1 : reached.sequence();
         leader = stream.leader();
         if (following) {
-            state.verified(now);
+            state.setVerified(now);
             mark(stream, now);
         }
     }
@@ -275,7 +275,7 @@ final class FleetSession {
         following = link.state().created().equals(stream.created());
         connections = connection;
         if (following) {
-            state.up(stream.created());
+            state.setConnected(stream.created());
         }
     }
 
@@ -294,7 +294,7 @@ final class FleetSession {
         anchors.add(to);
         verified = null;
         purgedAfter = stream.last();
-        state.figures.gap(gap.word());
+        state.figures.countGap(gap.word());
         String text = outcome() + text(gap, before, stream);
         LOG.warn("fleet {}: {}", settings.name(), text);
         state.event(EventKind.FLEET_GAP, settings.name(), text);
@@ -347,7 +347,7 @@ final class FleetSession {
             throws IOException, InterruptedException {
         if (apply(new FleetBatch(present, present, true, isSoft(), List.of()))) {
             purgedAfter = stream.last();
-            state.figures.gap("behind");
+            state.figures.countGap("behind");
             state.event(
                     EventKind.FLEET_GAP,
                     settings.name(),
@@ -365,9 +365,9 @@ final class FleetSession {
             return false;
         }
         position = outcome.position();
-        state.figures.applied.set(outcome.position().sequence());
+        state.figures.lastApplied.set(outcome.position().sequence());
         for (String refused : outcome.refused()) {
-            state.refuse(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
+            state.reportRefusal(RefusedMessageException.Reason.INAPPLICABLE.word(), settings.node(), refused);
         }
         return true;
     }
@@ -414,7 +414,7 @@ final class FleetSession {
         }
         if (!to.equals(before) && apply(new FleetBatch(before, to, false, isSoft(), messages))) {
             state.figures.received.addAndGet(count);
-            state.figures.last.accumulateAndGet(to.sequence(), Math::max);
+            state.figures.newest.accumulateAndGet(to.sequence(), Math::max);
             purgedAfter = Math.max(purgedAfter, lost);
             anchors.addAll(passed);
             own.forEach(at -> ownMessages.received(at.id(), at));
@@ -441,7 +441,7 @@ final class FleetSession {
             return message;
         } catch (RefusedMessageException e) {
             state.refusedAt(received.sequence());
-            state.refuse(
+            state.reportRefusal(
                     e.reason().word(),
                     received.node(),
                     "message " + received.sequence() + " was not applied: " + e.text());
@@ -498,7 +498,7 @@ final class FleetSession {
                         "another machine has the name '" + sender + "' of this node; change one fleet.node");
             }
         } catch (RefusedMessageException e) {
-            state.refuse(e.reason().word(), sender, "a report was refused: " + e.text());
+            state.reportRefusal(e.reason().word(), sender, "a report was refused: " + e.text());
         }
     }
 }

@@ -64,7 +64,8 @@ final class FleetState {
         return settings;
     }
 
-    void settings(@Nullable FleetConfig next) {
+    /** Starts over with other settings; null leaves the fleet. */
+    void changeSettings(@Nullable FleetConfig next) {
         FleetConfig before = settings;
         settings = next;
         connectedSince = 0;
@@ -101,7 +102,8 @@ final class FleetState {
         return verifiedAt > millis;
     }
 
-    void verified(long millis) {
+    /** Records that a comparison with the stream, begun at a time, found no loss. */
+    void setVerified(long millis) {
         verifiedAt = millis;
         checkWanted = false;
     }
@@ -120,7 +122,8 @@ final class FleetState {
         return created;
     }
 
-    void up(String streamCreated) {
+    /** Records that the node is connected. Reports this as an event after a time without a connection. */
+    void setConnected(String streamCreated) {
         created = streamCreated;
         if (connectedSince == 0) {
             connectedSince = nowMillis();
@@ -133,7 +136,8 @@ final class FleetState {
         }
     }
 
-    void down(String reason) {
+    /** Records that the node is not connected. Reports the first reason as an event. */
+    void setDisconnected(String reason) {
         boolean first = connectedSince > 0 || !wasDown;
         connectedSince = 0;
         downSince = downSince == 0 ? nowMillis() : downSince;
@@ -150,8 +154,8 @@ final class FleetState {
     }
 
     /** Counts a refused message, and reports it once a minute for each reason and sender. */
-    void refuse(String reason, String sender, String text) {
-        figures.refused(reason);
+    void reportRefusal(String reason, String sender, String text) {
+        figures.countRefused(reason);
         String key = reason + " " + sender;
         if (isRepeated(key)) {
             return;

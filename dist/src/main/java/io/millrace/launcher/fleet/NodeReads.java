@@ -50,7 +50,7 @@ public final class NodeReads implements FleetReadResource.Reads {
         CompletionStage<AdminReply> get(String target, Duration timeout);
     }
 
-    void local(Local queries) {
+    void setLocal(Local queries) {
         local = queries;
     }
 
@@ -139,10 +139,10 @@ public final class NodeReads implements FleetReadResource.Reads {
                         503, "busy", "queries of other nodes in progress: limit=" + IN_PROGRESS_MAX + "; try again");
             }
         } catch (AdminException e) {
-            figures.query("refused");
+            figures.countQuery("refused");
             return CompletableFuture.completedFuture(bytes(AdminReply.error(e)));
         }
-        figures.query("answered");
+        figures.countQuery("answered");
         return queries.get(target, LOCAL_TIMEOUT).handle((reply, failure) -> {
             inProgress.decrementAndGet();
             return bytes(

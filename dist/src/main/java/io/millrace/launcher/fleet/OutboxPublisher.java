@@ -163,7 +163,7 @@ final class OutboxPublisher {
             // The line is of an earlier fleet or node name, or was cut by a power failure before its purge was
             // confirmed.
             LOG.warn("{}: a message is not published: {}", outbox, e.text());
-            state.figures.refused(e.reason().word());
+            state.figures.countRefused(e.reason().word());
             return skipped(end);
         }
     }

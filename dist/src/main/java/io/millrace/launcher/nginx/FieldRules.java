@@ -49,7 +49,7 @@ final class FieldRules {
     }
 
     /** Sets a field of requests to origins; an empty value removes it. */
-    void request(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    void setRequestField(DraftNode node, Scope scope, UrlBase base, Directive source) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with set_request_header");
@@ -67,7 +67,7 @@ final class FieldRules {
     }
 
     /** Removes a field of responses. */
-    void hide(DraftNode node, Directive source) {
+    void removeResponseField(DraftNode node, Directive source) {
         if (RuleTexts.isFieldName(source.arg(0))) {
             put(of(node).responses, new Change("", "remove_response_header", source.arg(0), ""), source);
         } else {
@@ -76,7 +76,7 @@ final class FieldRules {
     }
 
     /** Adds a field to responses. */
-    void response(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with add_response_header");

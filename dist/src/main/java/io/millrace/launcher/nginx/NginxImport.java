@@ -88,7 +88,7 @@ public final class NginxImport {
         rules.finish(single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
         upstreams.finish();
         if (!rules.proxied().isEmpty()) {
-            headers.finish(workspace.draft());
+            headers.writeForwardedFields(workspace.draft());
         }
         List<Scope> scopes = new ArrayList<>();
         servers.all().forEach(each -> scopes.add(each.scope()));

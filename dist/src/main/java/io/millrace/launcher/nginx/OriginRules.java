@@ -74,7 +74,8 @@ final class OriginRules {
      * Plans a {@code reverse_map} rule in place of proxy_redirect. In Location fields, such a rule replaces the
      * origin's URL by the client's URL.
      */
-    void reverse(Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
+    void planReverseMap(
+            Server server, UrlBase base, String path, Scope scope, Target target, String to, boolean pristine) {
         Directive setting = scope.last("proxy_redirect");
         String word = setting == null ? "default" : setting.arg(0);
         if (word.equals("off")) {
@@ -92,7 +93,7 @@ final class OriginRules {
             return;
         }
         String scheme = base.scheme().isEmpty() ? "http" : base.scheme();
-        String name = base.isForAllUrls() || base.expression() ? first(server) : base.host();
+        String name = base.isForAllUrls() || base.expression() ? firstHost(server) : base.host();
         String begin = scheme + "://" + name + port(server, scheme);
         String url = usual ? begin + path : setting == null ? "" : setting.arg(1);
         String whole = (url.startsWith("/") ? begin + url : url)
@@ -127,7 +128,7 @@ final class OriginRules {
         return "";
     }
 
-    private static String first(Server server) {
+    private static String firstHost(Server server) {
         return server.names().stream()
                 .filter(name -> name.matches("[A-Za-z0-9.-]+"))
                 .findFirst()
@@ -135,7 +136,7 @@ final class OriginRules {
     }
 
     /** Translates the verification of the origin's certificate, and the client certificate for the origin. */
-    void tls(Scope scope, RuleSettings.Rule rule, Target target) {
+    void translateTls(Scope scope, RuleSettings.Rule rule, Target target) {
         if (!target.scheme().equals("https")) {
             return;
         }

@@ -152,7 +152,7 @@ final class RuleWriter {
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
             AnswerRule.write(node, scope, source);
-            headers.answers(scope, base, node);
+            headers.translateAnswerFields(scope, base, node);
         }));
     }
 
@@ -468,8 +468,8 @@ final class RuleWriter {
             OriginRules.host(host, rule, pristine, literal);
         }
         redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
-        headers.requests(scope, base, node);
-        headers.responses(scope, base, node, workspace.draft());
+        headers.translateRequestFields(scope, base, node);
+        headers.translateResponseFields(scope, base, node, workspace.draft());
         if (target.grpc()) {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
@@ -486,8 +486,8 @@ final class RuleWriter {
             scope.all("proxy_request_buffering")
                     .forEach(each -> rule.put("origin.request_buffer", "0", each.markHandled()));
         }
-        origins.reverse(server, base, path, scope, target, named + to, pristine);
-        origins.tls(scope, rule, target);
+        origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
+        origins.translateTls(scope, rule, target);
     }
 
     /**

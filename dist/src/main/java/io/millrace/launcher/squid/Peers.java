@@ -151,7 +151,7 @@ final class Peers {
      * @param port the {@code http_port} line with the options of the accelerator; null for none
      * @param schemes the schemes of the listening addresses
      */
-    void rules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
+    void writeRules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
         Map<Set<String>, List<Peer>> byDomains = new LinkedHashMap<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -293,7 +293,7 @@ final class Peers {
     }
 
     /** Writes the group of parents for forwarded requests, if there are parents. */
-    void parents() {
+    void writeParents() {
         List<Peer> parents = new ArrayList<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -344,7 +344,7 @@ final class Peers {
     }
 
     /** Adds notes to peers that no rule uses. */
-    void finish() {
+    void noteUnused() {
         peers.forEach(each -> {
             if (!each.line.isHandled()) {
                 each.line.note("no address of an accelerator uses the peer");

@@ -61,7 +61,7 @@ class FleetModelTest {
             }
             state = new FleetState(EventSink.NONE, () -> now);
             FleetConfig settings = settings(name);
-            state.settings(settings);
+            state.changeSettings(settings);
             link = fleet.new Link(name);
             session = new FleetSession(settings, link, worker, state, outbox, "1", () -> {});
             publishing = new OutboxPublisher(settings, link, outbox, state);

@@ -101,7 +101,7 @@ public final class GroupWriter {
     }
 
     /** Writes the hosts of a group. A host that is listed twice gets the sum of both weights. */
-    void hosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
+    void writeHosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();
         for (Host host : hosts) {
@@ -159,7 +159,7 @@ public final class GroupWriter {
      * @param responses status codes that cause a retry
      * @param marks status codes that mark a host down
      */
-    void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
+    void writeRetries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
         long attempts = number("http.parent_proxy.total_connect_attempts", "4");
         number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");
         group.putWords("retry.response_codes", responses);

@@ -235,7 +235,7 @@ public final class ParentImport {
         } else if (!backups.isEmpty()) {
             entry.note("secondary_parent has an effect only with round_robin=consistent_hash");
         }
-        writer.hosts(group, scheme, hosts, entry);
+        writer.writeHosts(group, scheme, hosts, entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put(
                 "go_direct",
@@ -306,7 +306,7 @@ public final class ParentImport {
         int more = Math.max(
                 simple ? times(fields, "max_simple_retries") : 0,
                 unavailable ? times(fields, "max_unavailable_server_retries") : 0);
-        writer.retries(group, more, List.copyOf(responses), marks);
+        writer.writeRetries(group, more, List.copyOf(responses), marks);
     }
 
     /**

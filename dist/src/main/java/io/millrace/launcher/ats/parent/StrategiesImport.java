@@ -189,7 +189,7 @@ public final class StrategiesImport {
             strategy.entry.note("all groups except the first form one ring of backups");
         }
         rings(strategy, group, failover, hashed, hosts);
-        writer.hosts(group, scheme, hosts, strategy.entry);
+        writer.writeHosts(group, scheme, hosts, strategy.entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
         group.put("go_direct", Boolean.toString(flag(strategy.node, "go_direct", true)));
         retries(strategy, group, failover);
@@ -265,7 +265,7 @@ public final class StrategiesImport {
         List<String> marks = codes(strategy, failover, "markdown_codes");
         Set<String> responses = new LinkedHashSet<>(codes(strategy, failover, "response_codes"));
         responses.addAll(marks);
-        writer.retries(
+        writer.writeRetries(
                 group,
                 Math.max(times(failover, "max_simple_retries"), times(failover, "max_unavailable_retries")),
                 List.copyOf(responses),

@@ -93,7 +93,7 @@ final class RemapFilter {
         return used;
     }
 
-    void use() {
+    void markUsed() {
         used = true;
     }
 
@@ -106,34 +106,34 @@ final class RemapFilter {
     }
 
     /** Sets the action; returns false if it is unknown. */
-    boolean action(String word) {
+    boolean setAction(String word) {
         action = word.toLowerCase(Locale.ROOT);
         actions++;
         empty = false;
         return ALLOWING.contains(action) || DENYING.contains(action);
     }
 
-    void source(String word) {
+    void addSource(String word) {
         empty = false;
         sources.add(word);
     }
 
-    void listener(String word) {
+    void addListener(String word) {
         empty = false;
         listeners.add(word);
     }
 
-    void category(List<String> addresses, boolean negative) {
+    void addCategory(List<String> addresses, boolean negative) {
         empty = false;
         categories.addCategory(addresses, negative);
     }
 
-    void internal() {
+    void setInternal() {
         empty = false;
         internal = true;
     }
 
-    void method(String word) {
+    void addMethod(String word) {
         empty = false;
         if (!methods.contains(word.toUpperCase(Locale.ROOT))) {
             methods.add(word.toUpperCase(Locale.ROOT));

@@ -191,11 +191,11 @@ final class RemapFilters {
     boolean take(RemapFilter filter, Entry line, String name, String value) {
         switch (name) {
             case "action" -> action(filter, line, value);
-            case "src_ip" -> filter.source(value);
-            case "in_ip" -> filter.listener(value);
+            case "src_ip" -> filter.addSource(value);
+            case "in_ip" -> filter.addListener(value);
             case "src_ip_category" -> category(filter, value);
-            case "method" -> filter.method(value);
-            case "internal" -> filter.internal();
+            case "method" -> filter.addMethod(value);
+            case "internal" -> filter.setInternal();
             default -> {
                 return false;
             }
@@ -204,7 +204,7 @@ final class RemapFilters {
     }
 
     private void action(RemapFilter filter, Entry line, String value) {
-        if (!filter.action(value)) {
+        if (!filter.setAction(value)) {
             throw new IllegalArgumentException("'" + value + "' is not an action");
         }
         if (firstMatchDecides() && filter.isOldAction()) {
@@ -223,7 +223,7 @@ final class RemapFilters {
         if (ipAllow.category(name).isEmpty()) {
             throw new IllegalArgumentException("no category is named '" + name + "'");
         }
-        filter.category(ipAllow.category(name), negative);
+        filter.addCategory(ipAllow.category(name), negative);
     }
 
     /** Writes the filters of a rule. These are its own filter and the active named filters. */

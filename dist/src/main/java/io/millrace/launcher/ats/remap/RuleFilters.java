@@ -30,7 +30,7 @@ final class RuleFilters {
      * @param general whether ip_allow applies to the rule
      */
     void writeAllPassed(List<RemapFilter> filters, boolean general) {
-        filters.forEach(RemapFilter::use);
+        filters.forEach(RemapFilter::markUsed);
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
         if (allowing.stream().anyMatch(RemapFilter::isInternal)) {
@@ -90,7 +90,7 @@ final class RuleFilters {
     void writeFirstDeciding(List<RemapFilter> filters, boolean general) {
         boolean allows = false;
         for (RemapFilter filter : filters) {
-            filter.use();
+            filter.markUsed();
             FilterTerms terms = filter.terms();
             if (filter.isInternal()) {
                 filter.entry().note("Millrace has no internal requests");
