@@ -505,7 +505,7 @@ public final class RamTier<E extends RamEntry> {
 
     /**
      * Passes the keys of entries to the consumer. Visits each entry that is present during the whole call, and possibly
-     * others. Takes no lock.
+     * entries that are added or removed meanwhile. Takes no lock.
      */
     public void forEachKey(Consumer<byte[]> consumer) {
         table.forEach(entry -> consumer.accept(entry.keyBytes()));

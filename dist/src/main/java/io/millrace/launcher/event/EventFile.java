@@ -73,7 +73,7 @@ final class EventFile {
             String all = new String(in.readNBytes(bytesMax), StandardCharsets.ISO_8859_1);
             mustReplace = excess > 0;
             endsWithLineFeed = all.isEmpty() || all.endsWith("\n");
-            // The first line may be the rest of a line, which does not parse and is skipped.
+            // The text may begin in the middle of a line. This part of a line does not parse and is skipped.
             for (String line : all.split("\n", -1)) {
                 if (!line.isEmpty()) {
                     lines++;

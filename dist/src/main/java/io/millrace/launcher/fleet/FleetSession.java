@@ -204,7 +204,7 @@ final class FleetSession {
 
     /**
      * Compares the message at the position with the stream. After a new connection or another leader, the servers may
-     * have lost messages and stored others under their numbers.
+     * have lost messages and stored other messages under the same numbers.
      */
     private @Nullable Gap verify(FleetPosition present, boolean begins) throws IOException {
         if (present.sequence() == 0 || (!begins && present.equals(verified))) {

@@ -51,7 +51,7 @@ public final class GroupWriter {
     }
 
     /**
-     * Writes a group and assigns it to its rules. Writes the group twice if some of the rules use http and others
+     * Writes a group and assigns it to its rules. Writes the group twice if some of the rules use http and some use
      * https, since the URLs of hosts contain the scheme.
      *
      * @param proxies whether the hosts are proxies, which are always reached by http
