@@ -74,13 +74,13 @@ final class Launcher {
         state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
-            LauncherContext workplace = new LauncherContext(state, workerClass);
+            LauncherContext launcherContext = new LauncherContext(state, workerClass);
             long ownWorker = new WorkerIdentity(state.control().workerIdentity())
                     .find()
                     .map(survivor -> survivor.process().pid())
                     .orElse(0L);
-            StorageOwners.checkFree(workplace.complete(config), ownWorker);
-            try (Supervision supervision = Supervision.start(reader, reading, workplace, signals)) {
+            StorageOwners.checkFree(launcherContext.withDefaultPaths(config), ownWorker);
+            try (Supervision supervision = Supervision.start(reader, reading, launcherContext, signals)) {
                 supervision.watch(state, mode, held);
                 return supervision.untilStopped(options.demo(), out);
             }

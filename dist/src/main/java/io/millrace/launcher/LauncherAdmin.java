@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The admin server of the launcher, at the public admin socket. It answers requests about processes and configuration,
- * and forwards all others to the admin socket of the worker.
+ * and forwards all other requests to the admin socket of the worker.
  *
  * <p>Thread-safe.
  */
@@ -169,12 +169,12 @@ final class LauncherAdmin implements AutoCloseable {
             builder.tcp(address(tcp), access);
         }
         AdminServer server = builder.start();
-        fleet.worker(new WorkerPurgesOverSocket(
+        fleet.setWorker(new WorkerPurgesOverSocket(
                 (socket, path, body, timeout) ->
                         body == null ? server.get(socket, path, timeout) : server.post(socket, path, body, timeout),
                 status::workerSocket));
         Path own = launcherContext.adminSocket(config);
-        fleet.queries((target, timeout) -> server.get(own, target, timeout));
+        fleet.setLocalQueries((target, timeout) -> server.get(own, target, timeout));
         return new LauncherAdmin(server, status);
     }
 
@@ -243,8 +243,8 @@ final class LauncherAdmin implements AutoCloseable {
         }
 
         /**
-         * Admin socket for requests that change state. Null while no worker serves, and during a hand-over. The
-         * successor has already read the state then, and would miss the change.
+         * Admin socket for requests that change state. Null while no worker serves, and while a new worker takes over.
+         * The new worker has already read the state then, and would miss the change.
          */
         @Nullable
         Path changeableWorkerSocket() {

@@ -66,8 +66,8 @@ final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
     /**
-     * Limit of the wait for a worker of an earlier launcher. Its drain timeout is added. The supervisor kills a worker
-     * that does not respond before this limit.
+     * Limit of the wait for a worker of an earlier launcher, in addition to the drain timeout. The supervisor kills a
+     * worker that does not respond before this limit.
      */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -85,7 +85,7 @@ final class Supervision implements AutoCloseable {
     private final ConfigChanges changes;
     private final ProxyConfig firstConfig;
 
-    /** Completes when the adoption has ended and a configuration is in force. */
+    /** Completes when a worker of an earlier launcher, if any, has been adopted and a configuration is in force. */
     private final CompletableFuture<Void> startCompleted = new CompletableFuture<>();
 
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
@@ -146,7 +146,7 @@ final class Supervision implements AutoCloseable {
             ProcessSignals.handle("HUP", supervision::reload);
             ListeningSockets sockets = supervision.listen(firstConfig, launcherContext);
             supervision.config.begin(
-                    reading, new WorkerPlan(reading.source(), launcherContext.starter(firstConfig), sockets));
+                    reading, new WorkerPlan(reading.source(), launcherContext.workerCommand(firstConfig), sockets));
             supervision.acme.prepare();
             LauncherAdmin opened = LauncherAdmin.start(
                     firstConfig,

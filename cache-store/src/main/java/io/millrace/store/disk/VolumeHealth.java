@@ -136,7 +136,7 @@ final class VolumeHealth {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException explained = FileFaults.explain(directory, cause);
             lastError = explained;
-            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.words(explained));
+            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.messageOf(explained));
             onGivenUp.run();
         }
     }

@@ -183,7 +183,9 @@ final class NatsLink implements FleetLink {
         return ((JdkSslContext) builder.build()).context();
     }
 
-    /** Logs problems of the client, which the membership detects by itself. */
+    /**
+     * Logs problems of the client. They need no other reaction, because the session detects lost messages by itself.
+     */
     private static final class Errors implements ErrorListener {
         @Override
         public void errorOccurred(Connection connection, String error) {

@@ -72,7 +72,7 @@ final class Logs {
             } else {
                 each.notMapped(
                         chosen == null
-                                ? "lines are written to a file; read it with a program that sends them on"
+                                ? "not translated; log.access[].target: syslog sends lines to a syslog receiver"
                                 : "there is one access log, with the format of "
                                         + chosen.entry().place());
             }
@@ -106,7 +106,7 @@ final class Logs {
         log.markHandled().note("the file is access.log in the log directory; log.access.path names another");
         for (String word : log.args()) {
             if (word.startsWith("if=")) {
-                log.notMapped("if: all requests are logged");
+                log.notMapped("if: not translated; log.access[].filter selects the logged requests");
             }
         }
         if (format == null) {

@@ -82,18 +82,18 @@ public final class NginxImport {
         Upstreams upstreams = new Upstreams(workspace, http);
         Headers headers = new Headers();
         new Listeners(workspace, servers.all()).write();
-        RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, General.inactive(http));
+        RuleWriter rules = new RuleWriter(workspace, http, upstreams, headers, GeneralSettings.inactive(http));
         servers.all().forEach(rules::add);
         boolean single = servers.all().size() == 1;
         rules.finish(single ? List.of(http.block(), servers.all().get(0).scope().block()) : List.of(http.block()));
         upstreams.finish();
         if (!rules.proxied().isEmpty()) {
-            headers.finish(workspace.draft());
+            headers.writeForwardedFields(workspace.draft());
         }
         List<Scope> scopes = new ArrayList<>();
         servers.all().forEach(each -> scopes.add(each.scope()));
         scopes.addAll(rules.proxied());
-        new General(workspace, http, scopes).write();
+        new GeneralSettings(workspace, http, scopes).write();
         new Logs(workspace.draft(), http).write(scopes);
         Notes.finish(root.children());
     }

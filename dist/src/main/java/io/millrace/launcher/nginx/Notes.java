@@ -71,7 +71,7 @@ final class Notes {
         put(NO_EFFECT, "Millrace requests and verifies OCSP answers itself", """
                 ssl_stapling_verify ssl_trusted_certificate ssl_stapling_responder ssl_ocsp ssl_stapling_file""");
         put(NO_EFFECT, "Server of responses is that of the origin; via.server changes it", "server_tokens");
-        put(NO_EFFECT, "HTTP/1.1 with persistent connections is always used for origins", "proxy_http_version");
+        put(NO_EFFECT, "connections to origins are persistent, with HTTP/1.1 or HTTP/2", "proxy_http_version");
         put(NO_EFFECT, "stale responses are always validated", "proxy_cache_revalidate");
         put(
                 NO_EFFECT,
@@ -99,7 +99,7 @@ final class Notes {
                 dav_methods create_full_put_path random_index mp4 flv autoindex_header add_before_body
                 add_after_body ssi empty_gif stub_status""");
         put(MISSING, COMPRESSION, "gzip brotli gunzip");
-        put(MISSING, "requests per second are not limited; limits.per_client limits requests in progress", """
+        put(MISSING, "not translated; write request_limits, or limits.per_client for requests in progress", """
                 limit_req limit_req_zone limit_req_status limit_conn_status""");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
         put(
@@ -125,7 +125,7 @@ final class Notes {
         put(MISSING, "requests are not copied", "mirror mirror_request_body");
         put(MISSING, "requests are sent to origins unchanged", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
-        put(MISSING, "the system chooses the local address of connections to origins", "proxy_bind");
+        put(MISSING, "not translated; set origin.source_address", "proxy_bind");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
         put(MISSING, "clients are not chosen by country or address for variables", """
                 geo geoip_country geoip2 geoip_city""");

@@ -33,7 +33,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     private static final String HOME_PROPERTY = "millrace.home";
 
     /** Returns a copy of {@code config} in which unset paths have their defaults. */
-    public ProxyConfig complete(ProxyConfig config) {
+    public ProxyConfig withDefaultPaths(ProxyConfig config) {
         return state.placement().complete(config);
     }
 
@@ -44,7 +44,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     }
 
     /** Returns the command that starts workers with a configuration. */
-    public WorkerCommand starter(ProxyConfig config) {
+    public WorkerCommand workerCommand(ProxyConfig config) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 
@@ -57,7 +57,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
                 && config.worker().transport() != WorkerConfig.Transport.NIO;
     }
 
-    /** Number of listening sockets per address: one per event loop of the worker. */
+    /** Number of listening sockets per address: one for each event loop of the worker. */
     public static int socketsPerAddress(ProxyConfig config) {
         int loops = config.worker().eventLoops();
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;

@@ -16,9 +16,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable
- * {@code LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops,
- * the loops share a socket. A new connection then wakes all of them, and the first one accepts it.
+ * The listening sockets that systemd has bound and passed to the launcher (sd_listen_fds(3)). The variable {@code
+ * LISTEN_FDS} has the number of descriptors, which begin with 3. If there are fewer sockets than event loops, the loops
+ * share a socket. A new connection then wakes all these loops, and the first loop accepts it.
  *
  * <p>Immutable. The caller of {@link #take} owns the sockets in its result.
  */
@@ -153,7 +153,7 @@ public final class InheritedSockets {
     private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
             throws LaunchException {
         return addresses.entrySet().stream()
-                .filter(address -> isFor(inherited, address.getValue()))
+                .filter(address -> matches(inherited, address.getValue()))
                 .min(Comparator.comparingInt(address -> distance(inherited, address)))
                 .map(Map.Entry::getKey)
                 .orElseThrow(() -> new LaunchException("the service manager passed a socket for "
@@ -172,7 +172,7 @@ public final class InheritedSockets {
         return address.getValue().getAddress().equals(inherited.address().getAddress()) ? 0 : 2;
     }
 
-    private static boolean isFor(Inherited inherited, InetSocketAddress address) {
+    private static boolean matches(Inherited inherited, InetSocketAddress address) {
         InetSocketAddress bound = inherited.address();
         return bound.getPort() == address.getPort()
                 && (bound.getAddress().isAnyLocalAddress()

@@ -71,8 +71,8 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Returns sockets for {@code addresses}. Uses the sockets of this object where it has them, and binds others. Does
-     * not close sockets.
+     * Returns sockets for {@code addresses}. Uses the sockets of this object if it has some for an address, else binds
+     * new ones. Does not close sockets.
      *
      * @throws LaunchException if an address cannot be bound; the new sockets of this call are closed then
      */
@@ -133,7 +133,7 @@ public final class ListeningSockets implements AutoCloseable {
      * Checks that an address can be bound, without keeping it bound. Used if workers bind their own sockets.
      *
      * @param leaving process that may still use the address, because it will exit before a worker binds it; 0 for none
-     * @throws LaunchException if it cannot; the message contains the process that uses the address
+     * @throws LaunchException if the address cannot be bound; the message contains the process that uses the address
      */
     public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
         try (java.net.Socket probe = new java.net.Socket()) {
@@ -157,7 +157,7 @@ public final class ListeningSockets implements AutoCloseable {
                         : "; stop that process, or choose another address with listen or --listen"));
     }
 
-    /** Converts an error of bind(2) to an exception. Its message tells the operator what to do. */
+    /** Converts an error of bind(2) to an exception whose message tells the operator what to do. */
     static LaunchException bindFailure(String address, InetSocketAddress at, IOException cause) {
         int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
         if (error == EADDRINUSE) {

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of the directives {@code http_access} and {@code cache}. Confined to one thread. */
+/** The translator of Squid's directives {@code http_access} and {@code cache}. Confined to one thread. */
 final class AccessImport {
     /** Private and loopback addresses: the clients of the forward proxy if http_access allows all clients. */
     private static final List<String> PRIVATE =
@@ -155,7 +155,7 @@ final class AccessImport {
             return false;
         }
         write(line, allow, addresses, methods);
-        used.forEach(each -> each.used("access.filters"));
+        used.forEach(each -> each.recordKey("access.filters"));
         boolean forAllRequests = addresses.equals(List.of("all")) && methods.isEmpty();
         if (allow) {
             allowsAllClients |= forAllRequests;
@@ -209,7 +209,7 @@ final class AccessImport {
             return destinations(line, first);
         }
         if (!deny && !forward && unknown.equals(names) && unknown.stream().allMatch(this::isDomain)) {
-            line.markHandled().became("remap");
+            line.markHandled().recordKey("remap");
             for (String each : unknown) {
                 use(each, "remap");
                 Acl acl = acls.find(each);
@@ -242,7 +242,7 @@ final class AccessImport {
     private void use(String name, String key) {
         Acl acl = acls.find(name);
         if (acl != null) {
-            acl.used(key);
+            acl.recordKey(key);
         }
     }
 
@@ -281,7 +281,7 @@ final class AccessImport {
         List<String> ports =
                 acl.values().stream().filter(each -> each.matches("\\d{1,5}")).toList();
         workspace.draft().set("forward_proxy.connect_ports", ports, line.markHandled());
-        acl.used("forward_proxy.connect_ports");
+        acl.recordKey("forward_proxy.connect_ports");
         if (ports.size() < acl.values().size()) {
             line.notMapped("ranges of ports cannot be written");
         }
@@ -366,7 +366,7 @@ final class AccessImport {
                 break;
             }
         }
-        acl.used("cache_rules");
+        acl.recordKey("cache_rules");
         return true;
     }
 }

@@ -13,7 +13,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of directives that change header fields to {@code rules}. Confined to one thread. */
+/**
+ * The translator of Squid's directives that change header fields. They become elements of {@code rules}. Confined to
+ * one thread.
+ */
 final class HeaderImport {
     private static final String FIELD_NAME = "write a rule by hand: the importer cannot write this field name";
     private static final String QUOTE = "the value begins with a quotation mark and does not end with one";
@@ -146,7 +149,7 @@ final class HeaderImport {
         }
     }
 
-    /** Adds a rule for the messages that match all lists. If one is unknown, notes it and returns null. */
+    /** Adds a rule for the messages that match all lists. If a list is unknown, adds a note and returns null. */
     private @Nullable DraftNode rule(SquidLine line, List<String> names) {
         List<String> parts = new ArrayList<>();
         Set<Acl> used = new HashSet<>();
@@ -170,7 +173,7 @@ final class HeaderImport {
             }
             used.add(acl);
         }
-        used.forEach(acl -> acl.used("rules"));
+        used.forEach(acl -> acl.recordKey("rules"));
         DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
         if (!parts.isEmpty()) {
             rule.put("when", String.join(" && ", parts));

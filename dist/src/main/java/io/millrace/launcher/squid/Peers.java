@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of {@code cache_peer} directives to rules and groups of origins. Confined to one thread. */
+/** The translator of Squid's {@code cache_peer} directives to remap rules and origin groups. Confined to one thread. */
 final class Peers {
-    /** Options that need no note. They are handled elsewhere or have no effect in Millrace. */
+    /** Options that need no note, because other code translates them or they have no effect in Millrace. */
     private static final Set<String> IGNORED = Set.of(
             "no-query",
             "no-digest",
@@ -113,7 +113,7 @@ final class Peers {
         } else if (domain) {
             line.from(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
             peer.restricting.add(line);
-            line.markHandled().became("remap");
+            line.markHandled().recordKey("remap");
         } else if (line.arg(1).equals("deny")) {
             line.note("requests that no other line allows do not use the origin");
         } else {
@@ -129,8 +129,8 @@ final class Peers {
             } else if (acl.type().equals("dstdomain")) {
                 peer.domains.addAll(acl.values());
                 peer.restricting.add(line);
-                acl.used("remap");
-                line.markHandled().became("remap");
+                acl.recordKey("remap");
+                line.markHandled().recordKey("remap");
             } else if (name.equals("all")) {
                 line.note("the peer is used for all requests");
             } else {
@@ -139,7 +139,7 @@ final class Peers {
         }
     }
 
-    /** Returns true if a peer is an origin server. Squid is a reverse proxy ("accelerator") then. */
+    /** Returns true if a peer is an origin server, which means that Squid is a reverse proxy ("accelerator"). */
     boolean hasOrigins() {
         return peers.stream().anyMatch(Peer::isOrigin);
     }
@@ -151,7 +151,7 @@ final class Peers {
      * @param port the {@code http_port} line with the options of the accelerator; null for none
      * @param schemes the schemes of the listening addresses
      */
-    void rules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
+    void writeRules(Set<String> allowed, @Nullable SquidLine port, List<String> schemes) {
         Map<Set<String>, List<Peer>> byDomains = new LinkedHashMap<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -293,7 +293,7 @@ final class Peers {
     }
 
     /** Writes the group of parents for forwarded requests, if there are parents. */
-    void parents() {
+    void writeParents() {
         List<Peer> parents = new ArrayList<>();
         for (Peer peer : peers) {
             if (peer.isOrigin()) {
@@ -333,7 +333,7 @@ final class Peers {
 
     private void direct(SquidLine line, boolean parents) {
         if (line.name().equals("never_direct") && line.args().equals(List.of("allow", "all")) && parents) {
-            line.markHandled().became("origins[].go_direct");
+            line.markHandled().recordKey("origins[].go_direct");
         } else if (line.name().equals("never_direct") || line.name().equals("always_direct")) {
             if (hasOrigins()) {
                 line.note("requests go to the origins of rules");
@@ -344,7 +344,7 @@ final class Peers {
     }
 
     /** Adds notes to peers that no rule uses. */
-    void finish() {
+    void noteUnused() {
         peers.forEach(each -> {
             if (!each.line.isHandled()) {
                 each.line.note("no address of an accelerator uses the peer");

@@ -310,7 +310,7 @@ final class Settings {
                 return;
             }
             all.addAll(addresses);
-            acl.used("access.trusted_proxies");
+            acl.recordKey("access.trusted_proxies");
         }
         draft.root()
                 .putWords("access.trusted_proxies", all)

@@ -122,7 +122,7 @@ final class Backends {
                 ? name
                 : director.members.get(0).name();
         Block block = plan.vcl().backends().get(first);
-        return block == null ? DraftNode.CLOSED : "http://" + authority(block) + "/";
+        return block == null ? DraftNode.DENIED_TARGET : "http://" + authority(block) + "/";
     }
 
     /** Host and port. A backend with a Unix socket has neither, and each host of a group needs its own URL. */
@@ -147,7 +147,7 @@ final class Backends {
                         && block.fields().stream().anyMatch(each -> List.of("probe", "max_connections")
                                 .contains(each.name())));
         if (block != null && block.fields().isEmpty()) {
-            rule.put("to", DraftNode.CLOSED);
+            rule.put("to", DraftNode.DENIED_TARGET);
             rule.element("filters").put("action", "deny");
             block.entry().note("the backend 'none' answers no request");
             markUsed(block);
@@ -155,7 +155,7 @@ final class Backends {
         }
         if (!needed) {
             if (block != null) {
-                block.entry().became("remap[].to");
+                block.entry().recordKey("remap[].to");
                 markUsed(block);
                 socket(rule, block);
                 block.fields().forEach(this::field);
@@ -267,15 +267,15 @@ final class Backends {
     private void field(Field field) {
         Entry entry = field.entry();
         switch (field.name()) {
-            case "host", "port" -> entry.became("remap[].to");
+            case "host", "port" -> entry.recordKey("remap[].to");
             case "connect_timeout" -> general("timeouts.origin_connect", field);
             case "first_byte_timeout" -> general("timeouts.origin_first_byte", field);
             case "between_bytes_timeout" -> general("timeouts.origin_idle", field);
             case "probe" -> {}
-            case "max_connections" -> entry.became("origins[].connections_max");
+            case "max_connections" -> entry.recordKey("origins[].connections_max");
             case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
             case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
-            case "path" -> entry.became("remap[].unix_socket");
+            case "path" -> entry.recordKey("remap[].unix_socket");
             case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");
         }
@@ -302,7 +302,7 @@ final class Backends {
             List<Field> fields = each.fields();
             if (named != null) {
                 fields = named.fields();
-                named.entry().became("origins[].health_check");
+                named.entry().recordKey("origins[].health_check");
                 markUsed(named);
             } else if (fields.isEmpty() && !each.value().isEmpty()) {
                 each.entry().notMapped("no probe is named '" + each.value() + "'");
@@ -366,7 +366,7 @@ final class Backends {
                         .removableIfInvalid()
                         .from(field.entry());
             case "window", "threshold" -> {
-                field.entry().became("origins[].health_check");
+                field.entry().recordKey("origins[].health_check");
                 field.entry().note("checks in a row are counted instead of those in a window");
             }
             case "initial" -> field.entry().note("hosts are up until checks fail");

@@ -107,7 +107,7 @@ final class Plan {
         }
         if (!written.add(url + " " + host + " " + key + " " + value)) {
             for (Entry source : sources) {
-                source.became("cache_rules");
+                source.recordKey("cache_rules");
             }
             return true;
         }
@@ -153,8 +153,8 @@ final class Plan {
     void usedAcl(String acl, String key) {
         Vcl.Acl found = vcl.acls().get(acl);
         if (found != null) {
-            found.entry().became(key);
-            found.addresses().forEach(each -> each.entry().became(key));
+            found.entry().recordKey(key);
+            found.addresses().forEach(each -> each.entry().recordKey(key));
         }
     }
 
@@ -177,7 +177,7 @@ final class Plan {
                 workspace.draft().root().element("access.filters").put("action", "deny");
             }
         }
-        source.became("access.filters");
+        source.recordKey("access.filters");
         usedAcl(acl, "access.filters");
         return true;
     }

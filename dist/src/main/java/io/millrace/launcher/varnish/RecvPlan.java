@@ -170,7 +170,7 @@ final class RecvPlan extends Walker {
     }
 
     private void purge(Statement each, Match match) {
-        each.markHandled().became("purge.allow");
+        each.markHandled().recordKey("purge.allow");
         if (match.clients().isEmpty() && plan.workspace().draft().root().find("purge.allow") == null) {
             each.note("purge.allow names the clients that may purge; by default only those of this machine");
         } else {
@@ -277,7 +277,7 @@ final class RecvPlan extends Walker {
             case "req.http.accept-encoding" ->
                 each.note("variants by Accept-Encoding are compared by meaning, without normalisation");
             case "req.http.cache-control", "req.http.pragma" ->
-                each.markHandled().became("cache.ignore_client_no_cache");
+                each.markHandled().recordKey("cache.ignore_client_no_cache");
             case "req.http.x-forwarded-for",
                     "req.http.forwarded",
                     "req.http.x-forwarded-proto",

@@ -54,7 +54,7 @@ final class SynthRules {
         if (rule != null) {
             rule.put("redirect.to", to);
             rule.put("redirect.status", status);
-            branch.body.forEach(one -> one.markHandled().became("rules"));
+            branch.body.forEach(one -> one.markHandled().recordKey("rules"));
         }
     }
 

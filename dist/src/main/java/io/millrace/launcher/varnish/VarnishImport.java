@@ -97,7 +97,7 @@ public final class VarnishImport {
             DraftNode rule = root.element("remap").from(each.source());
             rule.put(each.verb(), each.map());
             if (each.backend().equals(RecvPlan.DENIED)) {
-                rule.put("to", DraftNode.CLOSED);
+                rule.put("to", DraftNode.DENIED_TARGET);
                 rule.element("filters").put("action", "deny");
                 continue;
             }
@@ -132,8 +132,8 @@ public final class VarnishImport {
 
     private void target(DraftNode rule, String backend, String path) {
         String url = backends.url(backend);
-        rule.put("to", url.equals(DraftNode.CLOSED) ? url : url + path.substring(1));
-        if (url.equals(DraftNode.CLOSED)) {
+        rule.put("to", url.equals(DraftNode.DENIED_TARGET) ? url : url + path.substring(1));
+        if (url.equals(DraftNode.DENIED_TARGET)) {
             rule.element("filters").put("action", "deny");
         }
         backends.assign(backend, rule);

@@ -131,8 +131,8 @@ class NatsLinkTest {
         try (NatsServer server = NatsServer.start(directory.resolve("nats"));
                 FleetMembership a = new FleetMembership(directory.resolve("a"), events::add, "1");
                 FleetMembership b = new FleetMembership(directory.resolve("b"), events::add, "1")) {
-            a.worker((WorkerPurges) first);
-            b.worker((WorkerPurges) second);
+            a.setWorker((WorkerPurges) first);
+            b.setWorker((WorkerPurges) second);
             a.apply(settings(server, "a", null));
             b.apply(settings(server, "b", null));
             queue(outbox, "1");

@@ -122,7 +122,7 @@ public final class HotPieces {
 
     /** Restores the tier's whole share after it was reduced. Called periodically. */
     public void grow() {
-        tier.grow();
+        tier.restoreLimit();
     }
 
     /** Applies the hits of this thread and pending evictions now. */

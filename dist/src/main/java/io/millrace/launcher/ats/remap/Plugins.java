@@ -100,7 +100,7 @@ public final class Plugins {
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
             Map.entry("statichit.so", "Millrace cannot answer with static content, only with redirections"),
             Map.entry("traffic_dump.so", "requests are not recorded"),
-            Map.entry("otel_tracer.so", "traces are not written"));
+            Map.entry("otel_tracer.so", "set traces.endpoint to send spans to a collector, see docs/guide/traces.md"));
 
     private Plugins() {}
 

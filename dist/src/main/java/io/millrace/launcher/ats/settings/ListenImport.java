@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The importer of listening addresses from the record server_ports and its predecessors. Confined to one thread. */
+/**
+ * The importer of listening addresses, from Traffic Server's record server_ports and its predecessors. Confined to one
+ * thread.
+ */
 public final class ListenImport {
     /** A port of server_ports. */
     private static final class Port {
@@ -35,10 +38,10 @@ public final class ListenImport {
     }
 
     private final ImportState state;
-    private final Certificates certificates;
+    private final CertificateImport certificates;
 
     /** Creates an import from {@code state}; {@link #read} does the work. */
-    public ListenImport(ImportState state, Certificates certificates) {
+    public ListenImport(ImportState state, CertificateImport certificates) {
         this.state = state;
         this.certificates = certificates;
     }
@@ -119,7 +122,7 @@ public final class ListenImport {
         }
     }
 
-    /** Returns true if an IPv6 port is also listed for IPv4. One listening address of Millrace covers both then. */
+    /** Returns true if an IPv6 port is also listed for IPv4, so that one listening address of Millrace covers both. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
                 && port.ip == null
@@ -127,8 +130,8 @@ public final class ListenImport {
     }
 
     /**
-     * Sets the address of a port without one. A port that is listed for both families keeps none, which means all
-     * addresses.
+     * Sets the wildcard address of an IP family for a port without an address. A port that is listed for both families
+     * keeps no address, which means all addresses.
      */
     private static void setFamilyAddress(Port port, List<Port> all) {
         boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
@@ -170,7 +173,7 @@ public final class ListenImport {
             allowProxies(entry);
         }
         if (port.tls) {
-            certificates.use(node);
+            certificates.enableTls(node);
         }
         if (port.protocolsListed && port.tls != port.http2) {
             node.put(port.tls ? "http2" : "h2c", Boolean.toString(port.http2));
