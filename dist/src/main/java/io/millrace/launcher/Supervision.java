@@ -199,7 +199,7 @@ final class Supervision implements AutoCloseable {
         AcmeConfig settings = (config.hasBegun() ? config.config() : firstConfig).acme();
         return settings == null
                 ? null
-                : settings.storedIn(launcherContext.state().placement().acme());
+                : settings.storedIn(launcherContext.state().defaultPaths().acme());
     }
 
     private @Nullable ListeningSockets listen(ProxyConfig firstConfig, LauncherContext launcherContext)

@@ -228,7 +228,7 @@ public final class ProxyServer implements AutoCloseable {
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
-        originMetrics.follow(shared.groups());
+        originMetrics.update(shared.groups());
         Path marksFile = builder.originMarks();
         OriginMarks marks = marksFile == null ? null : new OriginMarks(marksFile);
         if (marks != null) {
@@ -267,7 +267,7 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes what exists besides the store when the constructor fails before it creates the event loops. */
+    /** Closes all objects except the store, after the constructor failed before it created the event loops. */
     private void closeBeforeLoops() {
         serverTls.close();
         originTls.close();
@@ -344,7 +344,7 @@ public final class ProxyServer implements AutoCloseable {
     private Listener listen(ListenerConfig listener) throws IOException {
         ListenerTls tls = serverTls.listener(listener);
         Function<EventLoop, Listener.Serving> serving =
-                loop -> of(loop).serving(tls, listener.http2(), headersOf(listener));
+                loop -> loopOf(loop).serving(tls, listener.http2(), proxyHeadersOf(listener));
         String address = listener.address().toString();
         List<EventLoop> eventLoops = loops.stream().map(ServingLoop::loop).toList();
         List<Integer> descriptors = adopted.get(address);
@@ -358,7 +358,7 @@ public final class ProxyServer implements AutoCloseable {
         return Listener.bind(transport, eventLoops, address, socketAddress, tls != null, serving);
     }
 
-    private ServingLoop of(EventLoop eventLoop) {
+    private ServingLoop loopOf(EventLoop eventLoop) {
         for (ServingLoop loop : loops) {
             if (loop.loop() == eventLoop) {
                 return loop;
@@ -389,7 +389,7 @@ public final class ProxyServer implements AutoCloseable {
         live = next;
         serverTls.reload(config);
         accessLogs.apply(config);
-        originMetrics.follow(shared.groups());
+        originMetrics.update(shared.groups());
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
         simulateSizes(config);
@@ -410,7 +410,7 @@ public final class ProxyServer implements AutoCloseable {
         serverTls.giveTicketKeys(TicketKeys.parse(keys));
     }
 
-    private @Nullable Supplier<ProxyHeaderDecoder.Settings> headersOf(ListenerConfig listener) {
+    private @Nullable Supplier<ProxyHeaderDecoder.Settings> proxyHeadersOf(ListenerConfig listener) {
         return switch (listener.proxyProtocol()) {
             case OFF -> null;
             case ACCEPT -> () -> live.acceptedHeaders();

@@ -34,7 +34,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
 
     /** Returns a copy of {@code config} in which unset paths have their defaults. */
     public ProxyConfig withDefaultPaths(ProxyConfig config) {
-        return state.placement().complete(config);
+        return state.defaultPaths().complete(config);
     }
 
     /** Returns the path of the public admin socket with a configuration. */

@@ -118,7 +118,7 @@ final class AccessImport {
         List<String> methods = new ArrayList<>();
         List<Acl> used = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
-        for (String name : line.from(1)) {
+        for (String name : line.argsFrom(1)) {
             Acl acl = acls.find(name);
             boolean negated = name.startsWith("!");
             if (acl == null) {
@@ -182,7 +182,7 @@ final class AccessImport {
     /** Handles lines of Squid's standard configuration that need no filter. Returns false for other lines. */
     private boolean handleStandardLine(SquidLine line, List<String> unknown) {
         boolean deny = line.arg(0).equals("deny");
-        List<String> names = line.from(1);
+        List<String> names = line.argsFrom(1);
         if (names.contains("manager")) {
             line.note("the admin API has its own socket and tokens");
             return true;
@@ -322,11 +322,11 @@ final class AccessImport {
             line.note("responses are stored by default");
             return;
         }
-        if (line.from(1).equals(List.of("all"))) {
+        if (line.argsFrom(1).equals(List.of("all"))) {
             workspace.draft().set("cache.enabled", "false", line.markHandled());
             return;
         }
-        Acl acl = line.from(1).size() == 1 ? acls.find(line.arg(1)) : null;
+        Acl acl = line.argsFrom(1).size() == 1 ? acls.find(line.arg(1)) : null;
         if (acl == null || line.arg(1).startsWith("!") || !writeNeverCache(line, acl)) {
             line.notMapped("requests bypass the cache by one list of URLs, hosts or addresses only");
         }

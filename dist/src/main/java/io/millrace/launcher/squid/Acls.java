@@ -71,7 +71,7 @@ final class Acls {
         Acl acl = known == null || known.lines.isEmpty() ? new Acl(line.arg(1)) : known;
         all.put(name, acl);
         acl.lines.add(line);
-        for (String value : reader.values(line, line.from(2))) {
+        for (String value : reader.values(line, line.argsFrom(2))) {
             if (value.equals("-i")) {
                 acl.ignoreCase = true;
             } else if (!value.equals("--") && !value.equals("-n") && !value.equals("+i")) {

@@ -64,7 +64,7 @@ final class HeaderImport {
         boolean allows = false;
         for (SquidLine line : lines) {
             String name = line.arg(0);
-            boolean all = line.from(2).equals(List.of("all"));
+            boolean all = line.argsFrom(2).equals(List.of("all"));
             if (decided) {
                 line.note("an earlier line decides for all messages");
             } else if (line.arg(1).equals("allow") && all && !allows) {
@@ -90,7 +90,7 @@ final class HeaderImport {
     }
 
     private void remove(SquidLine line, String key) {
-        DraftNode rule = rule(line, line.from(2));
+        DraftNode rule = rule(line, line.argsFrom(2));
         if (rule != null) {
             DraftNode when = rule.field("when");
             rule.putWords("remove_" + direction(line), List.of(line.arg(0)));
@@ -102,7 +102,7 @@ final class HeaderImport {
     /** Writes the value that replaces a field which another directive removes. */
     private void replace(SquidLine line) {
         String name = line.arg(0);
-        FieldValue parsed = FieldValue.of(line.from(1));
+        FieldValue parsed = FieldValue.of(line.argsFrom(1));
         List<String> conditions = removed.get(direction(line) + " " + name.toLowerCase(Locale.ROOT));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
@@ -116,7 +116,7 @@ final class HeaderImport {
             line.notMapped(QUOTE);
             return;
         }
-        String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.from(1));
+        String value = parsed.isQuoted() ? parsed.text() : String.join(" ", line.argsFrom(1));
         boolean reply = direction(line).equals("response_header");
         for (String condition : conditions) {
             DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
@@ -134,7 +134,7 @@ final class HeaderImport {
 
     private void add(SquidLine line) {
         String name = line.arg(0);
-        FieldValue value = FieldValue.of(line.from(1));
+        FieldValue value = FieldValue.of(line.argsFrom(1));
         if (!RuleTexts.isFieldName(name)) {
             line.notMapped(FIELD_NAME);
         } else if (value == null) {
@@ -142,7 +142,7 @@ final class HeaderImport {
         } else if (value.text().contains("%")) {
             line.notMapped(RuleTexts.CONSTANT);
         } else {
-            DraftNode rule = rule(line, line.from(1 + value.words()));
+            DraftNode rule = rule(line, line.argsFrom(1 + value.words()));
             if (rule != null) {
                 rule.put("add_" + direction(line) + "." + name, value.text());
             }

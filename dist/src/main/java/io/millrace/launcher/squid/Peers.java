@@ -111,7 +111,7 @@ final class Peers {
         if (peer == null) {
             line.notMapped("no peer is named '" + line.arg(0) + "'");
         } else if (domain) {
-            line.from(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
+            line.argsFrom(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
             peer.restricting.add(line);
             line.markHandled().recordKey("remap");
         } else if (line.arg(1).equals("deny")) {
@@ -122,7 +122,7 @@ final class Peers {
     }
 
     private void allow(SquidLine line, Peer peer) {
-        for (String name : line.from(2)) {
+        for (String name : line.argsFrom(2)) {
             Acl acl = acls.find(name);
             if (acl == null || name.startsWith("!")) {
                 line.notMapped("'" + name + "': rules select origins by host");
@@ -250,7 +250,7 @@ final class Peers {
     }
 
     private static void options(SquidLine line) {
-        for (String word : line.from(4)) {
+        for (String word : line.argsFrom(4)) {
             String name = word.replaceAll("=.*", "");
             if (name.equals("login")) {
                 if (word.matches("login=PASS(THRU)?")) {

@@ -274,7 +274,7 @@ final class Settings {
             // Millrace gets its own directory, because Squid's files stay in theirs.
             element.put("path", line.arg(1).replaceAll("/+$", "") + "-millrace");
             element.put("size", megabytes + "MiB");
-            for (String word : line.from(3)) {
+            for (String word : line.argsFrom(3)) {
                 if (word.startsWith("max-size=") || word.startsWith("min-size=")) {
                     line.notMapped(word.replaceAll("=.*", "") + ": all paths store responses of every size");
                 } else if (word.equals("no-store") || word.equals("read-only")) {
@@ -302,7 +302,7 @@ final class Settings {
             return;
         }
         List<String> all = new ArrayList<>();
-        for (String name : line.from(1)) {
+        for (String name : line.argsFrom(1)) {
             Acls.Acl acl = acls.find(name);
             List<String> addresses = acl == null || !acl.type().equals("src") ? null : Acls.addresses(acl);
             if (acl == null || addresses == null || addresses.contains("all") || name.startsWith("!")) {

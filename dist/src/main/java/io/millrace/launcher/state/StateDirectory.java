@@ -5,7 +5,7 @@ import io.millrace.launcher.exit.LaunchException;
 import io.millrace.proxy.config.check.FilePermissionChecks;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.worker.control.ControlPaths;
-import io.millrace.worker.control.Placement;
+import io.millrace.worker.control.DefaultPaths;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
@@ -136,8 +136,8 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     }
 
     /** The default directories in the form in which the worker needs them. */
-    public Placement placement() {
-        return new Placement(state, cache, log);
+    public DefaultPaths defaultPaths() {
+        return new DefaultPaths(state, cache, log);
     }
 
     /** Paths of the sockets between launcher and workers. */

@@ -125,7 +125,9 @@ final class Backends {
         return block == null ? DraftNode.DENIED_TARGET : "http://" + authority(block) + "/";
     }
 
-    /** Host and port. A backend with a Unix socket has neither, and each host of a group needs its own URL. */
+    /**
+     * Returns host and port. A backend with a Unix socket has neither, so its name becomes a host name under .internal.
+     */
     private static String authority(Block block) {
         if (!block.value("path", "").isEmpty()) {
             return block.name().toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9-]+", "-") + ".internal";
@@ -137,7 +139,8 @@ final class Backends {
     }
 
     /**
-     * Assigns the origin group of a backend or director to a rule. A backend without a probe and limits needs no group.
+     * Assigns the origin group of a backend or director to a rule. A backend without a probe and a limit of connections
+     * needs no group.
      */
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);
@@ -276,11 +279,12 @@ final class Backends {
             case "proxy_header" -> plan.set("proxy_protocol_out", "v" + field.value(), entry);
             case "host_header" -> entry.note("used for requests without Host only, which HTTP/1.1 does not allow");
             case "path" -> entry.recordKey("remap[].unix_socket");
-            case "ssl" -> entry.notMapped("write https in the rule's to, and in the hosts of the group");
+            case "ssl" -> entry.notMapped("write https in the key 'to' of the rule, and in the hosts of the group");
             default -> entry.notMapped("'." + field.name() + "' has no equivalent");
         }
     }
 
+    /** Sets a key that applies to all origins. Reports a second, different value as not mapped. */
     private void general(String key, Field field) {
         String time = Plan.time(field.value());
         DraftNode known = plan.workspace().draft().root().find(key);
@@ -385,10 +389,10 @@ final class Backends {
         all.addAll(plan.vcl().probes().values());
         for (Block each : all) {
             if (!used.contains(each.entry())) {
-                each.entry().note("no rule uses it");
+                each.entry().note("no rule uses this declaration");
                 each.fields().forEach(field -> {
-                    field.entry().note("no rule uses it");
-                    field.fields().forEach(inner -> inner.entry().note("no rule uses it"));
+                    field.entry().note("no rule uses this declaration");
+                    field.fields().forEach(inner -> inner.entry().note("no rule uses this declaration"));
                 });
             }
         }

@@ -150,7 +150,7 @@ final class Plan {
     }
 
     /** Marks the lines of an access list as mapped to a key. */
-    void usedAcl(String acl, String key) {
+    void markAclUsed(String acl, String key) {
         Vcl.Acl found = vcl.acls().get(acl);
         if (found != null) {
             found.entry().recordKey(key);
@@ -178,7 +178,7 @@ final class Plan {
             }
         }
         source.recordKey("access.filters");
-        usedAcl(acl, "access.filters");
+        markAclUsed(acl, "access.filters");
         return true;
     }
 }

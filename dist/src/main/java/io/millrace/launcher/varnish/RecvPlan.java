@@ -189,7 +189,7 @@ final class RecvPlan extends Walker {
                 .putWords("purge.allow", addresses)
                 .removableIfInvalid();
         node.from(each.markHandled());
-        plan.usedAcl(test.right(), "purge.allow");
+        plan.markAclUsed(test.right(), "purge.allow");
         return true;
     }
 
@@ -199,7 +199,7 @@ final class RecvPlan extends Walker {
         if (("PURGE".equals(method) || "BAN".equals(method)) && !match.clients().isEmpty()) {
             Test test = match.clients().get(0);
             if (!test.operator().equals("!~") || !allowPurges(each, test)) {
-                each.notMapped("purge.allow takes addresses and ranges, without exceptions");
+                each.notMapped("purge.allow takes addresses and ranges, and none with !");
             }
         } else if ("PURGE".equals(method) || "BAN".equals(method)) {
             each.note("Millrace answers purges itself");
@@ -430,7 +430,7 @@ final class RecvPlan extends Walker {
         if (around.isEmpty()) {
             plan.set("cache.key.ignore_query", "true", each.markHandled());
         } else {
-            each.notMapped("the query is left out of keys by rule of remap only: cache.key.ignore_query");
+            each.notMapped("only rules of remap can leave the query out of keys: cache.key.ignore_query");
         }
     }
 

@@ -12,7 +12,8 @@ import java.util.Set;
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
 final class ResponsePlan extends Walker {
     /** Note for conditions that Millrace takes into account without a rule. */
-    private static final String OWN = "Millrace does not store such responses, or validates them at every use";
+    private static final String NO_RULE_NEEDED =
+            "Millrace does not store such responses, or validates them at every use";
 
     private final Plan plan;
     private final Set<String> codes = new LinkedHashSet<>();
@@ -69,7 +70,7 @@ final class ResponsePlan extends Walker {
     private void ttl(Statement each, List<Condition> around) {
         String time = Plan.time(each.value());
         if (time == null) {
-            each.notMapped("lifetimes are constants");
+            each.notMapped("a lifetime must be a constant");
             return;
         }
         if (around.isEmpty()) {
@@ -79,7 +80,7 @@ final class ResponsePlan extends Walker {
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
-                each.note(OWN);
+                each.note(NO_RULE_NEEDED);
             } else if (match.isStatus()) {
                 status(each, match, time);
             } else if (match.isUrl()) {
@@ -124,7 +125,7 @@ final class ResponsePlan extends Walker {
     private void grace(Statement each, List<Condition> around) {
         String time = Plan.time(each.value());
         if (time == null) {
-            each.notMapped("the time is a constant in Millrace");
+            each.notMapped("the time must be a constant");
             return;
         }
         DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
@@ -150,7 +151,7 @@ final class ResponsePlan extends Walker {
         }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
-                each.note(OWN);
+                each.note(NO_RULE_NEEDED);
             } else if (match.isUnsafe()) {
                 each.note("responses to other methods than GET and HEAD are not stored");
             } else if (match.isStatus()) {

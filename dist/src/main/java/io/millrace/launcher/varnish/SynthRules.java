@@ -21,7 +21,10 @@ final class SynthRules {
     private static final String NO_LOCATION = "vcl_synth sets no Location for this status; write a rule with redirect";
 
     private final Plan plan;
-    /** Translated places. A condition with several alternatives comes several times and is written once, as a whole. */
+    /**
+     * Translated places. A statement is visited once for each alternative of its condition, but its rule is written
+     * once.
+     */
     private final Set<Place> done = new HashSet<>();
 
     /** A statement with its conditions. A subroutine that is called twice has each statement in two places. */

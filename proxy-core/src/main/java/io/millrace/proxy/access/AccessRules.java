@@ -78,7 +78,7 @@ public final class AccessRules {
 
     /** Returns true if there are filters. Without filters, {@link #denial} need not be called. */
     public boolean hasFilters() {
-        return filters.isAny();
+        return filters.hasAny();
     }
 
     /**
@@ -106,7 +106,7 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the client that a trusted proxy gives in X-Forwarded-For, else the peer.
+     * Returns the client that a trusted proxy names in X-Forwarded-For, otherwise the peer.
      *
      * @param peer address of the sender, null if unknown
      * @return null if unknown
@@ -172,14 +172,14 @@ public final class AccessRules {
      * keys contain another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise the URL of one
      * client would determine the response for all other clients.
      *
-     * @param otherHost whether the origin receives another host than the client's
+     * @param otherHost whether the origin receives another host than the client sent
      */
-    public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
+    public static boolean containsOtherUrl(FieldSection fields, int line, boolean otherHost) {
         return ForwardingFields.containsUrl(fields, line) || (otherHost && ForwardingFields.containsHost(fields, line));
     }
 
-    /** Adds the subject of the client's certificate, if origins receive it. */
-    public void tellSubject(ClientConnection client, FieldSection.Builder to) {
+    /** Adds the subject of the client's certificate, if the configuration sends the subject to origins. */
+    public void addSubject(ClientConnection client, FieldSection.Builder to) {
         if (subject != null) {
             subject.addTo(client, to);
         }
@@ -201,7 +201,7 @@ public final class AccessRules {
      *     target's host
      * @param peer address of the sender, null if unknown
      */
-    public void tell(
+    public void addForwardingFields(
             FieldSection from,
             boolean fromTrusted,
             boolean otherHost,

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config;
 
-import static io.millrace.proxy.config.cache.CacheRuleKeys.*;
+import static io.millrace.proxy.config.cache.CachePolicyKeys.*;
 import static io.millrace.proxy.config.key.ConfigKeys.*;
 
 import io.millrace.proxy.config.access.ClientLimitKeys;
@@ -12,7 +12,7 @@ import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
-import io.millrace.proxy.config.cache.CacheRuleKeys;
+import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
@@ -285,7 +285,7 @@ public final class ConfigCatalog {
             CACHE_CURVE,
             CACHE_PERMIT_PINNING,
             CACHE_MAX_OBJECT_SIZE,
-            CacheRuleKeys.OBJECT_SHARE_MAX,
+            CachePolicyKeys.OBJECT_SHARE_MAX,
             CACHE_HEURISTIC_LM_FACTOR,
             CACHE_HEURISTIC_MIN_LIFETIME,
             CACHE_HEURISTIC_MAX_LIFETIME,

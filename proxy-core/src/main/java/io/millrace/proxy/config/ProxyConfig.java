@@ -422,7 +422,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds an access log beside others; the values have keys of {@link LogKeys}. */
+        /** Adds an access log in addition to others; the values have keys of {@link LogKeys}. */
         public Builder accessLog(ConfigValues log) {
             accessLogs.add(log);
             return this;
@@ -438,14 +438,14 @@ public final class ProxyConfig {
         }
 
         /** Sets the directory of automatic certificates unless it is already set. */
-        public Builder acmeIn(Path directory) {
+        public Builder acmeStorageUnlessSet(Path directory) {
             if (values.build().find(AcmeKeys.STORAGE) == null) {
                 values.set(AcmeKeys.STORAGE, directory);
             }
             return this;
         }
 
-        /** Adds a {@code map} rule behind the existing rules. */
+        /** Adds a {@code map} rule after the existing rules. */
         public Builder map(String from, String to) {
             return map(from, to, ConfigValues.empty());
         }

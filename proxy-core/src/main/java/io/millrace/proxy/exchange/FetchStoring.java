@@ -185,7 +185,7 @@ final class FetchStoring {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
-        if (isMasked(head.status(), nowMillis)) {
+        if (isErrorDiscarded(head.status(), nowMillis)) {
             exchangeLoop.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
         }
@@ -215,10 +215,10 @@ final class FetchStoring {
      * Returns true if the response is an origin error, and a stored response can be served instead. The error must then
      * not replace the stored response.
      */
-    private boolean isMasked(int status, long nowMillis) {
+    private boolean isErrorDiscarded(int status, long nowMillis) {
         StoredHead fallbackHead = plan.fallbackHead();
         return fallbackHead != null
-                && StaleServing.isMasked(
+                && StaleServing.isErrorDiscarded(
                         status,
                         fallbackHead,
                         nowMillis,

@@ -16,7 +16,7 @@ import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
-import io.millrace.proxy.config.cache.CacheRuleKeys;
+import io.millrace.proxy.config.cache.CachePolicyKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
@@ -52,7 +52,7 @@ final class ConfigCatalogTest {
     void listsEveryConstantInItsOrder() throws IllegalAccessException {
         List<ConfigKey<?>> rest = new ArrayList<>(ConfigCatalog.keys());
         for (Class<?> holder : List.of(
-                CacheRuleKeys.class,
+                CachePolicyKeys.class,
                 CacheKeyKeys.class,
                 CacheRulesKeys.class,
                 RemapKeys.class,

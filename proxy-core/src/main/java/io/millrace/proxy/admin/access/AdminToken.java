@@ -100,7 +100,7 @@ public final class AdminToken {
     }
 
     /** Returns true if this digest is the digest of the token. Takes the same time for each wrong credential. */
-    boolean is(byte[] credentialDigest) {
+    boolean matches(byte[] credentialDigest) {
         return MessageDigest.isEqual(digest, credentialDigest);
     }
 

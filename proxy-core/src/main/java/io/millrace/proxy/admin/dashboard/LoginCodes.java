@@ -79,7 +79,7 @@ final class LoginCodes {
     }
 
     /** Makes the codes of a lease invalid. */
-    void endOf(String lease) {
+    void removeLease(String lease) {
         lock.lock();
         try {
             codes.values().removeIf(code -> lease.equals(code.lease));

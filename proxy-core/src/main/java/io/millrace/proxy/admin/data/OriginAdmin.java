@@ -33,7 +33,7 @@ public final class OriginAdmin implements OriginControl {
     private final @Nullable OriginMarks marks;
     private final ReentrantLock writeLock = new ReentrantLock();
 
-    /** @param marks the file of operators' marks; null for none */
+    /** @param marks the file of hosts that operators have marked down; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
         this.groups = groups;
         this.clock = clock;
@@ -80,7 +80,7 @@ public final class OriginAdmin implements OriginControl {
         return write().thenApply(written -> report((group, host) -> matches(origin, group, host)));
     }
 
-    /** Applies new groups; the state of earlier groups is kept by name. */
+    /** Writes the hosts that are marked down again after a reload, because groups may have other names. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
@@ -105,7 +105,7 @@ public final class OriginAdmin implements OriginControl {
                 throw new CompletionException(new AdminException(
                         500,
                         "origin-not-durable",
-                        "changed in this process, but the next worker will not know: " + e.getMessage()));
+                        "in force in this worker, but the next worker will not have the change: " + e.getMessage()));
             } finally {
                 writeLock.unlock();
             }

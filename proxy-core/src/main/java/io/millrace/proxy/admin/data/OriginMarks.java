@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hosts that operators have marked down, in a small file for the next worker:
+ * The file of origin hosts that operators have marked down, which the next worker reads:
  *
  * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
  *

@@ -32,7 +32,7 @@ public record AccessConfig(
         X_FORWARDED_PROTO,
         /** The host of the client's request. */
         X_FORWARDED_HOST,
-        /** All of these in one field (RFC 7239). */
+        /** All of the above in one field (RFC 7239). */
         FORWARDED,
         /** The client's address only, as in Traffic Server. */
         CLIENT_IP

@@ -49,10 +49,10 @@ public record ListenerConfig(
     public static ListenerConfig from(ConfigValues element, ConfigValues general) {
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
-        boolean named = certificate != null
+        boolean hasTlsSettings = certificate != null
                 || element.isSet(TlsKeys.LISTEN_ENABLED)
                 || ServerTlsKeys.LISTEN.all().stream().anyMatch(element::isSet);
-        boolean secure = named && element.get(TlsKeys.LISTEN_ENABLED);
+        boolean secure = hasTlsSettings && element.get(TlsKeys.LISTEN_ENABLED);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),

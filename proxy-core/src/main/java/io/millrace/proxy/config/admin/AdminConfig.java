@@ -32,7 +32,7 @@ public record AdminConfig(
     /** Name of the token in {@code admin.token_file}. */
     public static final String TOKEN_FILE_NAME = "admin";
 
-    /** Name of the sessions that {@code millctl dashboard} opens. No token may have it. */
+    /** Name of the sessions that {@code millctl dashboard} opens. No token may have this name. */
     public static final String DASHBOARD_NAME = "dashboard";
 
     /**

@@ -84,7 +84,7 @@ final class GuardDecider {
                 verifier.digest(digest, needed.file(), fields.bytes(), fields.valueStart(line), fields.valueEnd(line));
         PasswordVerifier.Result result = decision.passwordResult();
         if (result == null) {
-            result = verifier.known(key);
+            result = verifier.remembered(key);
         }
         if (result == null) {
             Credentials given = Credentials.parse(needed.file(), fields.value(line), key);

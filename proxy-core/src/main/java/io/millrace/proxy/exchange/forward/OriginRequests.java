@@ -147,8 +147,8 @@ public final class OriginRequests {
         if (via != null) {
             fields.add(FieldName.VIA, via);
         }
-        access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
-        access.tellSubject(plan.client(), fields);
+        access.addForwardingFields(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
+        access.addSubject(plan.client(), fields);
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.originTarget())
@@ -237,7 +237,7 @@ public final class OriginRequests {
             int line) {
         return hopByHop.contains(from, line)
                 || access.isWithheld(from, line, trusted)
-                || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
+                || (otherUrl && AccessRules.containsOtherUrl(from, line, otherHost));
     }
 
     /** Returns true if the client sent a selecting request field (Vary) that the request to the origin omitted. */
