@@ -46,6 +46,9 @@ public final class PurgeDriver {
     private static final long BEHIND_MAX = 16_000;
 
     private static final long PAUSE_NANOS = 1_000_000;
+    /** Time without a new entry of the inventory after which lost objects are looked for. */
+    private static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private static final String REGEX = "url =~ \"[.]css$\"";
     /** Threads that a sweep uses. */
     private static final List<String> SWEEP_THREADS = List.of("millrace-purge-sweep", "millrace-store-inventory");
@@ -53,6 +56,12 @@ public final class PurgeDriver {
     private final Path directory;
     private final long objects;
     private final TaggedStore store;
+    /** Number of objects put so far. */
+    private long put;
+    /** Objects with a smaller number are stored. */
+    private long verified;
+
+    private long putAgain;
 
     private PurgeDriver(Path directory, long objects, TaggedStore store) {
         this.directory = directory;
@@ -96,6 +105,7 @@ public final class PurgeDriver {
         long start = System.nanoTime();
         for (long number = 0; number < objects; number++) {
             store.put(number, true);
+            put = number + 1;
             if (number % 1000 == 0) {
                 awaitInventory(number - BEHIND_MAX);
             }
@@ -103,19 +113,42 @@ public final class PurgeDriver {
         store.store().sync();
         awaitInventory(objects);
         double seconds = (System.nanoTime() - start) / 1e9;
-        Machine.say("stored %d objects with %d tags in %.0f s", objects, objects / OBJECTS_PER_TAG, seconds);
+        Machine.say(
+                "stored %d objects with %d tags in %.0f s; %d were stored again, since the volume's queue was full",
+                objects, objects / OBJECTS_PER_TAG, seconds, putAgain);
     }
 
     /** Waits until the inventory has this number of entries; after the last object, until it is complete. */
     private void awaitInventory(long entries) {
         InventoryStatistics inventory = store.store().inventory();
+        long seen = inventory.entries();
+        long seenNanos = System.nanoTime();
         while (inventory.entries() < entries || (entries == objects && !inventory.isWhole())) {
             if (inventory.obstacle() != null && inventory.entries() > 0) {
                 throw new IllegalStateException(inventory.obstacle());
             }
             LockSupport.parkNanos(PAUSE_NANOS);
             inventory = store.store().inventory();
+            if (inventory.entries() != seen) {
+                seen = inventory.entries();
+                seenNanos = System.nanoTime();
+            } else if (System.nanoTime() - seenNanos > STALL_NANOS) {
+                putLostAgain();
+                seenNanos = System.nanoTime();
+            }
         }
+    }
+
+    /** Stores the objects again that the volume did not write. A store drops writes if the volume's queue is full. */
+    private void putLostAgain() {
+        for (long number = verified; number < put; number++) {
+            if (!store.store().contains(store.key(number))) {
+                store.put(number, true);
+                putAgain++;
+            }
+        }
+        // The last ones may still wait for the volume.
+        verified = Math.max(verified, put - BEHIND_MAX);
     }
 
     private void size(String when) throws Exception {
