@@ -38,8 +38,8 @@ public final class StoreConfigs {
     }
 
     /**
-     * Returns the volumes of the storage paths. A path has one for each named share, and one for the rest. Named
-     * volumes are in directories below the path.
+     * Returns the volumes of the storage paths. A path has one volume for each named share, and one for the remaining
+     * space. Named volumes are in directories below the path.
      */
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
