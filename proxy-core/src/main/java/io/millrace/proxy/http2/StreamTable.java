@@ -4,7 +4,7 @@ import io.netty.util.collection.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of one connection: the open ones, and a short history of closed ones.
+ * The open streams of one connection, and a short history of its earlier streams.
  *
  * <p>Confined to one event loop.
  */
