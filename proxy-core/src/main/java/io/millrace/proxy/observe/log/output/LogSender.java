@@ -134,7 +134,7 @@ final class LogSender implements Runnable {
     }
 
     /**
-     * Waits for the end of the thread. Closes the target at the deadline, because the thread may be blocked by it.
+     * Waits for the end of the thread. Closes the target at the deadline, because the target may block the thread.
      *
      * @param deadlineNanos the deadline on the clock of {@link System#nanoTime}
      * @return false if the thread still runs
