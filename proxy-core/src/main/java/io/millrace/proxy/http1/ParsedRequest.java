@@ -38,7 +38,7 @@ record ParsedRequest(
     private static final ParsedRequest NONE = new ParsedRequest(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Returns true if another protocol may follow the request: the request is CONNECT or asks for an upgrade (RFC 9110
+     * Returns true if another protocol may follow the request. The request is CONNECT or asks for an upgrade (RFC 9110
      * s7.8, s9.3.6). Later bytes are not parsed before the response is known.
      */
     boolean mayLeaveHttp() {

@@ -7,7 +7,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.netty.channel.Channel;
 
 /**
- * Measures how fast an HTTP/2 client receives, and closes the connection of a slow client.
+ * Measures how fast an HTTP/2 client receives, and closes connections of slow clients.
  *
  * <p>Confined to one event loop.
  */

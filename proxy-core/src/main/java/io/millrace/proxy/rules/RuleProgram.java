@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rules that apply to the requests of one remap rule, in order: the rules for all requests, then those of the remap
- * rule. There are no loops, and the number of rules is limited. Immutable.
+ * The rules that apply to the requests of one remap rule, in order. The rules for all requests are first, then those of
+ * the remap rule. There are no loops, and the number of rules is limited. Immutable.
  */
 public final class RuleProgram {
     private static final RuleConfig[] NONE = {};
@@ -58,7 +58,7 @@ public final class RuleProgram {
     }
 
     /**
-     * Returns true if responses to POST must not be stored for later GETs, because a rule can treat GET and POST
+     * Returns true if responses to POST must not be stored for later GETs. A rule can then treat GET and POST
      * differently.
      */
     public boolean distinguishesPost() {

@@ -1,4 +1,4 @@
-/** Traces: the choice of requests that become spans, and the way of spans from event loops to their receiver. */
+/** Traces: selects the requests that become spans, and sends spans from event loops to their receiver. */
 @NullMarked
 package io.millrace.proxy.observe.trace;
 

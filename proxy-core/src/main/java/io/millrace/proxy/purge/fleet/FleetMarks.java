@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The position in the fleet's stream of purges, and the stamps of other nodes' purges, which may be undone or
- * cancelled. Not thread-safe.
+ * The position in the fleet's stream of purges, and the stamps of other nodes' purges. Their undo and cancellation need
+ * the stamps. Not thread-safe.
  */
 public final class FleetMarks {
     /** Limit of remembered purges. An undo of an older purge has no effect on this node. */
