@@ -51,10 +51,10 @@ public final class FastLane implements PlainReceiver {
         /** A connection was accepted. */
         void onOpened();
 
-        /** A connection was closed, here or in a channel. */
+        /** A connection was closed, in the fast lane or in a channel. */
         void onClosed();
 
-        /** Bytes were read from a connection, here or in a channel. */
+        /** Bytes were read from a connection, in the fast lane or in a channel. */
         void onReceived(int bytes);
 
         /** The fast lane has answered a request. */
@@ -289,7 +289,7 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // A shutdown that closes idle connections skipped this one while its answers waited.
+        // A shutdown that closes idle connections skips a connection whose answers wait.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }

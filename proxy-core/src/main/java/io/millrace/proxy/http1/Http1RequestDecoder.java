@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * A strict HTTP/1.1 request decoder that uses Netty's decoder for content. It buffers a head until the head is
  * complete. {@link ParsedRequest} then parses the head by the grammar of RFC 9112, and only accepted heads go to
  * Netty's decoder. Netty joins folded lines, accepts several spaces as one, and prefers Transfer-Encoding to
- * Content-Length. Such requests are refused here, so that both parsers understand an accepted request in the same way
+ * Content-Length. Such requests are refused, so that both parsers understand an accepted request in the same way
  * (RFC 9112 s2.2, s3, s5.2, s6.3).
  *
  * <p>A request that a {@link PlainRequestScanner} recognizes has no content and bypasses Netty's decoder.

@@ -99,7 +99,7 @@ final class Http1Timeouts implements SlowClients.Client {
     }
 
     /**
-     * The rate at which the client receives. A tunnel's bytes are not measured here, so its connection is never the
+     * The rate at which the client receives. A tunnel's bytes are not measured, so its connection is never the
      * slowest.
      */
     @Override

@@ -39,7 +39,7 @@ public final class TlsFastLane {
     /**
      * @param allocator allocates the buffers of answers
      * @param receiver answers plain requests from RAM; for other plain requests it returns the cache decision
-     * @param onAnswered run after each request that was answered here
+     * @param onAnswered run after each request that the fast lane has answered
      */
     public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, FastReceiver receiver, Runnable onAnswered) {
         this.allocator = allocator;
@@ -49,7 +49,7 @@ public final class TlsFastLane {
     }
 
     /**
-     * Answers the requests at the beginning of {@code in}, as far as that is possible here.
+     * Answers the requests at the beginning of {@code in} up to the first that the fast lane cannot answer.
      *
      * @param connection between two requests, with no unprocessed bytes before {@code in}
      * @param in borrowed; its reader index is moved past the processed requests

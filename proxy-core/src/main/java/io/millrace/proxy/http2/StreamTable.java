@@ -28,7 +28,7 @@ final class StreamTable {
         return lastId;
     }
 
-    /** Records a new stream, whose id is higher than all earlier ones. */
+    /** Records a new stream, whose id is higher than all earlier ids. */
     void begin(int id) {
         int by = lastId == 0 ? HISTORY_LENGTH : (id - lastId) / 2;
         opened = by >= HISTORY_LENGTH ? 1 : opened << by | 1;

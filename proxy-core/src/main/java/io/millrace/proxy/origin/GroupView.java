@@ -269,8 +269,8 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            // This proxy stays the owner of its URLs even if an operator has marked it down here: siblings still
-            // regard it as the owner, and would send a forwarded request back.
+            // This proxy stays the owner of its URLs even if an operator of this proxy has marked it down: siblings
+            // still regard it as the owner, and would send a forwarded request back.
             return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();

@@ -452,7 +452,7 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationEntry entry : ofUndos) {
                 enter(entry, undoableFrom);
             }
-            // New stamps must be higher than that of an undone purge, even if the journal has no other entry of it.
+            // New stamps must be higher than the stamp of an undone purge, even without another entry in the journal.
             for (long stamp : undone) {
                 newest = Math.max(newest, stamp);
             }

@@ -76,7 +76,7 @@ public final class StoreConfigs {
 
     /**
      * Returns the configured size of the RAM tier, limited by the direct memory. The limit is three quarters,
-     * because other buffers need the rest.
+     * because other buffers need the last quarter.
      */
     private static long ramBytes(ProxyConfig config) {
         long wanted = config.cache().ramBytes();

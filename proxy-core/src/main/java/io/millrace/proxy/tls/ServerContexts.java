@@ -264,8 +264,8 @@ final class ServerContexts {
     }
 
     /**
-     * Requests OCSP staples before the first client needs them, if there are few sets. Always does so for
-     * must-staple certificates, which clients refuse without a staple. May read files.
+     * Requests OCSP staples before the first client needs them, if there are few sets. Always requests
+     * staples for must-staple certificates, which clients refuse without a staple. May read files.
      */
     void requestStaples(CertificateIndex index) {
         List<CertificateSet> wanting =

@@ -17,7 +17,7 @@ public final class GapCheck {
         TRUNCATED,
         /** The stream ends before the position: the servers have lost messages. */
         ROLLED_BACK,
-        /** The stream has another message at the position: the servers have lost messages, and stored new ones. */
+        /** The stream has another message at the position: the servers have lost messages, and stored new messages. */
         REWRITTEN,
         /** The message at the position has expired, so that it cannot be compared. */
         UNVERIFIED;

@@ -21,7 +21,7 @@ public final class LoopLiveLog {
     private final AccessLogRing kept = new AccessLogRing(KEPT_BYTES, List.of(), true);
     private volatile LiveLogSettings settings;
     private volatile @Nullable AccessLogRing watched;
-    /** The ring of other requests. It is kept for later viewers; null before the first viewer. */
+    /** The ring of records that only viewers need; null before the first viewer. Reused for later viewers. */
     private @Nullable AccessLogRing ring;
 
     LoopLiveLog(LiveLogSettings settings) {
