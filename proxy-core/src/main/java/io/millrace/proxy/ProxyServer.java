@@ -21,7 +21,7 @@ import io.millrace.proxy.fetch.ConnectionTotals;
 import io.millrace.proxy.fetch.OriginFaults;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
-import io.millrace.proxy.net.TlsContexts;
+import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
@@ -589,7 +589,7 @@ public final class ProxyServer implements AutoCloseable {
 
     /** The TLS provider, with its version. */
     public String tls() {
-        return TlsContexts.provider();
+        return TlsLibrary.version();
     }
 
     /** All metrics in Prometheus' text format. */

@@ -46,15 +46,15 @@ class ProxyAlarmsTest {
                         Map.of())
                 .config());
         OriginHost host = grouped.shared().groups().find("shop").hosts().get(0);
-        host.putDown(
-                new OriginHealth.Put("deploy", ProxyExtension.START_MILLIS, Long.MAX_VALUE),
+        host.markDown(
+                new OriginHealth.ManualDown("deploy", ProxyExtension.START_MILLIS, Long.MAX_VALUE),
                 ProxyExtension.START_MILLIS);
         Alarm alarm = alarms(grouped).get(0);
         assertEquals(AlarmKind.ORIGIN_GROUP_DOWN, alarm.kind());
         assertEquals("shop", alarm.subject());
         assertTrue(alarm.text().startsWith("its only host is down: "), alarm.text());
         assertTrue(alarm.text().endsWith("(marked down by an operator, deploy)"), alarm.text());
-        host.putUp(ProxyExtension.START_MILLIS);
+        host.markUp(ProxyExtension.START_MILLIS);
         assertEquals(List.of(), alarms(grouped));
     }
 

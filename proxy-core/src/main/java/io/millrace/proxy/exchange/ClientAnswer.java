@@ -260,7 +260,7 @@ final class ClientAnswer {
     }
 
     private @Nullable Selection select(FetchedResponse response) {
-        if (request.method() == Method.POST || !Selection.isAskedFor(request)) {
+        if (request.method() == Method.POST || !Selection.isRequestedBy(request)) {
             return null;
         }
         StoredHead stored = response.selectable();

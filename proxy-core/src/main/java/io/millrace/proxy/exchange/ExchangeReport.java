@@ -546,7 +546,7 @@ final class ExchangeReport {
     void linkedTo(@Nullable ClientSpan fetch) {
         ExchangeTrace own = trace;
         if (fetch != null && own != null && fetch.trace() != own) {
-            own.follow(fetch);
+            own.linkTo(fetch);
         }
     }
 
@@ -572,7 +572,7 @@ final class ExchangeReport {
         AccessLogRecord record = ring == null ? null : ring.claim();
         if (ring != null && record != null) {
             fill(ring, record.firstByteNanos(firstByteNanos), durationNanos, contentBytes);
-            traced.spanTo(record, receivedNanos, rule);
+            traced.addSpan(record, receivedNanos, rule);
             record.text(LogField.CACHE_RULES, cacheRules);
             ring.publish();
         }
@@ -634,7 +634,7 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         if (trace != null) {
-            trace.idTo(record);
+            trace.addId(record);
         }
         contentType(record);
         String detailAndRules = detailAndRules();

@@ -57,7 +57,7 @@ final class Http1Stream implements ClientStream {
         this.close = !request.isPersistent();
     }
 
-    /** Sets the exchange that answers. Called once, immediately after the exchange got the head. */
+    /** Sets the exchange that answers the request. Called once, immediately after the exchange got the head. */
     void handler(RequestHandler exchange) {
         handler = exchange;
     }
@@ -65,8 +65,8 @@ final class Http1Stream implements ClientStream {
     // Request
 
     /** Returns true if bytes after this request are held back until its exchange has ended. */
-    boolean isLeavingHttp() {
-        return request.isLeavingHttp();
+    boolean mayLeaveHttp() {
+        return request.mayLeaveHttp();
     }
 
     boolean isRequestEnded() {

@@ -36,8 +36,8 @@ public final class ClientConnection {
     /** TLS settings by host name. Thread-safe. */
     public interface TlsNames {
         /**
-         * Returns a token for the current settings: another object after each change. Null if all names use the
-         * settings of the listening address.
+         * Returns an object that identifies the current settings; each change creates another object. Returns null if
+         * all names use the settings of the listening address.
          */
         @Nullable
         Object version();

@@ -5,9 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5)
- * from 10 microseconds to 50 seconds, and one for longer durations. Opaque stores let a scrape on another thread
- * read complete values. A scrape may see some counts of a request before the others.
+ * A histogram of durations with fixed buckets, for one event loop. There are three buckets per decade (1, 2, 5) from 10
+ * microseconds to 50 seconds, and one bucket for longer durations. Opaque stores let a scrape on another thread read
+ * complete values. A scrape may see some counts of a request before its other counts.
  *
  * <p>Recording is confined to one event loop; reading is thread-safe.
  */
@@ -28,7 +28,7 @@ public final class LatencyHistogram {
 
     private static final int SUM = OVERFLOW + 1;
 
-    /** Eight longs fill a cache line, so that the counts of two loops never share one. */
+    /** Eight longs fill a cache line, so that the counts of two loops never share a line. */
     private static final int PADDING = 8;
 
     private final long[] counts = new long[PADDING + SUM + 1 + PADDING];

@@ -13,7 +13,7 @@ public final class LoopCounters {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final int COUNTERS = Counter.values().length;
 
-    /** Eight longs fill a cache line, so that the counters of two loops never share one. */
+    /** Eight longs fill a cache line, so that the counters of two loops never share a line. */
     private static final int PADDING = 8;
 
     private final long[] values = new long[PADDING + COUNTERS + PADDING];
@@ -81,7 +81,7 @@ public final class LoopCounters {
      * Counts one request beyond a request limit.
      *
      * @param limit name of the limit
-     * @param dryRun whether the request is not refused
+     * @param dryRun whether the limit only counts, so that the request is not refused
      */
     public void requestLimited(String limit, boolean dryRun) {
         (dryRun ? limitedInDryRun : limitedRequests).increment(limit);

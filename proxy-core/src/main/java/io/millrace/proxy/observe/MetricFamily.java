@@ -123,7 +123,8 @@ public enum MetricFamily implements Metric {
             "millrace_denied_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests refused by the configuration; many not-mapped ones mean a missing remap rule or a scanner.",
+            "Requests refused by the configuration; many with the reason not-mapped mean a missing remap"
+                    + " rule or a scanner.",
             "reason"),
     FILTER_DENIED_REQUESTS(
             "millrace_filter_denied_requests_total",
@@ -212,7 +213,7 @@ public enum MetricFamily implements Metric {
             "millrace_copied_responses_total",
             Kind.COUNTER,
             "responses",
-            "Stored responses that were copied out of this cache or into it; refused ones were not stored.",
+            "Stored responses that were copied out of this cache or into it; refused responses were not stored.",
             "result"),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",

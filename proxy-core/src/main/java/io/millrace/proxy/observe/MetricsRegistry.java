@@ -28,9 +28,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All metrics of one proxy, which it returns as Prometheus text. They are the counters of the event loops, values
- * that other components supply at each scrape, and the usual metrics of JVM and process. Each series has the label
- * {@code application="millrace"}, by which common JVM dashboards select an application.
+ * The registry of all metrics of one proxy, which returns them as Prometheus text. The metrics are the counters of the
+ * event loops, values that other components supply at each scrape, and the usual metrics of JVM and process. Each
+ * series has the label {@code application="millrace"}, by which common JVM dashboards select an application.
  *
  * <p>Thread-safe: a scrape sums the loops' counters without stopping the loops.
  */

@@ -358,7 +358,7 @@ public final class ServerTls implements AutoCloseable {
     /**
      * Returns the number of certificates for which a staple is requested.
      *
-     * @param stapled true to count those with a staple, false to count those without
+     * @param stapled true to count certificates with a staple, false to count certificates without
      */
     public long staples(boolean stapled) {
         Stapling known = stapling();

@@ -54,14 +54,15 @@ public final class OriginAdmin implements OriginControl {
     public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
         long now = clock.millis();
         long until = seconds == 0 ? Long.MAX_VALUE : now + TimeUnit.SECONDS.toMillis(seconds);
-        OriginHealth.Put put = new OriginHealth.Put(reason.isEmpty() ? "no reason given" : reason, now, until);
-        return change(origin, host -> host.putDown(put, now));
+        OriginHealth.ManualDown mark =
+                new OriginHealth.ManualDown(reason.isEmpty() ? "no reason given" : reason, now, until);
+        return change(origin, host -> host.markDown(mark, now));
     }
 
     @Override
     public CompletionStage<List<Host>> up(String origin) {
         long now = clock.millis();
-        return change(origin, host -> host.putUp(now));
+        return change(origin, host -> host.markUp(now));
     }
 
     private CompletionStage<List<Host>> change(String origin, Consumer<OriginHost> change) {
@@ -156,7 +157,7 @@ public final class OriginAdmin implements OriginControl {
         OriginHost host = group.hosts().get(index);
         OriginGroupConfig.Host config = group.config().hosts().get(index);
         OriginHealth health = host.health();
-        OriginHealth.Put put = health.isPutDown(nowMillis) ? health.put() : null;
+        OriginHealth.ManualDown put = health.isManuallyDown(nowMillis) ? health.manualDown() : null;
         boolean up = health.state() == OriginHealth.State.UP;
         long until = put != null ? put.until() : up ? 0 : health.retryAt();
         String reason = put != null ? put.reason() : health.reason();

@@ -48,7 +48,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     public interface Events {
         /**
          * Called when the header was read, or is absent and not required. The receiver adds the next handlers
-         * behind this one.
+         * behind this decoder.
          *
          * @param client client address in the header; null for the remote address of the channel
          * @param secure whether the header states that the client used TLS to the load balancer

@@ -50,7 +50,7 @@ public final class LoggedRecord {
     }
 
     /**
-     * Returns a view of a copy, which stays valid.
+     * Returns a view of a copied record. Unlike other views, this view stays valid.
      *
      * @param copy result of {@link #copy}; borrowed
      */
@@ -115,7 +115,7 @@ public final class LoggedRecord {
     /**
      * Returns a number that {@link AccessLogRecord#appendRaw} has written; 0 if it is absent.
      *
-     * @param index number of the eight bytes in the text, from 0
+     * @param index position of the number in the text, in units of eight bytes
      */
     public long raw(LogField field, int index) {
         int at = index * Long.BYTES;
