@@ -85,9 +85,9 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     /** Creates a directory and its parents with {@code mode}, regardless of the umask of the process. */
     private static void create(Path directory, FileMode mode) throws IOException {
         if (Files.isDirectory(directory)) {
-            String wider = FilePermissionChecks.wider(directory, mode);
-            if (wider != null) {
-                LOG.warn("{}", wider);
+            String problem = FilePermissionChecks.modeProblem(directory, mode);
+            if (problem != null) {
+                LOG.warn("{}", problem);
             }
             return;
         }

@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * The resolver of host names to addresses. An IP address resolves to itself. {@code localhost} and names below it
  * resolve to the loopback addresses (RFC 6761 s6.3). Other names are looked up in the hosts file, then in DNS.
  *
- * <p>Answers are cached for their time to live, within limits, and refreshed shortly before its end if they are used.
- * Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC 8767). The
- * first callers wait {@value #STALE_WAIT_MILLIS} ms for a name server; during the next {@value #RECHECK_SECONDS} s
- * callers do not wait. A negative answer replaces the old answer.
+ * <p>Answers are cached for their time to live, within limits. An answer that is used shortly before this time ends is
+ * refreshed. Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC
+ * 8767). The first callers wait {@value #STALE_WAIT_MILLIS} ms for a name server; during the next {@value
+ * #RECHECK_SECONDS} s callers do not wait. A negative answer replaces the old answer.
  *
  * <p>Not thread-safe; confined to one event loop.
  */

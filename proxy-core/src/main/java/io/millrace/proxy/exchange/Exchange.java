@@ -723,6 +723,7 @@ final class Exchange
         leave(ExchangePhase.ABORTED);
     }
 
+    /** Ends the exchange in a terminal phase: stops the timer, releases all resources, and completes the report. */
     private void leave(ExchangePhase last) {
         state.enter(last);
         if (transactionTimer != null) {

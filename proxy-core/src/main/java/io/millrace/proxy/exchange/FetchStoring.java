@@ -58,7 +58,7 @@ final class FetchStoring {
 
     /** Records the state of the purger, so that later purges are detected. Call before the request is sent. */
     void begin() {
-        boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
+        boolean changesStore = plan.mayStore() || plan.mayStorePost() || plan.comparedToHead() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
         startPoint = changesStore ? exchangeLoop.purger().point(keyHash) : null;
     }
@@ -92,7 +92,7 @@ final class FetchStoring {
     }
 
     private Reception receiveWhole(ResponseHead head, long length, long requestMillis, long nowMillis) {
-        boolean storable = (plan.mayStore() || plan.isPost()) && isStorable(head, nowMillis);
+        boolean storable = (plan.mayStore() || plan.mayStorePost()) && isStorable(head, nowMillis);
         if (storable) {
             StoredHead stored = stored(head, length, requestMillis, nowMillis);
             FetchedResponse response = whole(head, LazyStoredHead.of(stored), true, length, nowMillis);
@@ -298,7 +298,8 @@ final class FetchStoring {
         ObjectWriter<StoredHead> writer =
                 exchangeLoop.store().create(key, exchangeLoop.variants().volumeFor(plan));
         // A purge on another thread first raises its stamp (an increasing number) and then removes responses. So either
-        // this check sees the stamp, or the purge finds the new writer or its Vary marker.
+        // this check sees the stamp, or the purge finds the new writer or its Vary marker (the record of the
+        // URL's variants).
         if (isPurged()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
@@ -331,7 +332,7 @@ final class FetchStoring {
 
     private boolean isInvalidated() {
         Outdated outdated = exchangeLoop.invalidations().ofFetch(plan.keyUrl(), plan.stamp(), Labels.NONE);
-        // A purge by pattern sweeps the store once, and would not find a response that is stored after the sweep.
+        // A purge by pattern searches the store once in the background. It would not find a response stored later.
         return outdated != null && (!outdated.isSoft() || outdated == Outdated.STALE_BY_PATTERN);
     }
 

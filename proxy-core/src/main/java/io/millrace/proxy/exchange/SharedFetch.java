@@ -189,7 +189,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void leaveHere(FetchFollower follower) {
-        if (followers.removeLast(follower) && state == State.WAITING) {
+        if (followers.remove(follower) && state == State.WAITING) {
             if (call != null) {
                 timer.givenUp();
             }
@@ -270,7 +270,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
+            respond(plan.headAfterRules(exchangeLoop.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
             fault(e);
         }

@@ -208,7 +208,7 @@ final class Http1Stream implements ClientStream {
         contentLength = head.contentLength();
         contentForbidden = Http1HeadWriter.isContentForbidden(head);
         framing = Framing.of(head, request.minorVersion());
-        close |= head.isClose() || framing == Framing.CLOSE;
+        close |= head.closesConnection() || framing == Framing.CLOSE;
         if (!requestEnded && request.contentLength() != 0) {
             close |= requestFailed;
         }

@@ -46,7 +46,7 @@ public final class AdminToken {
      */
     static AdminToken read(AdminConfig.Token settings, @Nullable AdminToken previous, LongSupplier nanoTime)
             throws IOException {
-        String fault = FilePermissionChecks.tokenFault(settings.file());
+        String fault = FilePermissionChecks.tokenFileProblem(settings.file());
         if (fault != null) {
             throw new IOException(fault);
         }

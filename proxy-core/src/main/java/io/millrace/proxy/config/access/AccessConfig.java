@@ -68,7 +68,7 @@ public record AccessConfig(
     /**
      * Returns the addresses that may purge.
      *
-     * @param values the values of a rule over the general ones
+     * @param values the values of a rule, completed by the general values
      */
     public static List<AddressRange> purgers(ConfigValues values) throws InvalidValueException {
         List<String> texts = list(values, ConfigKeys.PURGE_ALLOW);

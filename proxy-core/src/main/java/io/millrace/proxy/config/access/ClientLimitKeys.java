@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import java.time.Duration;
 
-/** The catalogue's keys for limits per client: upload rate, requests, tunnels and connections. */
+/** Configuration keys for limits per client: upload rate, requests, tunnels and connections. */
 public final class ClientLimitKeys {
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;

@@ -123,7 +123,7 @@ public record RequestLimitConfig(
         }
         return new RequestLimitConfig(
                 name,
-                element.origin(),
+                element.filePosition(),
                 when,
                 key,
                 rate,

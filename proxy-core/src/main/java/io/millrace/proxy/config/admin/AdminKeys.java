@@ -6,7 +6,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The catalogue's keys for tokens and TLS of the admin API over TCP. */
+/** Configuration keys for tokens and TLS of the admin API over TCP. */
 public final class AdminKeys {
     public static final ConfigKey<Path> TOKEN_FILE = ConfigKey.builder("admin.token_file", ValueType.PATH)
             .description("File with a token that has every right on admin.listen.");

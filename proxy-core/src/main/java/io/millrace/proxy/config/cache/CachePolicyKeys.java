@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The catalogue's keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
+ * Configuration keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
  * defaults follow the RFC.
  */
 public final class CachePolicyKeys {

@@ -23,7 +23,7 @@ final class CacheSettingsReader {
     /**
      * Returns the settings.
      *
-     * @param values the general values, or those of a rule over the general ones
+     * @param values the general values, or those of a rule completed by the general values
      */
     static CacheSettings read(ConfigValues values) {
         CacheSettings.Builder settings = CacheSettings.builder()

@@ -81,7 +81,7 @@ public final class ConfigChecks {
 
     /** Warns if the limit of open files is too low. It is no error, since the service may run with another limit. */
     private void warnOfOpenFiles(ConfigValues values) {
-        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
+        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !isBroken(ConfigKeys.LIMITS_CONNECTIONS)
                 ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
                 : null;
         if (warning != null) {
@@ -106,7 +106,7 @@ public final class ConfigChecks {
     }
 
     private void checkHeartbeat(ConfigValues values) {
-        if (broken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || broken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
+        if (isBroken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || isBroken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
             return;
         }
         Duration least = values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).multipliedBy(2);
@@ -155,7 +155,7 @@ public final class ConfigChecks {
 
     private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
         boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
-        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
+        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !isBroken(ProxyProtocolKeys.ALLOW)) {
             problems.error(
                     at(path), path, "needs access.proxy_protocol_allow, the addresses whose headers are trusted");
         }
@@ -170,7 +170,7 @@ public final class ConfigChecks {
     private void checkLifetimes(ConfigValues own, ConfigValues effective, String prefix) {
         for (ConfigKey<?> key :
                 List.of(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
-            if (broken(key) || problems.isBroken(prefix + key.path())) {
+            if (isBroken(key) || problems.isBroken(prefix + key.path())) {
                 return;
             }
         }
@@ -214,7 +214,7 @@ public final class ConfigChecks {
         addSteps(steps, GuardChecks.expressions(values), "signed_urls");
     }
 
-    /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */
+    /** Adds the program steps of one rule's expressions, and reports the first rule that exceeds the limit. */
     private long addSteps(long before, List<String> expressions, String path) {
         if (expressions.isEmpty()) {
             return before;
@@ -237,7 +237,7 @@ public final class ConfigChecks {
         }
     }
 
-    private boolean broken(ConfigKey<?> key) {
+    private boolean isBroken(ConfigKey<?> key) {
         return problems.isBroken(key.path());
     }
 

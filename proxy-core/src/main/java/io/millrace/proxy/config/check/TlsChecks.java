@@ -59,28 +59,35 @@ final class TlsChecks {
         }
     }
 
-    /** Checks the certificate of an address. Returns true if the address uses the shared certificates. */
-    private boolean checkListener(String path, ConfigValues listener, boolean shared) {
-        boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
-        boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
-        if (certificate != key && !problems.isAnyBrokenBelow(path)) {
-            String missing = path + (certificate ? ".key" : ".certificate");
+    /**
+     * Checks the certificate of an address.
+     *
+     * @param hasShared whether there are certificates for all addresses: tls.certificates or ACME
+     * @return true if the address uses the shared certificates
+     */
+    private boolean checkListener(String path, ConfigValues listener, boolean hasShared) {
+        boolean hasCertificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
+        boolean hasKey = listener.isSet(ConfigKeys.LISTEN_KEY);
+        if (hasCertificate != hasKey && !problems.isAnyBrokenBelow(path)) {
+            String missing = path + (hasCertificate ? ".key" : ".certificate");
             problems.error(
-                    at(path + (certificate ? ".certificate" : ".key")),
+                    at(path + (hasCertificate ? ".certificate" : ".key")),
                     missing,
                     "missing; certificate and key must be set together");
         }
-        boolean uses =
-                !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
-        boolean broken =
+        boolean usesShared = !hasCertificate
+                && !hasKey
+                && listener.isSet(TlsKeys.LISTEN_ENABLED)
+                && listener.get(TlsKeys.LISTEN_ENABLED);
+        boolean isBroken =
                 problems.isBroken("tls") || problems.isAnyBrokenBelow("tls") || problems.isAnyBrokenBelow(path);
-        if (uses && !shared && !broken) {
+        if (usesShared && !hasShared && !isBroken) {
             problems.error(
                     at(path.substring(0, path.lastIndexOf('.'))),
                     path,
                     "has no certificate: set certificate and key here, or tls.certificates or tls.acme.names");
         }
-        return uses;
+        return usesShared;
     }
 
     /**
@@ -126,7 +133,7 @@ final class TlsChecks {
         }
     }
 
-    /** Checks the settings of names, combined with those of each address and with the general ones. */
+    /** Checks the settings that apply to the names of one certificate, completed by the general settings. */
     private void checkNameSettings(String path, ConfigValues element, ConfigValues values) {
         if (ServerTlsKeys.NAME.all().stream().anyMatch(element::isSet)) {
             ServerTlsConfig general = ServerTlsConfig.from(values, values);

@@ -365,7 +365,9 @@ public final class ValueType<T> {
 
     /**
      * Returns the type of the constants of {@code enumClass}. A value is a constant's name in lower case, with
-     * {@code _} or {@code -}, or the number of Traffic Server, which is the ordinal.
+     * {@code _} or {@code -}.
+     *
+     * @param numbered whether a value may also be the constant's ordinal, which Traffic Server uses as its number
      */
     public static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
         return word(enumClass, numbered, Map.of());

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for certificates that listening addresses share. */
+/** Configuration keys for certificates that listening addresses share. */
 public final class TlsKeys {
-    /** A section that has an effect even if it is empty. */
+    /** The section that turns TLS on for an address, even if it is empty. */
     public static final String LISTEN_SECTION = "listen[].tls";
 
     public static final ConfigKey<Boolean> LISTEN_ENABLED = ConfigKey.builder("listen[].tls.enabled", ValueType.BOOLEAN)

@@ -32,8 +32,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * Converts YAML nodes to values with the keys of the catalogue. Reports all problems instead of stopping at the first.
- * Confined to one thread.
+ * Converts the YAML nodes of a configuration to values of its keys. Reports all problems instead of stopping at the
+ * first. Confined to one thread.
  */
 final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
@@ -131,7 +131,7 @@ final class ConfigBinder {
             return;
         }
         ConfigValues.Builder element = ConfigValues.builder();
-        element.origin(place(node).text());
+        element.filePosition(place(node).text());
         ConfigKey<?> word = ConfigShape.keyOfWord(key);
         if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
             bindScalar(scalar, word, path, element);
@@ -174,7 +174,7 @@ final class ConfigBinder {
                 bindSubsection(tuple.getValueNode(), section, full, into);
             } else {
                 unknown = true;
-                unknownKey(place, shape, name, full);
+                reportUnknownKey(place, shape, name, full);
             }
         }
         // A misspelt key is reported once, not also as a missing key.
@@ -331,7 +331,7 @@ final class ConfigBinder {
         }
     }
 
-    private void unknownKey(Place place, ConfigShape shape, String name, String full) {
+    private void reportUnknownKey(Place place, ConfigShape shape, String name, String full) {
         if (!problems.hasRoom()) {
             problems.error(place, full, "unknown key");
             return;

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param forwarded the Cache-Status reason for forwarding; null when the cache alone answers
  * @param noStore the reason why no response to this request is stored; null when it depends on the response
  * @param uncacheable whether a recent response under the key could not be stored
- * @param asked the request to the origin; null for none
+ * @param originFetch the request to the origin; null for none
  * @param collapse the fetch in flight that the request would wait for; null for none
  */
 public record DryRunResult(
@@ -55,7 +55,7 @@ public record DryRunResult(
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
         boolean uncacheable,
-        @Nullable Asked asked,
+        @Nullable OriginFetch originFetch,
         @Nullable Collapse collapse) {
     /** The action to take. */
     public enum Outcome {
@@ -149,13 +149,13 @@ public record DryRunResult(
      * @param group group of origins; null for the host of the rule
      * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
      *     flight
-     * @param isAside whether the request is a background validation, for which the client does not wait
+     * @param isInBackground whether the request is a background validation, for which the client does not wait
      */
-    public record Asked(
+    public record OriginFetch(
             String url,
             @Nullable OriginGroup group,
             @Nullable OriginHost host,
-            boolean isAside) {}
+            boolean isInBackground) {}
 
     /**
      * A fetch in flight of the same key, by another request.

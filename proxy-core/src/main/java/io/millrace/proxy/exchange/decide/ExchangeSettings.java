@@ -42,14 +42,14 @@ import org.jspecify.annotations.Nullable;
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
  * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk
- * @param via this proxy's member of Via, for the detection in requests
+ * @param via this proxy's member of Via, by which requests in a loop are detected
  * @param requestVia Via of requests to origins
  * @param responseVia Via of responses
  * @param server Server field of responses
  * @param clients limits per client
  * @param errorPages pages for errors of this proxy; null if there are none
- * @param guards proofs that requests for some rules need; null for none
- * @param requestLimits limits of requests in a time; null if there are none
+ * @param guards signatures and passwords that requests for some rules need; null for none
+ * @param requestLimits limits of the number of requests in a period; null if there are none
  * @param rules rules that change requests and responses; null if there are none
  * @param cacheStatus this proxy's member of Cache-Status
  * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured

@@ -61,7 +61,7 @@ public final class OriginRequests {
             FieldName.IF_MODIFIED_SINCE,
             FieldName.IF_UNMODIFIED_SINCE);
 
-    /** Fields that are addressed to this proxy, or that it writes itself. */
+    /** Fields that are addressed to this proxy, or that this proxy writes itself. */
     private static final FieldNames REPLACED = FieldNames.of(
             FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
 
@@ -152,7 +152,7 @@ public final class OriginRequests {
         OriginRequest.Builder builder = OriginRequest.to(origin)
                 .method(request.methodName())
                 .target(plan.originTarget())
-                .fields(plan.ruled(fields.buildLast()))
+                .fields(plan.fieldsAfterRules(fields.buildLast()))
                 .upgrade(plan.upgrade())
                 .trailersWanted(TrailerFields.areWanted(request.fields()))
                 .settings(settings.fetch());
@@ -207,7 +207,7 @@ public final class OriginRequests {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                    || isOfOtherTrace(plan, from, line)
+                    || isReplacedTraceField(plan, from, line)
                     || REPLACED.contains(from, line)
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
@@ -220,7 +220,7 @@ public final class OriginRequests {
      * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued. Without
      * traces the fields are forwarded unchanged.
      */
-    private static boolean isOfOtherTrace(FetchPlan plan, FieldSection from, int line) {
+    private static boolean isReplacedTraceField(FetchPlan plan, FieldSection from, int line) {
         ExchangeTrace trace = plan.trace();
         return trace != null
                 && (from.isNamed(line, FieldName.TRACEPARENT)
@@ -256,7 +256,7 @@ public final class OriginRequests {
             }
             for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
                 if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
-                        || isOfOtherTrace(plan, from, line)) {
+                        || isReplacedTraceField(plan, from, line)) {
                     return true;
                 }
             }

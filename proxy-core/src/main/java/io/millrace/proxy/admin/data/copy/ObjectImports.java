@@ -131,7 +131,7 @@ public final class ObjectImports implements CopyTarget {
             known = new Variants(shared, servingLoop().counters());
             variants = known;
         }
-        ResponseImport.Parts parts = new ResponseImport.Parts(
+        ResponseImport.Components components = new ResponseImport.Components(
                 shared.store(),
                 shared.purger(),
                 shared.invalidator(),
@@ -140,7 +140,7 @@ public final class ObjectImports implements CopyTarget {
                 shared.clock(),
                 known,
                 servingLoop().loop());
-        ResponseImport.begin(parts, response, (opened, refusal) -> {
+        ResponseImport.begin(components, response, (opened, refusal) -> {
             if (opened == null) {
                 refuse(refusal, reply);
                 return;
