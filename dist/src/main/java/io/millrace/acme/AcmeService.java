@@ -286,7 +286,8 @@ public final class AcmeService implements AutoCloseable {
         });
     }
 
-    private void finishFailedOrder(AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
+    private void finishFailedOrder(
+            AcmeRecord record, @Nullable CompletableFuture<AcmeRecord> wanted, RuntimeException fault) {
         schedule.put(record);
         if (wanted != null) {
             forced.remove(record.name(), wanted);

@@ -80,7 +80,9 @@ final class NameIssuance {
         try (AcmeStorage.Lease held = lease.get()) {
             LOG.debug("ACME: processing {}: {}", name, held);
             current = latest(known);
-            boolean lost = current.expirySeconds() > 0 && storedCertificate(name) == null && current.retrySeconds() <= nowSeconds;
+            boolean lost = current.expirySeconds() > 0
+                    && storedCertificate(name) == null
+                    && current.retrySeconds() <= nowSeconds;
             if (!forced && !lost && !current.isDue(nowSeconds)) {
                 return Optional.of(new OrderOutcome(current, current, nowSeconds));
             }

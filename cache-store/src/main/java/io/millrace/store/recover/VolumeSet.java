@@ -107,7 +107,9 @@ public final class VolumeSet {
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
         IOException explained = FileFaults.explain(volume.spec().path(), e);
-        LOG.error("a volume cannot be opened; the store continues without the volume: {}", FileFaults.messageOf(explained));
+        LOG.error(
+                "a volume cannot be opened; the store continues without the volume: {}",
+                FileFaults.messageOf(explained));
         results.add(new OpenedVolume(volume.spec(), null, false, explained));
         volume.close();
     }

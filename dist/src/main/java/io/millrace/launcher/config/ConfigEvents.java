@@ -25,8 +25,8 @@ final class ConfigEvents {
         long now = System.currentTimeMillis();
         if (report.ok()) {
             List<String> keys = report.settings().stream().map(Setting::key).toList();
-            events.record(
-                    new Event(now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : abbreviated(keys))));
+            events.record(new Event(
+                    now, EventKind.RELOAD, name, by + ": " + (keys.isEmpty() ? "no change" : abbreviated(keys))));
             return;
         }
         String reason = report.problems().isEmpty()

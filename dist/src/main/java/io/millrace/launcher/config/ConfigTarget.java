@@ -37,7 +37,11 @@ record ConfigTarget(
         List<String> notes) {
 
     static ConfigTarget of(
-            ConfigSource source, ConfigResult result, Map<String, String> overlaidValues, int rolledBackTo, List<String> notes) {
+            ConfigSource source,
+            ConfigResult result,
+            Map<String, String> overlaidValues,
+            int rolledBackTo,
+            List<String> notes) {
         return new ConfigTarget(
                 result.config(),
                 result.places(),

@@ -15,6 +15,7 @@ final class FleetFigures {
     final AtomicLong lastApplied = new AtomicLong();
     /** Number of the newest message in the stream. */
     final AtomicLong newest = new AtomicLong();
+
     private final Map<String, AtomicLong> refused = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> gaps = new ConcurrentHashMap<>();
     private final Map<String, AtomicLong> queries = new ConcurrentHashMap<>();

@@ -100,7 +100,8 @@ final class RuleFilters {
                 filter.entry().note("no request matches it");
                 continue;
             }
-            boolean deniesOtherMethods = filter.isSetAction() && !terms.methods().isEmpty();
+            boolean deniesOtherMethods =
+                    filter.isSetAction() && !terms.methods().isEmpty();
             allows |= filter.allows() || deniesOtherMethods;
             writeFilter(filter, terms);
             if (deniesOtherMethods) {

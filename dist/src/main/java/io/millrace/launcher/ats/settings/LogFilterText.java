@@ -76,14 +76,16 @@ final class LogFilterText {
         return switch (action.toLowerCase(Locale.ROOT)) {
             case "accept", "" -> comparison;
             case "reject" -> "!(" + comparison + ")";
-            default -> throw new NoEquivalentException("the action " + action + " has no equivalent; the values are logged");
+            default ->
+                throw new NoEquivalentException("the action " + action + " has no equivalent; the values are logged");
         };
     }
 
     private static String text(String field, String operator, String value) throws NoEquivalentException {
         String name = TEXTS.get(field);
         if (name == null) {
-            throw new NoEquivalentException("expressions have no field for " + field + "; see docs/reference/expressions.md");
+            throw new NoEquivalentException(
+                    "expressions have no field for " + field + "; see docs/reference/expressions.md");
         }
         if (field.equals("chi") && !value.matches("[0-9A-Fa-f:., ]+")) {
             throw new NoEquivalentException("expressions compare single addresses with client, no ranges");

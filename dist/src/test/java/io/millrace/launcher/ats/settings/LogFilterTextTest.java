@@ -55,7 +55,8 @@ final class LogFilterTextTest {
                 "accept ; pssc ; the condition is not FIELD OPERATOR VALUE"
             })
     void aFilterWithoutEquivalentHasAReason(String action, String condition, String reason) {
-        NoEquivalentException problem = assertThrows(NoEquivalentException.class, () -> LogFilterText.of(action, condition));
+        NoEquivalentException problem =
+                assertThrows(NoEquivalentException.class, () -> LogFilterText.of(action, condition));
         assertTrue(String.valueOf(problem.getMessage()).contains(reason), problem::toString);
     }
 }

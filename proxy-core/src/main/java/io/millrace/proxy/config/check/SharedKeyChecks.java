@@ -200,7 +200,7 @@ final class SharedKeyChecks {
         return any ? effect.build() : null;
     }
 
-    /** Reports the first element of {@code rules} that only one of two remap rules has. */
+    /** Reports the first element of the section "rules" that only one of two remap rules has. */
     private void report(SharingRule rule, SharingRule other) {
         int at = 0;
         int common = Math.min(rule.effects.size(), other.effects.size());
