@@ -225,6 +225,8 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
+        metrics.supplyGauge(
+                MetricFamily.ORIGINS_MARKED_DOWN, () -> shared.hosts().downCount());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
@@ -245,6 +247,7 @@ public final class ProxyServer implements AutoCloseable {
                 : new EventLimit(builder.events(), System::nanoTime);
         // Set after the marks of operators were restored, because restored marks are no new events.
         shared.groups().events(events);
+        shared.hosts().events(events);
         purges.events(events);
         serverTls.events(events);
         diskWatch =

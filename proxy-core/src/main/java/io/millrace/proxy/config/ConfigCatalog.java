@@ -24,6 +24,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -466,6 +467,9 @@ public final class ConfigCatalog {
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
             OriginLimitKeys.SOURCE,
+            HostDatabaseKeys.FAIL_THRESHOLD,
+            HostDatabaseKeys.RETRY_TIME,
+            HostDatabaseKeys.RETRY_TIME_MAX,
             Http2Keys.ORIGIN,
             Http2Keys.ORIGIN_STREAMS,
             Http2Keys.ORIGIN_STREAM_WINDOW,

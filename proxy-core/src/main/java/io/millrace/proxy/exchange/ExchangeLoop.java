@@ -41,6 +41,7 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.trace.LoopTraces;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.overload.Overload;
@@ -98,6 +99,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             Invalidator invalidator,
             PurgeHistory purges,
             OriginGroups groups,
+            HostDatabase hosts,
             Overload overload,
             ClientAdmission clients,
             WallClock clock,
@@ -121,6 +123,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     invalidator,
                     purges,
                     new OriginGroups(),
+                    new HostDatabase(),
                     new Overload(),
                     new ClientAdmission(),
                     clock,
@@ -300,6 +303,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
     }
 
     /** The connections of this loop to origins. */
+    /** The state of origins without a group. */
+    HostDatabase hosts() {
+        return shared.hosts();
+    }
+
     public OriginClient origins() {
         return origins;
     }

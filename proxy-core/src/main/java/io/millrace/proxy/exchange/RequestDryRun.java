@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
@@ -326,19 +327,25 @@ final class RequestDryRun {
         boolean inBackground = decision.isValidatingInBackground();
         String name = mapped.origins();
         if (name == null) {
-            return new DryRunResult.Asked(url, null, null, inBackground);
+            boolean isDown = exchangeLoop.hosts().isDown(OriginRequests.origin(mapped))
+                    && exchangeLoop.settings().markdown().failThreshold() > 0;
+            return new DryRunResult.Asked(url, null, null, inBackground, isDown);
         }
         FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
             if (joins) {
-                return new DryRunResult.Asked(url, group, null, inBackground);
+                return new DryRunResult.Asked(url, group, null, inBackground, false);
             }
             long key = OriginTries.hash(group.config(), plan);
             boolean mayTryNext = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
             return new DryRunResult.Asked(
-                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground);
+                    url,
+                    group,
+                    exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis),
+                    inBackground,
+                    false);
         } finally {
             plan.release();
         }

@@ -1,5 +1,7 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.origin.HostDatabase;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -269,6 +271,14 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
+        if (plan.mapped().origins() == null) {
+            exchangeLoop
+                    .hosts()
+                    .answered(
+                            OriginRequests.origin(plan.mapped()),
+                            head.version(),
+                            exchangeLoop.clock().millis());
+        }
         try {
             respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
@@ -514,6 +524,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
         if (failure.beforeHead() && failure.reason().isOriginFault()) {
             timer.answered(true);
+        }
+        if (plan.mapped().origins() == null && HostDatabase.isCounted(failure.reason())) {
+            exchangeLoop
+                    .hosts()
+                    .failed(
+                            OriginRequests.origin(plan.mapped()),
+                            failure.reason().text(),
+                            exchangeLoop.clock().millis(),
+                            exchangeLoop.settings().markdown());
         }
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();

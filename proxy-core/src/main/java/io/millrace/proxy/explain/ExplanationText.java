@@ -400,7 +400,8 @@ public final class ExplanationText {
             return;
         }
         if (asked.group() == null) {
-            step("origin", asked.url() + connectionSettings(asked), null);
+            String down = asked.isDown() ? ", which is marked down: if stale may be served, it is not asked" : "";
+            step("origin", asked.url() + connectionSettings(asked) + down, asked.isDown() ? "origin.markdown" : null);
             return;
         }
         String host = asked.host() == null

@@ -1,5 +1,6 @@
 package io.millrace.proxy.fetch;
 
+import java.util.List;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
@@ -148,6 +149,16 @@ final class PooledOriginClient implements OriginClient {
             call.clientClosed();
         }
         addresses.close();
+    }
+
+    @Override
+    public List<HostAddresses.Known> knownHosts() {
+        return addresses.known();
+    }
+
+    @Override
+    public void forgetHosts(@Nullable String host) {
+        addresses.forget(host);
     }
 
     /** Called when a call has to wait for one of an origin's connections. */

@@ -8,6 +8,7 @@ import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
@@ -72,6 +73,7 @@ public final class ConfigChecks {
         new LogChecks(problems, wholeFile).check(values);
         new AlarmChecks(problems, wholeFile).check(values);
         new TraceChecks(problems, wholeFile).check(values);
+        checkMarkdown(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);
@@ -117,6 +119,25 @@ public final class ConfigChecks {
                     "worker.heartbeat_timeout",
                     Units.formatDuration(timeout) + " is below the limit of two heartbeat_interval, "
                             + Units.formatDuration(least));
+        }
+    }
+
+    private void checkMarkdown(ConfigValues values) {
+        if (broken(HostDatabaseKeys.RETRY_TIME) || broken(HostDatabaseKeys.RETRY_TIME_MAX)) {
+            return;
+        }
+        Duration first = values.get(HostDatabaseKeys.RETRY_TIME);
+        Duration most = values.get(HostDatabaseKeys.RETRY_TIME_MAX);
+        if (first.compareTo(most) > 0) {
+            String path = (values.isSet(HostDatabaseKeys.RETRY_TIME_MAX)
+                            ? HostDatabaseKeys.RETRY_TIME_MAX
+                            : HostDatabaseKeys.RETRY_TIME)
+                    .path();
+            problems.error(
+                    at(path),
+                    path,
+                    "retry_time " + Units.formatDuration(first) + " is above the limit of retry_time_max, "
+                            + Units.formatDuration(most));
         }
     }
 
