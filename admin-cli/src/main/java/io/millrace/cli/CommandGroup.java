@@ -73,7 +73,7 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "host",
             customSynopsis = "millctl host COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Show and clear the state of origins without a group, and addresses.")
+            description = "Show and clear single origins and cached addresses.")
     static final class Host extends CommandGroup {}
 
     @Command(
