@@ -41,10 +41,17 @@ class HostDatabaseTest {
         }
         String skipped = statusOf(proxy, "/");
         assertTrue(skipped.contains("origin-down"), skipped);
-        Json host = proxy.millctl("host", "show", "127.0.0.1", "-o", "json").succeeds().json().at("origins.0");
+        Json host = proxy.millctl("host", "show", "127.0.0.1", "-o", "json")
+                .succeeds()
+                .json()
+                .at("origins.0");
         assertEquals("down", host.at("state").text());
         assertEquals("connect-refused", host.at("reason").text());
         assertEquals(2, host.at("failures_in_a_row").number());
+        String explained = proxy.millctl("explain", proxy.url("/")).succeeds().out();
+        assertTrue(explained.contains("not tried if the stored response may be served stale"), explained);
+        String alarms = proxy.millctl("alarm", "list").succeeds().out();
+        assertTrue(alarms.contains("origin-down"), alarms);
 
         String cleared = proxy.millctl("host", "clear", "127.0.0.1").succeeds().out();
         assertTrue(cleared.startsWith("forgot 1 origin"), cleared);

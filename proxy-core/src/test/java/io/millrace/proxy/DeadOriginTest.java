@@ -76,8 +76,8 @@ class DeadOriginTest {
 
     @Test
     void aMissMarksAnOriginUpThatIsBack() throws Exception {
-        startAndDie(config -> config.set("origin.markdown.retry_time", "1h")
-                .set("origin.markdown.retry_time_max", "1h"));
+        startAndDie(
+                config -> config.set("origin.markdown.retry_time", "1h").set("origin.markdown.retry_time_max", "1h"));
         markDown();
         try (RawOrigin again =
                 new RawOrigin(request -> request.ok("Cache-Control: max-age=100\r\n", RawInput.latin1("new")), port)) {

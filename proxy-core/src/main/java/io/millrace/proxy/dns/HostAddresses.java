@@ -109,7 +109,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /**
-     * Forgets cached results, so that the next caller queries again.
+     * Forgets cached addresses and SRV records, so that the next caller queries again.
      *
      * @param host name in lower case; null for all
      */
@@ -119,6 +119,7 @@ public final class HostAddresses implements AutoCloseable {
         } else {
             records.remove(host);
         }
+        services.forget(host);
     }
 
     /** The counters of results. */

@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.acme.ChallengeAnswers;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.StaleServing;
@@ -13,6 +12,7 @@ import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.ExchangePhase;

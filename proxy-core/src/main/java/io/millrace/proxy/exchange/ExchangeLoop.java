@@ -302,12 +302,12 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return scopes;
     }
 
-    /** The connections of this loop to origins. */
     /** The state of origins without a group. */
     HostDatabase hosts() {
         return shared.hosts();
     }
 
+    /** The connections of this loop to origins. */
     public OriginClient origins() {
         return origins;
     }

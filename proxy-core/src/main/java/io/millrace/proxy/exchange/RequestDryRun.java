@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
@@ -13,6 +12,7 @@ import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -341,11 +341,7 @@ final class RequestDryRun {
             boolean mayTryNext = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
             return new DryRunResult.Asked(
-                    url,
-                    group,
-                    exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis),
-                    inBackground,
-                    false);
+                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground, false);
         } finally {
             plan.release();
         }

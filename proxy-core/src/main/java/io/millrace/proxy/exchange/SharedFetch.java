@@ -1,7 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.origin.HostDatabase;
-import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -9,6 +7,7 @@ import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.FailureCounters;
@@ -25,6 +24,7 @@ import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -254,6 +254,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
         timer.headArrived();
+        recordAnswer(head);
         List<FetchFollower> waiting = followers.takeAll();
         end();
         if (waiting.isEmpty()) {
@@ -271,6 +272,16 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
+        recordAnswer(head);
+        try {
+            respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
+        } catch (RuntimeException e) {
+            fault(e);
+        }
+    }
+
+    /** Records that an origin without a group has answered. */
+    private void recordAnswer(ResponseHead head) {
         if (plan.mapped().origins() == null) {
             exchangeLoop
                     .hosts()
@@ -278,11 +289,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                             OriginRequests.origin(plan.mapped()),
                             head.version(),
                             exchangeLoop.clock().millis());
-        }
-        try {
-            respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
-        } catch (RuntimeException e) {
-            fault(e);
         }
     }
 

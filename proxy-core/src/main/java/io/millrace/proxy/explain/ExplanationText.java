@@ -400,8 +400,10 @@ public final class ExplanationText {
             return;
         }
         if (asked.group() == null) {
-            String down = asked.isDown() ? ", which is marked down: if stale may be served, it is not asked" : "";
-            step("origin", asked.url() + connectionSettings(asked) + down, asked.isDown() ? "origin.markdown" : null);
+            step(
+                    "origin",
+                    asked.url() + connectionSettings(asked) + ifDown(asked),
+                    asked.isDown() ? "origin.markdown" : null);
             return;
         }
         String host = asked.host() == null
@@ -412,6 +414,18 @@ public final class ExplanationText {
                 "origin",
                 asked.url() + ", " + host + connectionSettings(asked),
                 "origins " + asked.group().name());
+    }
+
+    private String ifDown(Asked asked) {
+        if (!asked.isDown()) {
+            return "";
+        }
+        if (asked.isAside()) {
+            return ", which is marked down";
+        }
+        return result.found() == null
+                ? ", which is marked down but tried, because nothing is stored"
+                : ", which is marked down: not tried if the stored response may be served stale";
     }
 
     /** Returns the configured Unix socket, source address and time limit of the origin request. */

@@ -1,6 +1,5 @@
 package io.millrace.proxy.fetch;
 
-import java.util.List;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
@@ -24,6 +23,7 @@ import java.net.UnixDomainSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;

@@ -6,12 +6,14 @@ import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.observe.event.Event;
 import io.millrace.proxy.observe.event.EventKind;
 import io.millrace.proxy.observe.event.EventSink;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -184,8 +186,7 @@ public final class HostDatabase {
         }
         if (before.isDown()) {
             // Another request than that of an attempt in the background may have failed. It does not change the wait.
-            return new State(
-                    failures, reason, nowMillis, before.downSince(), before.retryAt(), before.trials());
+            return new State(failures, reason, nowMillis, before.downSince(), before.retryAt(), before.trials());
         }
         return new State(failures, reason, nowMillis, nowMillis, nowMillis + waitMillis(rules, 0), 0);
     }
@@ -209,37 +210,35 @@ public final class HostDatabase {
     }
 
     private void removeOldest() {
-        long[] used = entries.values().stream().mapToLong(Entry::usedMillis).sorted().toArray();
-        if (used.length > 0) {
-            long limit = used[used.length / REMOVED_DIVISOR];
-            int most = used.length / REMOVED_DIVISOR + 1;
-            int removed = 0;
-            for (Map.Entry<Origin, Entry> each : entries.entrySet()) {
-                if (removed < most && each.getValue().usedMillis() <= limit) {
-                    entries.remove(each.getKey(), each.getValue());
-                    removed++;
-                }
-            }
-        }
+        record Use(Origin origin, long millis) {}
+        List<Use> uses = new ArrayList<>(entries.size());
+        entries.forEach((origin, entry) -> uses.add(new Use(origin, entry.usedMillis())));
+        uses.sort(Comparator.comparingLong(Use::millis));
+        uses.subList(0, uses.size() / REMOVED_DIVISOR).forEach(use -> entries.remove(use.origin()));
     }
 
     /** Returns the number of origins that are marked down. */
     public int downCount() {
-        int down = 0;
-        for (Entry entry : entries.values()) {
-            down += entry.now().isDown() ? 1 : 0;
-        }
-        return down;
+        return (int) entries.values().stream()
+                .filter(entry -> entry.now().isDown())
+                .count();
+    }
+
+    /** Returns the origins that are marked down, ordered by host. */
+    public List<Report> down() {
+        return reports(entry -> entry.now().isDown());
     }
 
     /** Returns the known origins, ordered by host. */
     public List<Report> all() {
+        return reports(entry -> true);
+    }
+
+    private List<Report> reports(Predicate<Entry> filter) {
         return entries.entrySet().stream()
+                .filter(each -> filter.test(each.getValue()))
                 .map(each -> new Report(
-                        each.getKey(),
-                        each.getValue().now(),
-                        each.getValue().version,
-                        each.getValue().answeredMillis))
+                        each.getKey(), each.getValue().now(), each.getValue().version, each.getValue().answeredMillis))
                 .sorted(Comparator.comparing(report -> report.origin().authority()))
                 .toList();
     }

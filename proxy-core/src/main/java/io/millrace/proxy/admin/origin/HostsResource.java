@@ -48,7 +48,7 @@ public final class HostsResource implements AdminResource {
         if (clears) {
             String host = Json.strings(request.body(), Set.of("host")).get("host");
             responder.replyWhen(
-                    control.clear(lowerCase(host)),
+                    control.clear(hostOf(host)),
                     done -> AdminReply.json(json -> {
                         json.writeNumberProperty("origins", done.origins());
                         json.writeNumberProperty("names", done.names());
@@ -56,12 +56,17 @@ public final class HostsResource implements AdminResource {
             return;
         }
         responder.replyWhen(
-                control.report(lowerCase(request.optionalParameter("host"))),
+                control.report(hostOf(request.optionalParameter("host"))),
                 report -> AdminReply.json(json -> write(json, report)));
     }
 
-    private static @Nullable String lowerCase(@Nullable String host) {
-        return host == null || host.isEmpty() ? null : host.toLowerCase(Locale.ROOT);
+    /** Returns the host as the database has it: in lower case, an IPv6 address without brackets; null for all. */
+    private static @Nullable String hostOf(@Nullable String text) {
+        if (text == null || text.isEmpty()) {
+            return null;
+        }
+        boolean isBracketed = text.startsWith("[") && text.endsWith("]");
+        return (isBracketed ? text.substring(1, text.length() - 1) : text).toLowerCase(Locale.ROOT);
     }
 
     private static void write(JsonGenerator json, HostControl.Report report) {
