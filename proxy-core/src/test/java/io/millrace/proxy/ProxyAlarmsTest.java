@@ -74,8 +74,7 @@ class ProxyAlarmsTest {
         Alarm alarm = alarms(server).get(0);
         assertEquals(List.of(AlarmKind.ORIGIN_DOWN), kinds(server));
         assertEquals(proxy.origin().url(), alarm.subject());
-        assertEquals(
-                "connect-refused, failed connections in a row: 1; see millctl host show 127.0.0.1", alarm.text());
+        assertEquals("connect-refused, failed connections in a row: 1; see millctl host show 127.0.0.1", alarm.text());
         proxy.get("/b");
         assertEquals(List.of(), alarms(server));
     }

@@ -219,9 +219,8 @@ public final class HostDatabase {
 
     /** Returns the number of origins that are marked down. */
     public int downCount() {
-        return (int) entries.values().stream()
-                .filter(entry -> entry.now().isDown())
-                .count();
+        return (int)
+                entries.values().stream().filter(entry -> entry.now().isDown()).count();
     }
 
     /** Returns the origins that are marked down, ordered by host. */

@@ -149,12 +149,16 @@ class HostAddressesTest {
         assertEquals(
                 new HostAddresses.Known(
                         "a.test",
-                        Map.of(NetUtil.createInetAddressFromIpAddressString("192.0.2.1"), 57_000L, NetUtil.createInetAddressFromIpAddressString("192.0.2.2"), 0L),
+                        Map.of(
+                                NetUtil.createInetAddressFromIpAddressString("192.0.2.1"),
+                                57_000L,
+                                NetUtil.createInetAddressFromIpAddressString("192.0.2.2"),
+                                0L),
                         TimeUnit.SECONDS.toMillis(TTL_SECONDS - 3),
                         null),
-                known.get(0));
-        assertEquals("no such name", known.get(1).negativeCause());
-        assertEquals(Map.of(), known.get(1).addresses());
+                known.get(1));
+        assertEquals("no such name", known.get(0).negativeCause());
+        assertEquals(Map.of(), known.get(0).addresses());
     }
 
     @Test

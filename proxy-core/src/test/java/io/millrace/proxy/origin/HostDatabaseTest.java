@@ -49,15 +49,15 @@ final class HostDatabaseTest {
 
     @Test
     void oneCallerTriesAfterEachWaitWhichDoublesUpToItsLimit() {
-        fail(3, 0);
-        assertFalse(hosts.beginTrial(ORIGIN, 9_999, RULES));
-        assertTrue(hosts.beginTrial(ORIGIN, 10_000, RULES));
-        assertFalse(hosts.beginTrial(ORIGIN, 10_000, RULES));
-        fail(1, 10_500);
-        assertEquals(30_000, hosts.all().get(0).state().retryAt());
-        assertTrue(hosts.beginTrial(ORIGIN, 30_000, RULES));
-        fail(1, 31_000);
-        assertEquals(60_000, hosts.all().get(0).state().retryAt());
+        fail(3, 1_000);
+        assertFalse(hosts.beginTrial(ORIGIN, 10_999, RULES));
+        assertTrue(hosts.beginTrial(ORIGIN, 11_000, RULES));
+        assertFalse(hosts.beginTrial(ORIGIN, 11_000, RULES));
+        fail(1, 11_500);
+        assertEquals(31_000, hosts.all().get(0).state().retryAt());
+        assertTrue(hosts.beginTrial(ORIGIN, 31_000, RULES));
+        fail(1, 32_000);
+        assertEquals(61_000, hosts.all().get(0).state().retryAt());
     }
 
     @Test
@@ -88,7 +88,7 @@ final class HostDatabaseTest {
 
     @Test
     void clearForgetsEveryPortOfAHost() {
-        fail(3, 0);
+        fail(3, 1_000);
         hosts.answered(Origin.https("app.example", 443), 1, 0);
         hosts.answered(Origin.http("other.example", 80), 1, 0);
         assertEquals(2, hosts.clear("app.example"));

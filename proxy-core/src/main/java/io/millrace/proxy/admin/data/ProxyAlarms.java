@@ -84,9 +84,8 @@ public final class ProxyAlarms implements AlarmSource {
             return;
         }
         Set<Origin> ofRules = proxy.settings().remap().rules().stream()
-                .filter(rule -> rule.config().verb().isForward()
-                        && rule.config().origins() == null
-                        && !rule.isForwarding())
+                .filter(rule ->
+                        rule.config().verb().isForward() && rule.config().origins() == null && !rule.isForwarding())
                 .map(rule -> OriginRequests.origin(new Mapped(rule)))
                 .collect(Collectors.toSet());
         down.stream()
