@@ -23,6 +23,7 @@ import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
@@ -354,6 +355,10 @@ public final class ProxyServer implements AutoCloseable {
         if (descriptors != null) {
             return Listener.adopt(transport, eventLoops, address, descriptors, tls != null, serving);
         }
+        UnixAddress unix = UnixAddress.of(listener);
+        if (unix != null) {
+            return Listener.bindUnix(transport, eventLoops, unix, tls != null, serving);
+        }
         String ip = listener.address().ip();
         InetSocketAddress socketAddress = ip == null
                 ? new InetSocketAddress(listener.address().port())
@@ -565,12 +570,15 @@ public final class ProxyServer implements AutoCloseable {
         return accessLogs.failures();
     }
 
-    /** The bound addresses, in the order of the configuration. */
+    /** The bound TCP addresses, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
-        return listeners.stream().map(Listener::localAddress).toList();
+        return listeners.stream()
+                .filter(listener -> !listener.isUnix())
+                .map(Listener::localAddress)
+                .toList();
     }
 
-    /** The bound port of the first address. */
+    /** The bound port of the first TCP address. */
     public int port() {
         return addresses().get(0).getPort();
     }

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
@@ -50,6 +51,8 @@ public final class ConfigCatalog {
             FileKeys.INCLUDE,
             LISTEN,
             LISTEN_ADDRESS,
+            UnixListenKeys.MODE,
+            UnixListenKeys.OWNER,
             ProxyProtocolKeys.LISTEN,
             Http2Keys.LISTEN,
             Http2Keys.LISTEN_CLEAR,

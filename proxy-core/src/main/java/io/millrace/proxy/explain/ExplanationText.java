@@ -70,7 +70,7 @@ public final class ExplanationText {
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
-                client.remoteAddress().getAddress().getHostAddress(),
+                client.remoteText(),
                 client.localAddress().getPort(),
                 result.outcome().text(),
                 result.status(),
@@ -106,7 +106,7 @@ public final class ExplanationText {
             step("rule", rule.text(), withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         String filter = result.filter();
-        String from = client.remoteAddress().getAddress().getHostAddress();
+        String from = client.remoteText();
         if (filter != null && isFilter(filter)) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
