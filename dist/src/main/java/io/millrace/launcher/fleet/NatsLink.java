@@ -349,8 +349,8 @@ final class NatsLink implements FleetLink {
                 .configuration(consumer)
                 .build();
         try {
-            JetStreamSubscription made = request(() ->
-                    jetStream.subscribe(subjects, next, message -> receive(message, messages), false, options));
+            JetStreamSubscription made = request(
+                    () -> jetStream.subscribe(subjects, next, message -> receive(message, messages), false, options));
             LOG.debug("follows {} from {}: {}", stream, from, made.getConsumerName());
         } catch (JetStreamApiException e) {
             throw new IOException("stream " + stream + ": " + e.getMessage(), e);
