@@ -19,6 +19,7 @@ import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -119,6 +120,18 @@ class NatsLinkTest {
             FleetException refused =
                     assertThrows(FleetException.class, () -> NatsLink.open(settings(server, "a", null)));
             assertTrue(refused.getMessage().contains("its storage is memory"), refused::getMessage);
+        }
+    }
+
+    @Test
+    void requestsWithoutAConnectionFailWithAnIoException() throws Exception {
+        try (NatsServer server = NatsServer.start(directory);
+                FleetLink link = NatsLink.open(settings(server, "a", null))) {
+            server.kill();
+            await().atMost(LIMIT).until(() -> !link.isConnected());
+            assertThrows(IOException.class, link::state);
+            assertThrows(IOException.class, () -> link.idAt(1));
+            assertThrows(IOException.class, () -> link.follow(1, message -> {}));
         }
     }
 
