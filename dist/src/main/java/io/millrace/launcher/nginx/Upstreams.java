@@ -225,7 +225,9 @@ final class Upstreams {
                 return;
             }
             if (name.equals("max_conns")) {
-                first.entry().note("max_conns: Millrace limits the connections of each event loop");
+                first.entry()
+                        .note("max_conns: the limit applies to each event loop; connections_total_max limits all"
+                                + " together");
             }
         }
         if (value == null) {

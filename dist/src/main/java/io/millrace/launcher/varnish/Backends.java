@@ -252,7 +252,7 @@ final class Backends {
             if (each.name().equals("max_connections")) {
                 DraftNode limit = group.put("connections_max", each.value()).removableIfInvalid();
                 limit.from(each.entry());
-                each.entry().note("Millrace limits the connections of each event loop");
+                each.entry().note("the limit applies to each event loop; connections_total_max limits all together");
             } else {
                 field(each);
             }
