@@ -1,4 +1,7 @@
-/** Keys and records of {@code tls}, {@code tls.acme} and {@code origin.tls}. */
+/**
+ * Keys and records of TLS: {@code ServerTlsKeys} for listening addresses, {@code OriginTlsKeys} for origins, {@code
+ * AcmeKeys} for automatic certificates, and {@code SharedTlsKeys} for settings that exist once.
+ */
 @NullMarked
 package io.millrace.proxy.config.tls;
 

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The translator of {@code vcl_recv}. Confined to one thread. */
-final class RecvPlan extends Walker {
+final class VclRecv extends Walker {
     /**
      * A remap rule that selects a backend.
      *
@@ -44,7 +44,7 @@ final class RecvPlan extends Walker {
     private boolean upgrades;
     private @Nullable Entry upgradeSource;
 
-    RecvPlan(Plan plan, Backends backends) {
+    VclRecv(Plan plan, Backends backends) {
         super(plan.vcl());
         this.plan = plan;
         this.backends = backends;

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
-final class ResponsePlan extends Walker {
+final class VclBackendResponse extends Walker {
     /** Note for conditions that Millrace takes into account without a rule. */
     private static final String NO_RULE_NEEDED =
             "Millrace does not store such responses, or validates them at every use";
@@ -20,7 +20,7 @@ final class ResponsePlan extends Walker {
     /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
-    ResponsePlan(Plan plan) {
+    VclBackendResponse(Plan plan) {
         super(plan.vcl());
         this.plan = plan;
     }
