@@ -113,7 +113,7 @@ final class Upstreams {
             group.put("policy", "least_loaded").from(each.markHandled());
         } else {
             each.markHandled().matchesDefaultOf("origins[].policy");
-            each.entry().note("hosts take turns instead of being chosen at random");
+            each.entry().note("hosts are used in turn, not at random");
         }
     }
 

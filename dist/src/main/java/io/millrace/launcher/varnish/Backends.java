@@ -79,7 +79,7 @@ final class Backends {
             director.members.add(new Member(words[0].strip(), weight, each));
             each.markHandled();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
-            each.note("groups of origins need no such step");
+            each.note("not needed: groups of origins have no such step");
         } else {
             each.notMapped("'" + function + "' of the director has no equivalent");
         }
@@ -216,7 +216,7 @@ final class Backends {
         Entry entry = director.source.markHandled();
         switch (type) {
             case "round_robin" -> entry.matchesDefaultOf("origins[].policy");
-            case "random" -> entry.note("hosts take turns by their weights");
+            case "random" -> entry.note("hosts are used in turn, by weight, not at random");
             case "fallback" -> node.put("policy", "first_live").from(entry);
             case "hash", "shard" -> {
                 String key = director.hashKey;

@@ -50,13 +50,13 @@ final class VclBackendResponse extends Walker {
                         "responses are not compressed; compress at the origin, whose variants are stored by Vary");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
-                each.notMapped("volumes are chosen by rule and host: volumes");
+                each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
             case "beresp.http.x-url",
                     "beresp.http.x-host",
                     "beresp.http.url",
                     "beresp.http.x-cache-tags",
                     "beresp.http.xkey" ->
-                each.note("purges by pattern and by tag know the URL and the tags of stored responses");
+                each.note("not needed: purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
                     plan.fields().write(each, reached());
@@ -130,7 +130,7 @@ final class VclBackendResponse extends Walker {
         }
         DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
         if (!around.isEmpty() && known != null) {
-            each.notMapped("all responses have one time");
+            each.notMapped("all responses have the same time, that of an earlier line");
             return;
         }
         if (!around.isEmpty()) {
