@@ -89,7 +89,7 @@ public final class ConfigKey<T> {
         return max;
     }
 
-    /** The default; null if there is none, or if it depends on the machine or on another key. */
+    /** The default; null if there is none. */
     public @Nullable T defaultValue() {
         return defaultValue;
     }

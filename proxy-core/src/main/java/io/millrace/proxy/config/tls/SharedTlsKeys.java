@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Configuration keys of {@code tls} that exist once: certificates by name, and settings for all listening addresses.
- * {@link ServerTlsKeys} has the keys that each address can set.
+ * Keys of {@code tls} that exist once: certificates by name, and settings for all addresses. {@link ServerTlsKeys}
+ * has the keys that each listening address can set.
  */
 public final class SharedTlsKeys {
     /** The section that turns TLS on for an address, even if it is empty. */

@@ -1,6 +1,6 @@
 /**
- * Keys and records of TLS: {@code ServerTlsKeys} for listening addresses, {@code OriginTlsKeys} for origins, {@code
- * AcmeKeys} for automatic certificates, and {@code SharedTlsKeys} for settings that exist once.
+ * Keys and records of TLS. {@code ServerTlsKeys} has those of listening addresses, {@code OriginTlsKeys} those of
+ * origins, {@code AcmeKeys} those of automatic certificates, and {@code SharedTlsKeys} those that exist once.
  */
 @NullMarked
 package io.millrace.proxy.config.tls;
