@@ -40,6 +40,7 @@ import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
 import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
+import io.millrace.cli.command.server.HostCommands;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -161,6 +162,10 @@ public final class Millctl {
                         .addSubcommand(new OriginUpCommand(invocation)))
                 .addSubcommand(
                         new CommandLine(new CommandGroup.Fleet()).addSubcommand(new FleetStatusCommand(invocation)))
+                .addSubcommand(new CommandLine(new CommandGroup.Host())
+                        .addSubcommand(new HostCommands.ListAll(invocation))
+                        .addSubcommand(new HostCommands.Show(invocation))
+                        .addSubcommand(new HostCommands.Clear(invocation)))
                 .addSubcommand(new CommandLine(new CommandGroup.Tls())
                         .addSubcommand(new TlsCommands.ListAll(invocation))
                         .addSubcommand(new TlsCommands.Show(invocation))

@@ -67,7 +67,11 @@ final class Launcher {
             }
             return ExitCode.USAGE;
         }
-        int firstPort = config.listeners().get(0).address().port();
+        int firstPort = config.listeners().stream()
+                .mapToInt(listener -> listener.address().port())
+                .filter(port -> port > 0)
+                .findFirst()
+                .orElse(0);
         Path home = Path.of(System.getProperty("user.home", ""));
         StateDirectory state = StateDirectory.resolve(options.state(), System.getenv(), home, firstPort);
         FileMode mode = config.values().get(FileKeys.MODE);

@@ -144,6 +144,8 @@ final class LauncherAdmin implements AutoCloseable {
                 .forward("GET", "/v1/origins", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/down", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
                 .forward("POST", "/v1/origins/up", status::changeableWorkerSocket, LOOKUP_TIMEOUT)
+                .forward("GET", "/v1/hosts", status::workerSocket, LOOKUP_TIMEOUT)
+                .forward("POST", "/v1/hosts/clear", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/certificates", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/tls/check", status::workerSocket, LOOKUP_TIMEOUT)
                 .forward("GET", "/v1/memory", status::workerSocket, LOOKUP_TIMEOUT)

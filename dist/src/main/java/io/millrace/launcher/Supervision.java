@@ -41,6 +41,7 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -219,7 +220,7 @@ final class Supervision implements AutoCloseable {
             // stop.
             Files.deleteIfExists(launcherContext.state().control().drainMark());
         }
-        Map<String, InetSocketAddress> addresses = LauncherContext.addresses(firstConfig);
+        Map<String, SocketAddress> addresses = LauncherContext.addresses(firstConfig);
         if (LauncherContext.bindsSockets(firstConfig)) {
             if (left.servesOnItsOwn()) {
                 LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
@@ -229,13 +230,20 @@ final class Supervision implements AutoCloseable {
                         pid);
             }
             int perAddress = LauncherContext.socketsPerAddress(firstConfig);
-            return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
+            return ListeningSockets.open(
+                    addresses,
+                    perAddress,
+                    inherited.take(addresses, perAddress, left.sockets()),
+                    inherited.names(addresses));
         }
         // Workers bind their own sockets with this configuration. The inherited sockets would occupy the addresses.
         left.sockets().values().forEach(ListeningSockets::closeAll);
-        for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
-            ListeningSockets.checkFree(
-                    address.getKey(), address.getValue(), left.found() == Adoption.Found.SERVING ? pid : 0);
+        for (Map.Entry<String, SocketAddress> address : addresses.entrySet()) {
+            if (address.getValue() instanceof InetSocketAddress tcp) {
+                ListeningSockets.checkFree(address.getKey(), tcp, left.found() == Adoption.Found.SERVING ? pid : 0);
+            } else {
+                throw new LaunchException(address.getKey() + ": Unix sockets in listen need epoll");
+            }
         }
         return null;
     }

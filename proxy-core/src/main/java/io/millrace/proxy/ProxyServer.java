@@ -23,6 +23,7 @@ import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsLibrary;
 import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
@@ -225,6 +226,8 @@ public final class ProxyServer implements AutoCloseable {
         ProxyMetrics.bind(metrics, shared.invalidator(), patternSweeper);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.BUILD, () -> 1, Version.current());
+        metrics.supplyGauge(
+                MetricFamily.ORIGINS_MARKED_DOWN, () -> shared.hosts().downCount());
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
         originMetrics = new OriginMetrics(metrics, builder.clock());
@@ -245,6 +248,7 @@ public final class ProxyServer implements AutoCloseable {
                 : new EventLimit(builder.events(), System::nanoTime);
         // Set after the marks of operators were restored, because restored marks are no new events.
         shared.groups().events(events);
+        shared.hosts().events(events);
         purges.events(events);
         serverTls.events(events);
         diskWatch =
@@ -350,6 +354,10 @@ public final class ProxyServer implements AutoCloseable {
         List<Integer> descriptors = adopted.get(address);
         if (descriptors != null) {
             return Listener.adopt(transport, eventLoops, address, descriptors, tls != null, serving);
+        }
+        UnixAddress unix = UnixAddress.of(listener);
+        if (unix != null) {
+            return Listener.bindUnix(transport, eventLoops, unix, tls != null, serving);
         }
         String ip = listener.address().ip();
         InetSocketAddress socketAddress = ip == null
@@ -562,12 +570,15 @@ public final class ProxyServer implements AutoCloseable {
         return accessLogs.failures();
     }
 
-    /** The bound addresses, in the order of the configuration. */
+    /** The bound TCP addresses, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
-        return listeners.stream().map(Listener::localAddress).toList();
+        return listeners.stream()
+                .filter(listener -> !listener.isUnix())
+                .map(Listener::localAddress)
+                .toList();
     }
 
-    /** The bound port of the first address. */
+    /** The bound port of the first TCP address. */
     public int port() {
         return addresses().get(0).getPort();
     }

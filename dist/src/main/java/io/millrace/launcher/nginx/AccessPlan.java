@@ -51,7 +51,7 @@ final class AccessPlan {
                 if (word.equals("all")) {
                     forAllClients = true;
                 } else if (word.equals("unix:")) {
-                    each.note("Millrace has no Unix sockets for clients");
+                    addresses.add(word);
                 } else {
                     addresses.add(Addresses.of(word));
                 }

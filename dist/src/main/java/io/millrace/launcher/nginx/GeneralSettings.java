@@ -205,11 +205,7 @@ final class GeneralSettings {
         scopes.forEach(scope -> all.addAll(scope.all("set_real_ip_from")));
         List<String> from = new ArrayList<>();
         for (Directive each : all) {
-            if (each.arg(0).equals("unix:")) {
-                each.note("Millrace has no Unix sockets for clients");
-            } else {
-                from.add(each.arg(0));
-            }
+            from.add(each.arg(0));
         }
         if (!from.isEmpty()) {
             DraftNode node =

@@ -7,10 +7,12 @@ import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.WorkerConfig;
 import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.net.UnixAddress;
 import io.millrace.worker.control.ControlTransport;
 import io.millrace.worker.control.ListenerSockets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -64,10 +66,11 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     }
 
     /** The listen addresses of {@code config}, by their configured text. */
-    public static Map<String, InetSocketAddress> addresses(ProxyConfig config) throws LaunchException {
-        Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+    public static Map<String, SocketAddress> addresses(ProxyConfig config) throws LaunchException {
+        Map<String, SocketAddress> addresses = new LinkedHashMap<>();
         for (ListenerConfig listener : config.listeners()) {
-            addresses.put(listener.address().toString(), resolve(listener.address()));
+            @Nullable UnixAddress unix = UnixAddress.of(listener);
+            addresses.put(listener.address().toString(), unix == null ? resolve(listener.address()) : unix);
         }
         return addresses;
     }

@@ -10,6 +10,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CachePolicyKeys;
@@ -24,6 +25,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -49,6 +51,8 @@ public final class ConfigCatalog {
             FileKeys.INCLUDE,
             LISTEN,
             LISTEN_ADDRESS,
+            UnixListenKeys.MODE,
+            UnixListenKeys.OWNER,
             ProxyProtocolKeys.LISTEN,
             Http2Keys.LISTEN,
             Http2Keys.LISTEN_CLEAR,
@@ -466,6 +470,9 @@ public final class ConfigCatalog {
             ORIGIN_KEEP_ALIVE,
             ORIGIN_KEEP_ALIVE_MAX,
             OriginLimitKeys.SOURCE,
+            HostDatabaseKeys.FAIL_THRESHOLD,
+            HostDatabaseKeys.RETRY_TIME,
+            HostDatabaseKeys.RETRY_TIME_MAX,
             Http2Keys.ORIGIN,
             Http2Keys.ORIGIN_STREAMS,
             Http2Keys.ORIGIN_STREAM_WINDOW,

@@ -87,6 +87,41 @@ public final class HostAddresses implements AutoCloseable {
         Future<?> staleAnswer;
     }
 
+    /**
+     * The cached result for a name. Immutable.
+     *
+     * @param addresses with the time in ms until which each is tried last after a failed connection; 0 for none
+     * @param freshMillis time until the answer expires, in ms; negative after that
+     * @param negativeCause message of a negative answer; null if there are addresses
+     */
+    public record Known(
+            String name,
+            Map<InetAddress, Long> addresses,
+            long freshMillis,
+            @Nullable String negativeCause) {}
+
+    /** Returns the cached results, the most recently used last. */
+    public List<Known> known() {
+        long now = now();
+        List<Known> all = new ArrayList<>(records.size());
+        records.forEach((name, record) -> all.add(record.known(name, now)));
+        return all;
+    }
+
+    /**
+     * Forgets cached addresses and SRV records, so that the next caller queries again.
+     *
+     * @param host name in lower case; null for all
+     */
+    public void forget(@Nullable String host) {
+        if (host == null) {
+            records.clear();
+        } else {
+            records.remove(host);
+        }
+        services.forget(host);
+    }
+
     /** The counters of results. */
     public DnsStatistics statistics() {
         return statistics;

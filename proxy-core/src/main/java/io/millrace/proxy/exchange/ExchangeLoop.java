@@ -41,6 +41,7 @@ import io.millrace.proxy.observe.log.AccessLogRing;
 import io.millrace.proxy.observe.log.live.LoopLiveLog;
 import io.millrace.proxy.observe.log.live.LoopLogs;
 import io.millrace.proxy.observe.trace.LoopTraces;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.proxy.origin.LoopOrigins;
 import io.millrace.proxy.origin.OriginGroups;
 import io.millrace.proxy.overload.Overload;
@@ -99,6 +100,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             Invalidator invalidator,
             PurgeHistory purges,
             OriginGroups groups,
+            HostDatabase hosts,
             Overload overload,
             ClientAdmission clients,
             WallClock clock,
@@ -122,6 +124,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     invalidator,
                     purges,
                     new OriginGroups(),
+                    new HostDatabase(),
                     new Overload(),
                     new ClientAdmission(),
                     clock,
@@ -298,6 +301,11 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             scopes.addAll(InvalidationScopes.group(target, rules, name));
         }
         return scopes;
+    }
+
+    /** The state of origins without a group. */
+    HostDatabase hosts() {
+        return shared.hosts();
     }
 
     /** The connections of this loop to origins. */

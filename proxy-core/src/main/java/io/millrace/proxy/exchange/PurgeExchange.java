@@ -356,8 +356,7 @@ final class PurgeExchange implements RequestHandler {
 
     /** Adds the record of the purge, and answers when it is durable, unless the client has disconnected. */
     private void record(String id, boolean soft, @Nullable IOException problem, Runnable answer) {
-        PurgeClient client = PurgeClient.ofRequest(
-                stream.connection().remoteAddress().getAddress().getHostAddress());
+        PurgeClient client = PurgeClient.ofRequest(stream.connection().remoteText());
         PurgeRecord done = PurgeRecord.done(id, exchangeLoop.clock().millis(), client, kind, target, site, soft);
         PurgeRecord added = problem == null ? done : done.in(PurgeState.FAILED);
         exchangeLoop.purges().add(added, problem == null ? fleetPurge : null, stream.eventLoop(), notQueued -> {

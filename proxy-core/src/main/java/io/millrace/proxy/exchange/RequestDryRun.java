@@ -12,6 +12,7 @@ import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RequestDecider;
 import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.expression.request.RequestFields;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -326,19 +327,21 @@ final class RequestDryRun {
         boolean inBackground = decision.isValidatingInBackground();
         String name = mapped.origins();
         if (name == null) {
-            return new DryRunResult.OriginFetch(url, null, null, inBackground);
+            boolean isDown = exchangeLoop.hosts().isDown(OriginRequests.origin(mapped))
+                    && exchangeLoop.settings().markdown().failThreshold() > 0;
+            return new DryRunResult.OriginFetch(url, null, null, inBackground, isDown);
         }
         FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
             if (joins) {
-                return new DryRunResult.OriginFetch(url, group, null, inBackground);
+                return new DryRunResult.OriginFetch(url, group, null, inBackground, false);
             }
             long key = OriginTries.hash(group.config(), plan);
             boolean mayTryNext = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
             return new DryRunResult.OriginFetch(
-                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground);
+                    url, group, exchangeLoop.groups().preview(group, key, mayTryNext, nowMillis), inBackground, false);
         } finally {
             plan.release();
         }

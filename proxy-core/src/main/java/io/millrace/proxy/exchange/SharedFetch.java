@@ -7,6 +7,7 @@ import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.FailureCounters;
@@ -23,6 +24,7 @@ import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.trace.ClientSpan;
 import io.millrace.proxy.observe.trace.ExchangeTrace;
+import io.millrace.proxy.origin.HostDatabase;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -252,6 +254,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
         timer.headArrived();
+        recordAnswer(head);
         List<FetchFollower> waiting = followers.takeAll();
         end();
         if (waiting.isEmpty()) {
@@ -269,10 +272,23 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
+        recordAnswer(head);
         try {
             respond(plan.headAfterRules(exchangeLoop.settings().server().applyTo(head)), framing);
         } catch (RuntimeException e) {
             fault(e);
+        }
+    }
+
+    /** Records that an origin without a group has answered. */
+    private void recordAnswer(ResponseHead head) {
+        if (plan.mapped().origins() == null) {
+            exchangeLoop
+                    .hosts()
+                    .answered(
+                            OriginRequests.origin(plan.mapped()),
+                            head.version(),
+                            exchangeLoop.clock().millis());
         }
     }
 
@@ -514,6 +530,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         exchangeLoop.counters().increment(FailureCounters.of(failure.reason()));
         if (failure.beforeHead() && failure.reason().isOriginFault()) {
             timer.answered(true);
+        }
+        if (plan.mapped().origins() == null && HostDatabase.isCounted(failure.reason())) {
+            exchangeLoop
+                    .hosts()
+                    .failed(
+                            OriginRequests.origin(plan.mapped()),
+                            failure.reason().text(),
+                            exchangeLoop.clock().millis(),
+                            exchangeLoop.settings().markdown());
         }
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();

@@ -70,7 +70,7 @@ public final class ExplanationText {
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
-                client.remoteAddress().getAddress().getHostAddress(),
+                client.remoteText(),
                 client.localAddress().getPort(),
                 result.outcome().text(),
                 result.status(),
@@ -110,7 +110,7 @@ public final class ExplanationText {
             step("rule", rule.text(), withPlace("remap[" + rule.index() + "]", rule.place()));
         }
         String filter = result.filter();
-        String from = client.remoteAddress().getAddress().getHostAddress();
+        String from = client.remoteText();
         if (filter != null && isFilter(filter)) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
         } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
@@ -404,7 +404,10 @@ public final class ExplanationText {
             return;
         }
         if (originFetch.group() == null) {
-            step("origin", originFetch.url() + connectionSettings(originFetch), null);
+            step(
+                    "origin",
+                    originFetch.url() + connectionSettings(originFetch) + ifDown(originFetch),
+                    originFetch.isDown() ? "origin.markdown" : null);
             return;
         }
         String host = originFetch.host() == null
@@ -417,6 +420,18 @@ public final class ExplanationText {
                 "origin",
                 originFetch.url() + ", " + host + connectionSettings(originFetch),
                 "origins " + originFetch.group().name());
+    }
+
+    private String ifDown(OriginFetch originFetch) {
+        if (!originFetch.isDown()) {
+            return "";
+        }
+        if (originFetch.isInBackground()) {
+            return ", which is marked down";
+        }
+        return result.found() == null
+                ? ", which is marked down but tried, because nothing is stored"
+                : ", which is marked down: not tried if the stored response may be served stale";
     }
 
     /** Returns the configured Unix socket, source address and time limit of the origin request. */

@@ -20,7 +20,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import java.net.InetSocketAddress;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -123,8 +122,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
         Channel channel = ctx.channel();
         if (facts == null) {
-            facts = new ClientConnection(
-                    (InetSocketAddress) channel.remoteAddress(), (InetSocketAddress) channel.localAddress(), false);
+            facts = ClientConnection.of(channel, null, false, false);
         }
         if (!connections.add(this)) {
             closing = true;

@@ -245,6 +245,7 @@ public enum Counter {
     ORIGIN_HTTP2_NOT_PROCESSED(
             MetricFamily.ORIGIN_HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
+    ORIGIN_DOWN_STALE(MetricFamily.ORIGIN_DOWN_STALE, "answered with a stale response"),
     OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "answered with a stale response"),
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),

@@ -366,6 +366,16 @@ public enum MetricFamily implements Metric {
             "Smoothed time from a request to the head of its response, of a host of a group of origins.",
             "group",
             "host"),
+    ORIGINS_MARKED_DOWN(
+            "millrace_origins_marked_down",
+            Kind.GAUGE,
+            "origins",
+            "Origins without a group that are marked down now (origin.markdown); millctl host list names them."),
+    ORIGIN_DOWN_STALE(
+            "millrace_origin_down_stale_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests answered with a stale stored response without a request to the origin, which is marked down."),
     OVERLOAD_ANSWERS(
             "millrace_overload_answers_total",
             Kind.COUNTER,

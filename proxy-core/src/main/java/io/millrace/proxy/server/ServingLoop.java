@@ -269,11 +269,7 @@ public final class ServingLoop {
             boolean withHttp2,
             @Nullable InetSocketAddress client,
             boolean announcedSecure) {
-        ClientConnection facts = new ClientConnection(
-                client == null ? (InetSocketAddress) channel.remoteAddress() : client,
-                (InetSocketAddress) channel.localAddress(),
-                tls != null,
-                announcedSecure);
+        ClientConnection facts = ClientConnection.of(channel, client, tls != null, announcedSecure);
         if (tls != null) {
             channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
             if (withHttp2) {

@@ -17,6 +17,7 @@ import io.millrace.proxy.admin.fleet.FleetPositionResource;
 import io.millrace.proxy.admin.log.KeptLogResource;
 import io.millrace.proxy.admin.log.LiveLogResource;
 import io.millrace.proxy.admin.log.LogFieldsResource;
+import io.millrace.proxy.admin.origin.HostsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
@@ -120,6 +121,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                         .report(proxy.metrics()));
         VendorPurges vendors = new VendorPurges(
                 this, purges.scoped(), new SitesOfRules(() -> proxy.settings().remap()));
+        HostAdmin hosts = new HostAdmin(
+                proxy.shared().hosts(), proxy.loops(), proxy.shared().clock());
         AdminServer.Builder builder = AdminServer.builder();
         FastlyResource.all(vendors).forEach(builder::resource);
         CloudflareResource.all(vendors).forEach(builder::resource);
@@ -161,6 +164,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new OriginsResource(origins))
                 .resource(OriginChangeResource.down(origins))
                 .resource(OriginChangeResource.up(origins))
+                .resource(HostsResource.report(hosts))
+                .resource(HostsResource.clear(hosts))
                 .resource(new CertificatesResource(certificates))
                 .resource(new CertificateCheckResource(certificates))
                 .start();

@@ -44,7 +44,7 @@ public final class ClientLimitKeys {
                     + " users may share one address.");
     public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
                     "limits.per_client.exempt", ValueType.ADDRESSES)
-            .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
+            .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1", "unix:"))
             .description(
                     "Addresses without per-client limits; access.trusted_proxies never have these limits. With ~all (no"
                             + " address) only access.trusted_proxies are exempt.");

@@ -3,11 +3,14 @@ package io.millrace.proxy.config.check;
 import io.millrace.proxy.config.RemapChecks;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
@@ -25,10 +28,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Checks that involve several keys. Keys may require, exclude or bound each other, and some files must exist. */
 public final class ConfigChecks {
+    /** An owner of a Unix socket: user, user:group or :group. */
+    private static final Pattern OWNER = Pattern.compile("[^:\\s]+(:[^:\\s]+)?|:[^:\\s]+");
+
     private final ConfigProblems problems;
     private final Place wholeFile;
 
@@ -72,6 +79,7 @@ public final class ConfigChecks {
         new LogChecks(problems, wholeFile).check(values);
         new AlarmChecks(problems, wholeFile).check(values);
         new TraceChecks(problems, wholeFile).check(values);
+        checkMarkdown(values);
         checkHeartbeat(values);
         checkJavaHome(values);
         checkExpressions(values);
@@ -120,20 +128,64 @@ public final class ConfigChecks {
         }
     }
 
+    private void checkMarkdown(ConfigValues values) {
+        if (broken(HostDatabaseKeys.RETRY_TIME) || broken(HostDatabaseKeys.RETRY_TIME_MAX)) {
+            return;
+        }
+        Duration first = values.get(HostDatabaseKeys.RETRY_TIME);
+        Duration most = values.get(HostDatabaseKeys.RETRY_TIME_MAX);
+        if (first.compareTo(most) > 0) {
+            String path = (values.isSet(HostDatabaseKeys.RETRY_TIME_MAX)
+                            ? HostDatabaseKeys.RETRY_TIME_MAX
+                            : HostDatabaseKeys.RETRY_TIME)
+                    .path();
+            problems.error(
+                    at(path),
+                    path,
+                    "retry_time " + Units.formatDuration(first) + " is above the limit of retry_time_max, "
+                            + Units.formatDuration(most));
+        }
+    }
+
     private void checkListeners(List<ConfigValues> listeners, ConfigValues values) {
         Map<ListenAddress, Integer> seen = new HashMap<>();
         for (int i = 0; i < listeners.size(); i++) {
             ConfigValues listener = listeners.get(i);
             String path = "listen[" + i + "]";
             ListenAddress address = listener.find(ConfigKeys.LISTEN_ADDRESS);
-            Integer first = address == null || address.port() == 0 ? null : seen.putIfAbsent(address, i);
+            boolean isUnix = address != null && address.socket() != null;
+            Integer first = address == null || (address.port() == 0 && !isUnix) ? null : seen.putIfAbsent(address, i);
             if (first != null) {
                 problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
             }
+            checkUnixSocket(path, isUnix, listener, values);
             checkProxyProtocol(path + ".proxy_protocol", listener, values);
             checkHttp2(path, listener);
             checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
             checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkUnixSocket(String path, boolean isUnix, ConfigValues listener, ConfigValues values) {
+        for (ConfigKey<?> key : List.of(UnixListenKeys.MODE, UnixListenKeys.OWNER)) {
+            String name = path + key.path().substring(key.path().indexOf(']') + 1);
+            if (!isUnix && listener.isSet(key) && !problems.isBroken(path + ".address")) {
+                problems.error(
+                        at(name), name, "is only for a Unix socket, such as address: unix:/run/millrace/http.sock");
+            }
+        }
+        String owner = listener.find(UnixListenKeys.OWNER);
+        if (owner != null && !OWNER.matcher(owner).matches()) {
+            problems.error(
+                    at(path + ".socket_owner"),
+                    path + ".socket_owner",
+                    "'" + owner + "' is not an owner; expected user, user:group or :group");
+        }
+        if (isUnix && values.get(ConfigKeys.WORKER_TRANSPORT) == WorkerConfig.Transport.NIO) {
+            problems.error(
+                    at(path + ".address"),
+                    path + ".address",
+                    "a Unix socket needs worker.transport: auto or epoll, because nio cannot serve it");
         }
     }
 

@@ -2,6 +2,7 @@ package io.millrace.proxy.config.check;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
@@ -185,7 +186,11 @@ public final class RuleReachability {
 
     private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> remaining) {
         Set<Integer> ports = new HashSet<>();
-        config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        for (ListenerConfig listener : config.listeners()) {
+            if (listener.address().socket() == null) {
+                ports.add(listener.address().port());
+            }
+        }
         for (RemapRuleConfig rule : remaining) {
             if (rule.verb().group() == Group.RECEIVED_PORT
                     && !ports.contains(0)

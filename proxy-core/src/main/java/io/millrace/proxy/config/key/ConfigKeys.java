@@ -28,10 +28,11 @@ public final class ConfigKeys {
                     "Addresses on which clients are accepted; an element is an address, or a section with address and"
                             + " settings such as tls.");
     public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = ConfigKey.builder(
-                    "listen[].address", ValueType.ADDRESS)
+                    "listen[].address", ValueType.LISTEN_ADDRESS)
             .rolling()
             .required()
-            .description("Local address and port; port 0 lets the system choose.");
+            .description("Local address and port; port 0 lets the system choose. Or a Unix socket, as"
+                    + " unix:/run/millrace/http.sock.");
     public static final ConfigKey<Path> LISTEN_CERTIFICATE = ConfigKey.builder(
                     "listen[].tls.certificate", ValueType.PATH)
             .rolling()
@@ -69,7 +70,8 @@ public final class ConfigKeys {
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = ConfigKey.builder(
                     "access.trusted_proxies", ValueType.NAMES)
-            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
+            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one; unix: for those at"
+                    + " a Unix socket. X-Forwarded-*,"
                     + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
                     + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = ConfigKey.builder(

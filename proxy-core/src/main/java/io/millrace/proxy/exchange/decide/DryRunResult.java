@@ -150,12 +150,14 @@ public record DryRunResult(
      * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
      *     flight
      * @param isInBackground whether the request is a background validation, for which the client does not wait
+     * @param isDown whether the origin without a group is marked down, so that a stale response is sent instead
      */
     public record OriginFetch(
             String url,
             @Nullable OriginGroup group,
             @Nullable OriginHost host,
-            boolean isInBackground) {}
+            boolean isInBackground,
+            boolean isDown) {}
 
     /**
      * A fetch in flight of the same key, by another request.

@@ -184,7 +184,8 @@ public final class OriginRequests {
         return codes.text(text, request.version(), plan.client().secure(), peer instanceof Inet6Address);
     }
 
-    private static Origin origin(Mapped mapped) {
+    /** Returns the origin of a rule without a group. */
+    public static Origin origin(Mapped mapped) {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());

@@ -1,6 +1,7 @@
 package io.millrace.proxy.net.protocol;
 
 import io.millrace.proxy.http.IpAddress;
+import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ConnectionSet;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -132,7 +133,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     }
 
     private @Nullable InetSocketAddress peer() {
-        return ctx.channel().remoteAddress() instanceof InetSocketAddress address ? address : null;
+        return ClientConnection.peer(ctx.channel());
     }
 
     private @Nullable IpAddress ip() {

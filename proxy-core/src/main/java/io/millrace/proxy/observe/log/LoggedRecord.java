@@ -23,6 +23,9 @@ public final class LoggedRecord {
     private int start;
     private int flags;
     private int sampleRate = 1;
+    /** Text for the client's address if the client uses a Unix socket. */
+    static final String UNIX_CLIENT = "unix:";
+
     private boolean hidesClient;
 
     LoggedRecord(byte[] ringBytes) {
@@ -126,12 +129,15 @@ public final class LoggedRecord {
 
     /**
      * Returns the client's address in the form of RFC 5952; null if unknown. An IPv4-mapped address is written as
-     * IPv4.
+     * IPv4, and the peer of a Unix socket as {@code unix:}.
      */
     public @Nullable String clientText() {
         int length = clientLength();
         if (length == 0) {
             return null;
+        }
+        if (isUnixClient()) {
+            return UNIX_CLIENT;
         }
         boolean mapped = length == AccessLogRecord.CLIENT_LENGTH_MAX && LineBuffer.isMapped(bytes, clientStart());
         return mapped
@@ -202,6 +208,11 @@ public final class LoggedRecord {
 
     int clientStart() {
         return start + AccessLogRecord.CLIENT_OFFSET;
+    }
+
+    /** Returns true if the client is the peer of a Unix socket, whose address is 0.0.0.0. */
+    boolean isUnixClient() {
+        return clientLength() == Integer.BYTES && (int) INTS.get(bytes, clientStart()) == 0;
     }
 
     int clientLength() {
