@@ -304,8 +304,8 @@ final class RecordNotes {
                     "http.connect_attempts_" + name,
                     "the other addresses of a host are always tried; for other hosts see origins[].retry");
         }
-        never("http.connect.", "hosts of a group are marked down, see origins[].markdown");
-        never("http.connect.down.policy", "hosts of a group are marked down, see origins[].markdown");
+        never("http.connect.", "origins are marked down, see origin.markdown and origins[].markdown");
+        never("http.connect.down.policy", "origins are marked down, see origin.markdown and origins[].markdown");
         never("http.per_server.connection.", "requests over the limit wait, see origin.queue_max; metrics count them");
         unless(
                 "both",
