@@ -292,10 +292,13 @@ final class AccessImport {
         line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
+        boolean complete = addresses != null && addresses.stream().allMatch(each -> each.matches(LOCAL));
         if (addresses == null) {
             line.notMapped("forward_proxy.deny_destinations takes addresses and ranges only");
-        } else if (!addresses.stream().allMatch(each -> each.matches(LOCAL))) {
+        } else if (!complete) {
             line.notMapped("add the addresses to forward_proxy.deny_destinations, which has private ones by default");
+        }
+        if (!complete) {
             workspace.warn("requests that a line of http_access denies are not refused: see "
                     + line.entry().place());
         }
