@@ -20,7 +20,8 @@ final class NotesTest {
         "underscores_in_headers on, NO_EFFECT, 'on, as in Millrace'",
         "underscores_in_headers off, NOT_MAPPED, fields with an underscore in their name are not removed",
         "proxy_pass_request_body on, NO_EFFECT, 'on, as in Millrace'",
-        "proxy_pass_request_body off, NOT_MAPPED, 'origins get the method, fields and content of the client''s request'",
+        "proxy_pass_request_body off, NOT_MAPPED, "
+                + "'origins get the method, fields and content of the client''s request'",
         "proxy_store off, NO_EFFECT, 'off, as in Millrace'",
         "satisfy all, NO_EFFECT, 'all, as in Millrace'",
         "satisfy any, NO_EFFECT, a client needs only one of the access rules of the block; see their lines",
@@ -29,8 +30,8 @@ final class NotesTest {
     void explainsTheDirective(String directive, String outcome, String note) throws IOException {
         Path file = Files.writeString(
                 directory.resolve("nginx.conf"),
-                "http {\n  server {\n    listen 80;\n    location / { proxy_pass http://127.0.0.1:8080; }\n    " + directive
-                        + ";\n  }\n}\n");
+                "http {\n  server {\n    listen 80;\n    location / { proxy_pass http://127.0.0.1:8080; }\n    "
+                        + directive + ";\n  }\n}\n");
         ImportedLine line = NginxImport.read(file, null).lines().stream()
                 .filter(each -> each.text().startsWith(directive))
                 .findFirst()
