@@ -139,7 +139,7 @@ public final class Millctl {
 
     /** Returns the tree of all commands. Each command receives the same invocation. */
     static CommandLine commands(GlobalOptions options, Invocation invocation) {
-        return new CommandLine(new MillctlCommand())
+        return new CommandLine(new TopLevelCommand())
                 .addMixin("global", options)
                 .addSubcommand(new StatusCommand(invocation))
                 .addSubcommand(new MemoryCommand(invocation))

@@ -238,7 +238,9 @@ final class GeneralSettings {
                 each.notMapped("there is one limit for all rules");
             } else {
                 draft.set("limits.per_client.requests", each.arg(1), each.markHandled());
-                each.entry().note("waiting requests of a client are counted; further ones get 429");
+                each.entry()
+                        .note("requests that wait for the origin count too; beyond the limit a client gets 429, in"
+                                + " nginx 503");
                 markRemovable("limits.per_client.requests");
                 zone.note("taken into account with " + each.entry().place());
             }

@@ -81,7 +81,8 @@ final class Headers {
         if (value.isEmpty() || value.equalsIgnoreCase("keep-alive")) {
             each.note("connections to origins are kept open by default");
         } else if (value.equalsIgnoreCase("close")) {
-            each.notMapped("connections to all origins are closed after each request with origin.keep_alive: 0");
+            each.notMapped(
+                    "not translated; origin.keep_alive: 0 closes the connections to all origins after each request");
         } else {
             each.note("Millrace writes Connection itself when it forwards Upgrade");
         }

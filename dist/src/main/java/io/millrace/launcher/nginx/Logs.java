@@ -84,7 +84,7 @@ final class Logs {
             if (chosen == null && http.own("access_log").contains(each)) {
                 draft.set("log.access.enabled", "false", each.markHandled());
             } else {
-                each.notMapped("all requests are logged; filter the log, or turn it off with log.access.enabled");
+                each.notMapped("all requests are logged; log.access[].filter selects requests");
             }
         }
         for (Directive each : http.own("log_format")) {

@@ -76,7 +76,7 @@ public final class NginxImport {
         // A file of conf.d has no block http, because nginx.conf includes it in that block.
         Scope http = blocks.isEmpty() ? main : new Scope(main, blocks.get(0));
         for (int i = 1; i < blocks.size(); i++) {
-            blocks.get(i).notMapped("the first block http is imported");
+            blocks.get(i).notMapped("only the first block http is imported");
         }
         Servers servers = new Servers(http);
         Upstreams upstreams = new Upstreams(workspace, http);

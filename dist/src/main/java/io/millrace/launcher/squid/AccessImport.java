@@ -265,7 +265,7 @@ final class AccessImport {
                 return;
             }
         }
-        line.notMapped("purge.allow takes addresses of clients");
+        line.notMapped("purge.allow takes addresses of clients, and this line names none");
     }
 
     private boolean ports(SquidLine line, String name) {
@@ -283,7 +283,7 @@ final class AccessImport {
         workspace.draft().set("forward_proxy.connect_ports", ports, line.markHandled());
         acl.recordKey("forward_proxy.connect_ports");
         if (ports.size() < acl.values().size()) {
-            line.notMapped("ranges of ports cannot be written");
+            line.notMapped("forward_proxy.connect_ports takes single ports; ranges are left out");
         }
         return true;
     }
@@ -292,10 +292,13 @@ final class AccessImport {
         line.markHandled().matchesDefaultOf("forward_proxy.deny_destinations");
         acl.note("taken into account with " + line.entry().place());
         List<String> addresses = Acls.addresses(acl);
+        boolean complete = addresses != null && addresses.stream().allMatch(each -> each.matches(LOCAL));
         if (addresses == null) {
-            line.notMapped("destinations are addresses and ranges");
-        } else if (!addresses.stream().allMatch(each -> each.matches(LOCAL))) {
+            line.notMapped("forward_proxy.deny_destinations takes addresses and ranges only");
+        } else if (!complete) {
             line.notMapped("add the addresses to forward_proxy.deny_destinations, which has private ones by default");
+        }
+        if (!complete) {
             workspace.warn("requests that a line of http_access denies are not refused: see "
                     + line.entry().place());
         }
@@ -328,7 +331,7 @@ final class AccessImport {
         }
         Acl acl = line.argsFrom(1).size() == 1 ? acls.find(line.arg(1)) : null;
         if (acl == null || line.arg(1).startsWith("!") || !writeNeverCache(line, acl)) {
-            line.notMapped("requests bypass the cache by one list of URLs, hosts or addresses only");
+            line.notMapped("only a line with one list, of URLs, hosts or addresses, becomes cache_rules");
         }
     }
 

@@ -243,7 +243,8 @@ final class Peers {
             String limit = peer.line.option("max-conn");
             if (limit != null) {
                 group.put("connections_max", limit).removableIfInvalid().from(peer.line.entry());
-                peer.line.note("max-conn: Millrace limits the connections of each event loop to each host");
+                peer.line.note("max-conn: the limit applies to each event loop; connections_total_max limits all"
+                        + " together");
             }
         }
         return name;
@@ -256,7 +257,10 @@ final class Peers {
                 if (word.matches("login=PASS(THRU)?")) {
                     line.note("login: Authorization is passed on by default");
                 } else {
-                    line.notMapped("login: Authorization cannot be set");
+                    line.notMapped(
+                            line.argsFrom(4).contains("originserver")
+                                    ? "login: write a rule with set_request_header: {Authorization: VALUE}"
+                                    : "login: Millrace cannot log in to other proxies");
                 }
             } else if (name.matches("(ssl|tls|sslflags|sslcafile|sslcert|sslkey).*")) {
                 line.markHandled();
@@ -267,7 +271,7 @@ final class Peers {
             }
         }
         if (!line.arg(3).equals("0") && line.arg(3).matches("\\d+")) {
-            line.note("ICP is not used");
+            line.note("the ICP port is not used");
         }
     }
 
@@ -302,7 +306,8 @@ final class Peers {
             if (peer.line.arg(1).equals("parent") && peer.domains.isEmpty()) {
                 parents.add(peer);
             } else if (peer.line.arg(1).equals("parent")) {
-                peer.line.notMapped("parents for single hosts have no equivalent");
+                peer.line.notMapped(
+                        "all forwarded requests use the same parents; for single hosts write rules of remap");
             } else {
                 peer.line.notMapped("siblings exchange no queries; a group with ring_mode: peering_ring shares URLs");
             }
@@ -336,7 +341,7 @@ final class Peers {
             line.markHandled().recordKey("origins[].go_direct");
         } else if (line.name().equals("never_direct") || line.name().equals("always_direct")) {
             if (hasOrigins()) {
-                line.note("requests go to the origins of rules");
+                line.note("rules of remap decide which origin a request goes to");
             } else {
                 line.notMapped("either all destinations use parents, or none does");
             }

@@ -79,7 +79,7 @@ final class Backends {
             director.members.add(new Member(words[0].strip(), weight, each));
             each.markHandled();
         } else if (function.equals("reconfigure") || function.equals("associate") || function.equals("set_warmup")) {
-            each.note("groups of origins need no such step");
+            each.note("not needed: groups of origins have no such step");
         } else {
             each.notMapped("'" + function + "' of the director has no equivalent");
         }
@@ -216,7 +216,7 @@ final class Backends {
         Entry entry = director.source.markHandled();
         switch (type) {
             case "round_robin" -> entry.matchesDefaultOf("origins[].policy");
-            case "random" -> entry.note("hosts take turns by their weights");
+            case "random" -> entry.note("hosts are used in turn, by weight, not at random");
             case "fallback" -> node.put("policy", "first_live").from(entry);
             case "hash", "shard" -> {
                 String key = director.hashKey;
@@ -252,7 +252,7 @@ final class Backends {
             if (each.name().equals("max_connections")) {
                 DraftNode limit = group.put("connections_max", each.value()).removableIfInvalid();
                 limit.from(each.entry());
-                each.entry().note("Millrace limits the connections of each event loop");
+                each.entry().note("the limit applies to each event loop; connections_total_max limits all together");
             } else {
                 field(each);
             }

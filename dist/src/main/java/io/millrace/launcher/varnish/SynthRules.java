@@ -75,7 +75,7 @@ final class SynthRules {
             return false;
         }
         rule.put("answer.status", status);
-        each.note("the content is one line with the status, or answer.body");
+        each.note("the content is one line with the status; answer.body sets another");
         return true;
     }
 

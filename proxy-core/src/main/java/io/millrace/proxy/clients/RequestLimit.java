@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit of requests in a time, compiled for event loops: the bytes of a request that select its count. Immutable and
- * thread-safe.
+ * A request rate limit, prepared for use on event loops. Computes from each request the key of its counter: client,
+ * host, fields, cookies or parameters. Immutable and thread-safe.
  */
 public final class RequestLimit {
     private static final long SECOND = 1_000_000_000L;
@@ -175,7 +175,7 @@ public final class RequestLimit {
                 && addPair(hash, target.targetBytes(), target.pathEnd() + 1, target.queryEnd(), (byte) '&', name);
     }
 
-    /** Adds the value of the first pair {@code name=value} with the name. Spaces around pairs are no part of them. */
+    /** Adds the value of the first pair {@code name=value} with the name. Spaces before a pair are skipped. */
     private static boolean addPair(KeyHash hash, byte[] bytes, int from, int to, byte separator, byte[] name) {
         int start = from;
         while (start < to) {

@@ -35,7 +35,7 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.Suggestions;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +56,7 @@ public final class ConfigCatalog {
             ProxyProtocolKeys.LISTEN,
             Http2Keys.LISTEN,
             Http2Keys.LISTEN_CLEAR,
-            TlsKeys.LISTEN_ENABLED,
+            SharedTlsKeys.LISTEN_ENABLED,
             LISTEN_CERTIFICATE,
             LISTEN_KEY,
             ServerTlsKeys.LISTEN.minVersion(),
@@ -70,11 +70,11 @@ public final class ConfigCatalog {
             ServerTlsKeys.LISTEN.hstsIncludeSubdomains(),
             ServerTlsKeys.LISTEN.hstsPreload(),
             ServerTlsKeys.LISTEN.ocspStapling(),
-            TlsKeys.CERTIFICATES,
-            TlsKeys.CERTIFICATE,
-            TlsKeys.KEY,
-            TlsKeys.DIRECTORY,
-            TlsKeys.NAMES,
+            SharedTlsKeys.CERTIFICATES,
+            SharedTlsKeys.CERTIFICATE,
+            SharedTlsKeys.KEY,
+            SharedTlsKeys.DIRECTORY,
+            SharedTlsKeys.NAMES,
             ServerTlsKeys.NAME.minVersion(),
             ServerTlsKeys.NAME.maxVersion(),
             ServerTlsKeys.NAME.ciphers(),
@@ -86,11 +86,11 @@ public final class ConfigCatalog {
             ServerTlsKeys.NAME.hstsIncludeSubdomains(),
             ServerTlsKeys.NAME.hstsPreload(),
             ServerTlsKeys.NAME.ocspStapling(),
-            TlsKeys.NAME_HTTP2,
-            TlsKeys.DEFAULT_CERTIFICATE,
-            TlsKeys.UNKNOWN_NAME,
-            TlsKeys.CHECK_INTERVAL,
-            TlsKeys.TICKET_KEYS_FILE,
+            SharedTlsKeys.NAME_HTTP2,
+            SharedTlsKeys.DEFAULT_CERTIFICATE,
+            SharedTlsKeys.UNKNOWN_NAME,
+            SharedTlsKeys.CHECK_INTERVAL,
+            SharedTlsKeys.TICKET_KEYS_FILE,
             ServerTlsKeys.GENERAL.minVersion(),
             ServerTlsKeys.GENERAL.maxVersion(),
             ServerTlsKeys.GENERAL.ciphers(),
@@ -102,7 +102,7 @@ public final class ConfigCatalog {
             ServerTlsKeys.GENERAL.hstsIncludeSubdomains(),
             ServerTlsKeys.GENERAL.hstsPreload(),
             ServerTlsKeys.GENERAL.ocspStapling(),
-            TlsKeys.CLIENT_SUBJECT_FIELD,
+            SharedTlsKeys.CLIENT_SUBJECT_FIELD,
             AcmeKeys.NAMES,
             AcmeKeys.EMAIL,
             AcmeKeys.ACCEPT_TERMS,

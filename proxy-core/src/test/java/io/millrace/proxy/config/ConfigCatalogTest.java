@@ -39,7 +39,7 @@ import io.millrace.proxy.config.rules.RuleKeys;
 import io.millrace.proxy.config.tls.AcmeKeys;
 import io.millrace.proxy.config.tls.OriginTlsKeys;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.InvalidValueException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -76,7 +76,7 @@ final class ConfigCatalogTest {
                 LogKeys.class,
                 AlarmKeys.class,
                 TraceKeys.class,
-                TlsKeys.class,
+                SharedTlsKeys.class,
                 AcmeKeys.class,
                 ClientLimitKeys.class,
                 Http2Keys.class,

@@ -268,7 +268,7 @@ final class RemapFilters {
     void finish() {
         for (RemapFilter filter : allFilters) {
             if (!filter.isUsed()) {
-                filter.entry().note("no rule uses it");
+                filter.entry().note("no rule uses the filter");
             }
         }
     }

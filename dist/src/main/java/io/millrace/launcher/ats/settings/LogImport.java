@@ -186,7 +186,7 @@ public final class LogImport {
         List<LogObject> toFiles = new ArrayList<>();
         for (LogObject log : logs) {
             if (log.isPipe()) {
-                log.entry().notMapped("lines are written to a file, which other programs can follow");
+                log.entry().notMapped("Millrace writes to no pipe; log.access[].target can be file, syslog, journald or stdout");
             } else {
                 toFiles.add(log);
             }

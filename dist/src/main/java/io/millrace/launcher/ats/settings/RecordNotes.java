@@ -304,8 +304,8 @@ final class RecordNotes {
                     "http.connect_attempts_" + name,
                     "the other addresses of a host are always tried; for other hosts see origins[].retry");
         }
-        never("http.connect.", "hosts of a group are marked down, see origins[].markdown");
-        never("http.connect.down.policy", "hosts of a group are marked down, see origins[].markdown");
+        never("http.connect.", "origins are marked down, see origin.markdown and origins[].markdown");
+        never("http.connect.down.policy", "origins are marked down, see origin.markdown and origins[].markdown");
         never("http.per_server.connection.", "requests over the limit wait, see origin.queue_max; metrics count them");
         unless(
                 "both",
@@ -351,8 +351,8 @@ final class RecordNotes {
 
     private static void security() {
         missing("net.per_client.", "limits.per_client has the limits of one client");
-        unless("0", "net.max_requests_in", "limits.connections limits connections; requests are not limited");
-        never("net.default_inactivity_timeout", "each step has its own timeout, see section timeouts");
+        unless("0", "net.max_requests_in", "requests are limited for each client only: limits.per_client and request_limits");
+        never("net.default_inactivity_timeout", "each phase of a request has its own timeout, see section timeouts");
         never("net.", "concerns the sockets of Traffic Server; Millrace uses fixed socket options");
         unless("0", "net.sock_mss_in", "sockets use the system's segment size");
         missing("ssl.", "see docs/guide/https.md");

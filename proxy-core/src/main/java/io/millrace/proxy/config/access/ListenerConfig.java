@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.config.tls.ServerTlsKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.FileMode;
 import io.millrace.proxy.config.value.ListenAddress;
 import java.nio.file.Path;
@@ -55,9 +55,9 @@ public record ListenerConfig(
         Path certificate = element.find(ConfigKeys.LISTEN_CERTIFICATE);
         Path key = element.find(ConfigKeys.LISTEN_KEY);
         boolean hasTlsSettings = certificate != null
-                || element.isSet(TlsKeys.LISTEN_ENABLED)
+                || element.isSet(SharedTlsKeys.LISTEN_ENABLED)
                 || ServerTlsKeys.LISTEN.all().stream().anyMatch(element::isSet);
-        boolean secure = hasTlsSettings && element.get(TlsKeys.LISTEN_ENABLED);
+        boolean secure = hasTlsSettings && element.get(SharedTlsKeys.LISTEN_ENABLED);
         return new ListenerConfig(
                 element.get(ConfigKeys.LISTEN_ADDRESS),
                 element.get(ProxyProtocolKeys.LISTEN),

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.tls.AcmeConfig;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,7 +114,7 @@ final class AcmeChecks {
         boolean usesIssuedCertificates = false;
         for (ConfigValues listener : listeners) {
             boolean hasOwnCertificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
-            boolean isTlsEnabled = listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
+            boolean isTlsEnabled = listener.isSet(SharedTlsKeys.LISTEN_ENABLED) && listener.get(SharedTlsKeys.LISTEN_ENABLED);
             usesIssuedCertificates |= isTlsEnabled && !hasOwnCertificate;
             hasListenerWithoutTls |= !isTlsEnabled && !hasOwnCertificate;
         }

@@ -16,7 +16,7 @@ import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.rules.RuleKeys;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.config.value.OpenFilesLimit;
 import io.millrace.proxy.config.value.Regex;
@@ -190,8 +190,8 @@ public final class ConfigChecks {
     }
 
     private void checkHttp2(String path, ConfigValues listener) {
-        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(TlsKeys.LISTEN_ENABLED))
-                && listener.get(TlsKeys.LISTEN_ENABLED);
+        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(SharedTlsKeys.LISTEN_ENABLED))
+                && listener.get(SharedTlsKeys.LISTEN_ENABLED);
         if (secure && listener.get(Http2Keys.LISTEN_CLEAR)) {
             problems.error(
                     at(path + ".h2c"),

@@ -12,7 +12,7 @@ import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -99,7 +99,7 @@ public final class FilePermissionChecks {
             checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
         }
         checkKey(AdminKeys.KEY.path(), values.find(AdminKeys.KEY));
-        checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        checkKey(SharedTlsKeys.TICKET_KEYS_FILE.path(), values.find(SharedTlsKeys.TICKET_KEYS_FILE));
         checkKey(TraceKeys.KEY.path(), values.find(TraceKeys.KEY));
         checkKey(TraceKeys.HEADERS_FILE.path(), values.find(TraceKeys.HEADERS_FILE));
         checkGuards(values, "");

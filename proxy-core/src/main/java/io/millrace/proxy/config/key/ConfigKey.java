@@ -89,7 +89,7 @@ public final class ConfigKey<T> {
         return max;
     }
 
-    /** The default; null if there is none, in which case the description explains why. */
+    /** The default; null if there is none. */
     public @Nullable T defaultValue() {
         return defaultValue;
     }
@@ -121,7 +121,7 @@ public final class ConfigKey<T> {
         return required;
     }
 
-    /** One sentence that describes the effect of the setting. */
+    /** The effect of the setting, in one or more sentences. */
     public String sentence() {
         return sentence;
     }

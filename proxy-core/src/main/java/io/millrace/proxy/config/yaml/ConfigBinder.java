@@ -10,7 +10,7 @@ import io.millrace.proxy.config.key.LoadedFile;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.problem.ConfigProblems;
 import io.millrace.proxy.config.problem.ConfigProblems.Place;
-import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.tls.SharedTlsKeys;
 import io.millrace.proxy.config.value.Environment;
 import io.millrace.proxy.config.value.InvalidValueException;
 import io.millrace.proxy.config.value.Suggestions;
@@ -185,9 +185,9 @@ final class ConfigBinder {
 
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
-            if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
+            if (shape.path().equals(SharedTlsKeys.LISTEN_SECTION)) {
                 // An empty section enables TLS.
-                into.put(TlsKeys.LISTEN_ENABLED, true);
+                into.put(SharedTlsKeys.LISTEN_ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
         } else if (!isNull(node)) {

@@ -80,14 +80,14 @@ public final class LoggedRecord {
     }
 
     /**
-     * The generation of header fields when the event loop wrote the record; the low 16 bits. See
-     * {@link AccessLogRing#setOptionalTexts}.
+     * The number of the list of captured header fields under which the record was written; the low 16 bits. The list
+     * has the fields that log templates name. See {@link AccessLogRing#setOptionalTexts}.
      */
     int generation() {
         return (int) INTS.get(bytes, start + AccessLogRecord.ORIGIN_STATUS_OFFSET) >>> AccessLogRecord.GENERATION_SHIFT;
     }
 
-    /** Makes the header fields of templates absent, because they belong to previous templates. */
+    /** Makes the captured header fields absent, because the record was written with another list of them. */
     void clearHeaderFields() {
         for (LogField slot : LogTemplate.SLOTS) {
             textLengths[slot.index()] = -1;

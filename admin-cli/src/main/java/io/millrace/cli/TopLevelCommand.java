@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
             "Exit codes: 0 success, 1 failure, 2 wrong usage or config, 3 not reachable,",
             "75 in progress, 130 interrupted. Results go to stdout, messages to stderr."
         })
-final class MillctlCommand extends CommandGroup {
+final class TopLevelCommand extends CommandGroup {
     @Option(
             names = {"-V", "--version"},
             versionHelp = true,

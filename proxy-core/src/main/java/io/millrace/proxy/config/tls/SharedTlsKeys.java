@@ -7,8 +7,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** Configuration keys for certificates that listening addresses share. */
-public final class TlsKeys {
+/**
+ * Keys of {@code tls} that exist once: certificates by name, and settings for all addresses. {@link ServerTlsKeys}
+ * has the keys that each listening address can set.
+ */
+public final class SharedTlsKeys {
     /** The section that turns TLS on for an address, even if it is empty. */
     public static final String LISTEN_SECTION = "listen[].tls";
 
@@ -70,5 +73,5 @@ public final class TlsKeys {
             .description("Request field that tells origins the subject of a verified client certificate, such as"
                     + " X-Client-Subject; the field is removed from requests of clients.");
 
-    private TlsKeys() {}
+    private SharedTlsKeys() {}
 }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** The translator of {@code vcl_backend_response}. Confined to one thread. */
-final class ResponsePlan extends Walker {
+final class VclBackendResponse extends Walker {
     /** Note for conditions that Millrace takes into account without a rule. */
     private static final String NO_RULE_NEEDED =
             "Millrace does not store such responses, or validates them at every use";
@@ -20,7 +20,7 @@ final class ResponsePlan extends Walker {
     /** Lifetime of responses with error statuses; empty until one is set. */
     private String negativeTime = "";
 
-    ResponsePlan(Plan plan) {
+    VclBackendResponse(Plan plan) {
         super(plan.vcl());
         this.plan = plan;
     }
@@ -50,13 +50,13 @@ final class ResponsePlan extends Walker {
                         "responses are not compressed; compress at the origin, whose variants are stored by Vary");
             case "beresp.do_esi" -> each.notMapped("ESI is not supported");
             case "beresp.storage", "beresp.storage_hint" ->
-                each.notMapped("volumes are chosen by rule and host: volumes");
+                each.notMapped("not translated; volumes[].hosts and cache.volume of a rule select the volume");
             case "beresp.http.x-url",
                     "beresp.http.x-host",
                     "beresp.http.url",
                     "beresp.http.x-cache-tags",
                     "beresp.http.xkey" ->
-                each.note("purges by pattern and by tag know the URL and the tags of stored responses");
+                each.note("not needed: purges by pattern and by tag know the URL and the tags of stored responses");
             default -> {
                 if (target.startsWith("beresp.http.")) {
                     plan.fields().write(each, reached());
@@ -130,7 +130,7 @@ final class ResponsePlan extends Walker {
         }
         DraftNode known = plan.workspace().draft().root().find("cache.force_stale_while_revalidate");
         if (!around.isEmpty() && known != null) {
-            each.notMapped("all responses have one time");
+            each.notMapped("all responses have the same time, that of an earlier line");
             return;
         }
         if (!around.isEmpty()) {
