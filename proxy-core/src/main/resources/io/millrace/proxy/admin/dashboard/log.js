@@ -1,9 +1,9 @@
 // Requests as they finish, and the last slow, failed and refused ones, with the details of one request.
 
-import {html, useState, useEffect, useRef, useLayoutEffect} from './vendor/htm-preact.js';
+import {html, useState, useEffect, useRef} from './vendor/htm-preact.js';
 import {get} from './api.js';
 import {count, bytes, span, time, NONE} from './format.js';
-import {Screen, Panel, Failure, Field, Message, UrlLink, useLoad} from './parts.js';
+import {Screen, Panel, Failure, Field, Message, UrlLink, useDialog, useLoad} from './parts.js';
 import {pause} from './pause.js';
 import {ExpressionError} from './cache.js';
 
@@ -171,12 +171,7 @@ function Help({text}) {
 
 /** All members of one request with their help. Escape and Close end it. */
 function Details({record, members, onClose, onHost}) {
-  const dialog = useRef(null);
-  useLayoutEffect(() => {
-    const before = document.activeElement;
-    dialog.current.showModal();
-    return () => before && before.focus();
-  }, []);
+  const dialog = useDialog();
   const known = members.map((one) => one.name);
   const others = Object.keys(record).filter((name) => !known.includes(name) && name !== 'key');
   const rows = [...members, ...others.map((name) => ({name, description: ''}))].filter(({name}) => record[name] !== undefined);

@@ -151,14 +151,26 @@ export function useLatest() {
   }, abort];
 }
 
-/** A question before a change. Escape and Cancel change nothing. */
-export function Confirm({question, detail, action, danger, onConfirm, onCancel}) {
+/** Opens a dialog with its part, and gives the focus back at the end. While a dialog is open, nothing outside can have the focus. */
+export function useDialog() {
   const dialog = useRef(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
-    dialog.current.showModal();
-    return () => before && before.focus();
+    const element = dialog.current;
+    element.showModal();
+    return () => {
+      element.close();
+      if (before) {
+        before.focus();
+      }
+    };
   }, []);
+  return dialog;
+}
+
+/** A question before a change. Escape and Cancel change nothing. */
+export function Confirm({question, detail, action, danger, onConfirm, onCancel}) {
+  const dialog = useDialog();
   return html`<dialog ref=${dialog} aria-label=${question} onCancel=${(event) => {
     event.preventDefault();
     onCancel();
