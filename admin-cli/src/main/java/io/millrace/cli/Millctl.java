@@ -40,6 +40,7 @@ import io.millrace.cli.command.server.DashboardCommand;
 import io.millrace.cli.command.server.EventsCommand;
 import io.millrace.cli.command.server.FleetStatusCommand;
 import io.millrace.cli.command.server.HistoryCommand;
+import io.millrace.cli.command.server.HostsCommand;
 import io.millrace.cli.command.server.MemoryCommand;
 import io.millrace.cli.command.server.OriginDownCommand;
 import io.millrace.cli.command.server.OriginListCommand;
@@ -187,6 +188,7 @@ public final class Millctl {
                         .addSubcommand(new LiveLogCommands.Failed(invocation))
                         .addSubcommand(new LiveLogCommands.Refused(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new HostsCommand(invocation))
                 .addSubcommand(new HistoryCommand(invocation))
                 .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(

@@ -12,6 +12,7 @@ import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -217,6 +218,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         accessLogs.startTraces(config);
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
@@ -393,6 +395,7 @@ public final class ProxyServer implements AutoCloseable {
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         return new ReloadReport(settings);
     }
 

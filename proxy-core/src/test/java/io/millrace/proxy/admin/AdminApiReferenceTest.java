@@ -51,6 +51,7 @@ import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.Json;
 import io.millrace.proxy.admin.resource.RequestSender;
 import io.millrace.proxy.admin.status.AlarmsResource;
+import io.millrace.proxy.admin.status.HostsResource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
 import io.millrace.proxy.admin.status.MemorySource;
@@ -65,6 +66,7 @@ import io.millrace.proxy.admin.tls.CertificatesResource;
 import io.millrace.proxy.admin.tls.RenewResource;
 import io.millrace.proxy.observe.alarm.Alarm;
 import io.millrace.proxy.observe.alarm.AlarmKind;
+import io.millrace.proxy.observe.host.HostFigures;
 import io.millrace.proxy.observe.log.live.LiveLog;
 import io.millrace.proxy.observe.log.live.LiveLogSample;
 import java.io.IOException;
@@ -356,6 +358,14 @@ class AdminApiReferenceTest {
                         "",
                         ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),
+                new Documented(
+                        "HostsReport",
+                        new HostsResource(() -> new HostFigures.Report(
+                                1,
+                                List.of(new HostFigures.Row("h", 1, 1, 0, 0, 1)),
+                                new HostFigures.Row(HostFigures.OTHER, 0, 0, 0, 0, 0))),
+                        "",
+                        ""),
                 new Documented("Live", new LivezResource(SampleSources.HEALTHY), "", ""),
                 new Documented("Ready", new ReadyzResource(SampleSources.HEALTHY), "", ""));
     }
