@@ -198,7 +198,11 @@ class PrometheusTest {
             assertRulesAreHealthy(prometheus);
             assertMetricsOfRulesExist(prometheus);
             assertExemplarsNameExportedTraces(prometheus, collector);
-            assertEquals(1, prometheus.query("millrace_host_requests_total{host=\"127.0.0.1\"} >= 10").size());
+            assertEquals(
+                    1,
+                    prometheus
+                            .query("millrace_host_requests_total{host=\"127.0.0.1\"} >= 10")
+                            .size());
             assertEquals(List.of(), prometheus.query("ALERTS{severity=\"critical\", alertstate=\"firing\"}"));
             for (int i = 0; i < 5; i++) {
                 RawClient.fetch(proxy.port(), "/gone/x");
@@ -227,8 +231,10 @@ class PrometheusTest {
                 }
             }
             Set<String> exported = new TreeSet<>();
-            collector.spans().forEach(span -> exported.add(
-                    HexFormat.of().formatHex(span.getTraceId().toByteArray())));
+            collector
+                    .spans()
+                    .forEach(span -> exported.add(
+                            HexFormat.of().formatHex(span.getTraceId().toByteArray())));
             assertFalse(named.isEmpty());
             assertTrue(exported.containsAll(named), () -> named + " are not in " + exported);
         });

@@ -198,8 +198,8 @@ export function Overview({status, theme, parameters}) {
       <${Chart} title="Errors (5xx) per second" ...${chart} text=${rate} series=${[
         {label: 'Errors', colour: '--chart-3', fill: '--chart-1-fill', value: (point) => point.errors},
       ]} />
-      ${last && html`<${Hosts} last=${last} change=${change} />`}
       <${Latest} events=${events} />
+      ${last && html`<${Hosts} last=${last} change=${change} />`}
       ${last && html`<${Shares} title="Cache results" label="Result" rows=${shares(last, change, 'millrace_requests_total', 'cache')} />`}
       ${last && html`<${Shares} title="Status classes" label="Class" rows=${shares(last, change, 'millrace_responses_total', 'status_class')} />`}
       ${cache.ram && html`<${Tiers} cache=${cache} />`}

@@ -46,8 +46,8 @@ export function State({word, text}) {
 }
 
 /** A message of the server as a sentence. */
-function sentence(text) {
-  return text === '' ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+export function sentence(text) {
+  return !text ? '' : text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
 /** What a failure is, as a sentence: for failed requests the server's message, for others that the page has an error. */
@@ -77,7 +77,7 @@ export function Table({label, columns, rows, empty, name}) {
   }
   return html`<div class="table-box" tabindex="0" role="group" aria-label=${label}><table data-name=${name}>
     <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.align || ''}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((column) => html`<td
+    <tbody>${rows.map((row) => html`<tr key=${row.key}>${columns.map((column) => html`<td data-title=${column.title}
       class=${(column.align || '') + (column.wide ? ' wide-cell' : '')}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }

@@ -23,7 +23,7 @@ export function RangeTabs({screen, range}) {
 }
 
 /** Charts of a young record show at least so many steps, so that they do not begin with one point. */
-const STEPS_MIN = 30;
+const STEPS_MIN = 12;
 
 /** The steps from the first record on. The time before the first start is no gap. */
 function fromFirstRecord(steps) {
