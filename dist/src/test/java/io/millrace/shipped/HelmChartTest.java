@@ -60,7 +60,8 @@ class HelmChartTest {
 
     private String render(String values, String... options) throws IOException, InterruptedException {
         Path file = Files.writeString(directory.resolve("values.yaml"), values);
-        List<String> words = new ArrayList<>(List.of("template", "edge", CHART.toString(), KUBERNETES, "-f", file.toString()));
+        List<String> words =
+                new ArrayList<>(List.of("template", "edge", CHART.toString(), KUBERNETES, "-f", file.toString()));
         words.addAll(List.of(options));
         return helm(words.toArray(String[]::new)).succeeds();
     }

@@ -101,15 +101,23 @@ class TracesTest {
         proxy.get("/a");
         String exemplar = "# {span_id=\"" + miss.spanId() + "\",trace_id=\"" + miss.traceId() + "\"}";
         String open = proxy.proxy().metrics().openMetricsText();
-        assertTrue(open.lines().anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
-                        && line.contains("served_from=\"origin\"")
-                        && line.contains(exemplar)), open);
-        assertTrue(open.lines().anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
-                        && line.contains("served_from=\"cache\"")
-                        && line.contains("trace_id")), open);
+        assertTrue(
+                open.lines()
+                        .anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
+                                && line.contains("served_from=\"origin\"")
+                                && line.contains(exemplar)),
+                open);
+        assertTrue(
+                open.lines()
+                        .anyMatch(line -> line.startsWith("millrace_request_duration_seconds_bucket")
+                                && line.contains("served_from=\"cache\"")
+                                && line.contains("trace_id")),
+                open);
         assertTrue(open.endsWith("# EOF\n"), open);
         // Prometheus refuses them elsewhere.
-        assertTrue(open.lines().filter(line -> line.contains("trace_id")).allMatch(line -> line.contains("_bucket{")), open);
+        assertTrue(
+                open.lines().filter(line -> line.contains("trace_id")).allMatch(line -> line.contains("_bucket{")),
+                open);
         assertFalse(proxy.proxy().metrics().prometheusText().contains("trace_id"));
     }
 

@@ -32,9 +32,8 @@ final class OpenMetrics {
         }
         String head = line.substring(0, nameEnd);
         String rest = line.substring(nameEnd);
-        String family = head.endsWith(COUNTER_SUFFIX)
-                ? head.substring(0, head.length() - COUNTER_SUFFIX.length())
-                : head;
+        String family =
+                head.endsWith(COUNTER_SUFFIX) ? head.substring(0, head.length() - COUNTER_SUFFIX.length()) : head;
         return family + (isHelp ? rest.replace("\"", "\\\"") : rest);
     }
 

@@ -514,9 +514,7 @@ final class ExchangeReport {
         exchangeLoop.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         RequestHead head = request;
         if (head != null) {
-            exchangeLoop
-                    .counters()
-                    .requestOfHost(head.target().hostBytes(), result, status, stream.bytesSent());
+            exchangeLoop.counters().requestOfHost(head.target().hostBytes(), result, status, stream.bytesSent());
         }
         long firstByteNanos = firstByteNanos(durationNanos);
         LoopTraces traces = exchangeLoop.traces();

@@ -31,11 +31,12 @@ final class NamedCountsCollector implements Collector {
         CounterSnapshot.Builder snapshot = CounterSnapshot.builder()
                 .name(name.substring(0, name.length() - SUFFIX.length()))
                 .help(family.description());
-        new TreeMap<>(values.get()).forEach((label, value) -> snapshot.dataPoint(CounterDataPointSnapshot.builder()
-                .labels(Labels.of("application", MetricsRegistry.APPLICATION)
-                        .add(family.labels().get(0), label))
-                .value(value)
-                .build()));
+        new TreeMap<>(values.get())
+                .forEach((label, value) -> snapshot.dataPoint(CounterDataPointSnapshot.builder()
+                        .labels(Labels.of("application", MetricsRegistry.APPLICATION)
+                                .add(family.labels().get(0), label))
+                        .value(value)
+                        .build()));
         return snapshot.build();
     }
 }

@@ -130,7 +130,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         addLiveLog(builder, proxy.liveLog());
         server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
-                .resource(new MetricsResource(proxy::metricsText, () -> proxy.metrics().openMetricsText()))
+                .resource(new MetricsResource(
+                        proxy::metricsText, () -> proxy.metrics().openMetricsText()))
                 .resource(new AlarmsResource(
                         new ProxyAlarms(proxy), proxy.shared().clock()::millis))
                 .resource(new HostsResource(() -> proxy.metrics().hosts().report()))

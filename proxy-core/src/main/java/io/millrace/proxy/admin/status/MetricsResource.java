@@ -44,8 +44,7 @@ public final class MetricsResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
-        MetricsSource open =
-                request.fields().getOrDefault("accept", "").contains(OPEN_METRICS) ? openMetrics : null;
+        MetricsSource open = request.fields().getOrDefault("accept", "").contains(OPEN_METRICS) ? openMetrics : null;
         responder.reply(
                 open == null
                         ? AdminReply.text(CONTENT_TYPE, source.text())

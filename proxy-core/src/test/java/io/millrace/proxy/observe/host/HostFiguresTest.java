@@ -91,7 +91,9 @@ class HostFiguresTest {
         window();
         // The requests before stay with the others.
         requests(one, "b.example", 7);
-        assertEquals(List.of(new HostFigures.Row("b.example", 7, 7, 0, 0, 70)), figures.report().hosts());
+        assertEquals(
+                List.of(new HostFigures.Row("b.example", 7, 7, 0, 0, 70)),
+                figures.report().hosts());
         assertEquals(55, figures.report().other().requests() + 5);
     }
 
