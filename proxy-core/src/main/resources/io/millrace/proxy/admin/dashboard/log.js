@@ -294,7 +294,7 @@ export function LiveLog({parameters, rights}) {
     ${isLive && live.lost > 0 && html`<${Message} tone="doubtful">${count(live.lost)} requests were not shown, because the proxy is busy. A filter
       shows fewer requests.<//>`}
     ${isLive && live.gap && html`<${Message}>Another worker began to serve, or this page was hidden. Requests in between are missing.<//>`}
-    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>${' '}
+    <${Panel} title=${isLive ? 'Requests' : 'Kept requests'} note=${html`<span role="status" data-name="log-state" data-value=${state}>${states[state]}</span>, 
         <span>${isLive ? count(live.seen) + ' seen' + (live.seen > rows.length ? ', the last ' + rows.length + ' shown' : '') : count(rows.length) + ' shown'}</span>`}
       actions=${html`<span class="buttons"><button type="button" onClick=${() => go(parameters, {paused: isPaused ? '' : '1'})}>${isPaused ? 'Continue' : 'Pause'}</button>
         ${isLive && html`<button type="button" disabled=${rows.length === 0} onClick=${clear}>Clear</button>`}</span>`}>
