@@ -48,7 +48,8 @@ final class GuidePictures {
     private static int topOf(Browser browser, Picture picture) throws IOException, InterruptedException {
         String panel = "document.querySelector('[data-name=hosts]').closest('section').getBoundingClientRect().top";
         return picture.file().equals("hosts")
-                ? (int) browser.value("Math.floor(" + panel + " + window.scrollY) - 12").number()
+                ? (int) browser.value("Math.floor(" + panel + " + window.scrollY) - 12")
+                        .number()
                 : 0;
     }
 
