@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -128,7 +129,7 @@ class DashboardScreensTest {
         }
         origin.serves("/cart", "a basket", "Cache-Control: private, no-store", "Content-Type: text/html");
         origin.on("/stock", exchange -> {
-            Thread.sleep(exchange.number() % 40 == 0 ? 350 : 4);
+            TimeUnit.MILLISECONDS.sleep(exchange.number() % 40 == 0 ? 350 : 4);
             exchange.answer(200, "12", "Cache-Control: no-store", "Content-Type: application/json");
         });
         origin.on("/broken", exchange -> exchange.answer(500, "no"));
@@ -154,7 +155,7 @@ class DashboardScreensTest {
                     } else {
                         get(client, kind < 80 ? WWW : OTHERS[kind % OTHERS.length], "/p/" + product);
                     }
-                    Thread.sleep(8);
+                    TimeUnit.MILLISECONDS.sleep(8);
                 }
             } catch (IOException e) {
                 // The next connection goes on.

@@ -53,7 +53,7 @@ public final class HostFigures {
         }
     }
 
-    /** What is known of a host between two reports. */
+    /** The state of one host between two reports. */
     private static final class Candidate {
         /** The last sum over all loops. */
         private long[] sum = new long[LoopHosts.FIGURES];

@@ -1,6 +1,8 @@
-package io.millrace.cli.render;
+package io.millrace.cli.render.cache;
 
 import io.millrace.cli.client.JsonObject;
+import io.millrace.cli.render.Printable;
+import io.millrace.cli.render.Quantities;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
