@@ -35,7 +35,7 @@ public final class UncacheableKeys {
     public void add(StoreKey key, int reason, long nowMillis, long seconds) {
         if (seconds > 0) {
             long expiry = (seconds(nowMillis) + seconds) & EXPIRY_MASK;
-            slots.set(slot(key), hashBits(key) | (long) (reason & REASON_MASK) << REASON_SHIFT | expiry);
+            slots.set(slot(key), hashBits(key) | ((long) (reason & REASON_MASK) << REASON_SHIFT) | expiry);
         }
     }
 

@@ -137,7 +137,7 @@ public final class LoopHosts {
         for (byte b : host) {
             hash = (hash ^ b) * MULTIPLIER;
         }
-        return (int) ((hash ^ hash >>> 32) * MULTIPLIER >>> 40) & (SETS - 1);
+        return (int) (((hash ^ (hash >>> 32)) * MULTIPLIER) >>> 40) & (SETS - 1);
     }
 
     /** Passes each host in the table with a copy of its figures. Any thread. */
