@@ -194,6 +194,7 @@ public final class Millctl {
                         .addSubcommand(new LiveLogCommands.Failed(invocation))
                         .addSubcommand(new LiveLogCommands.Refused(invocation)))
                 .addSubcommand(new TopCommand(invocation))
+                .addSubcommand(new TrafficCommand(invocation))
                 .addSubcommand(new HistoryCommand(invocation))
                 .addSubcommand(new EventsCommand(invocation))
                 .addSubcommand(

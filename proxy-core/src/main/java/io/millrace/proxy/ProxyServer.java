@@ -13,6 +13,7 @@ import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.fleet.FleetConfig;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.exchange.ExchangeLoop;
@@ -218,6 +219,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         accessLogs.startTraces(config);
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         ProxyMetrics.bind(metrics, store, allocator, accessLogs);
         ProxyMetrics.bind(metrics, shared.invalidator());
         ProxyMetrics.bind(metrics, purges);
@@ -401,6 +403,7 @@ public final class ProxyServer implements AutoCloseable {
         originAdmin.groupsChanged();
         store.scrubRate(config.store().scrubBytesPerSecond());
         simulateSizes(config);
+        metrics.hosts().apply(config.values().get(AdminKeys.HOSTS));
         return new ReloadReport(settings);
     }
 

@@ -428,6 +428,7 @@ public final class ConfigCatalog {
             AdminKeys.CA_FILE,
             AdminKeys.CRL_FILE,
             AdminKeys.HISTORY,
+            AdminKeys.HOSTS,
             FileKeys.HISTORY,
             FileKeys.MODE,
             TIMEOUTS_CLIENT_HEADER,

@@ -197,7 +197,7 @@ final class FetchStoring {
             }
             if (key != null && concernsKey(not.reason(), head)) {
                 long seconds = plan.mapped().rule().config().cache().fill().uncacheableSeconds();
-                exchangeLoop.uncacheable().add(key, nowMillis, seconds);
+                exchangeLoop.uncacheable().add(key, not.reason().code(), nowMillis, seconds);
             }
             return false;
         }

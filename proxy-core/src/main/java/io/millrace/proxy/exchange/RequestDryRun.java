@@ -175,8 +175,9 @@ final class RequestDryRun {
                         : decision.forwardReason().token(),
                 mapped && decision.upgrade() == null ? noStore() : null,
                 keyed
-                        && shared.uncacheable()
-                                .contains(decision.key(), shared.clock().millis()),
+                        ? NoStoreReason.ofCode(shared.uncacheable()
+                                .reason(decision.key(), shared.clock().millis()))
+                        : null,
                 originFetch,
                 collapse);
     }

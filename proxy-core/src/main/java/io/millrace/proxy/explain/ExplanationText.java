@@ -229,11 +229,12 @@ public final class ExplanationText {
         step("key", key, isPlainKey() ? null : "cache.key");
         Found found = result.found();
         if (found == null) {
+            NoStoreReason recently = result.uncacheable();
             step(
                     "lookup",
-                    result.uncacheable()
-                            ? "nothing is stored; a recent response could not be stored"
-                            : "nothing is stored",
+                    recently == null
+                            ? "nothing is stored"
+                            : "nothing is stored: a recent response could not be, because " + recently.sentence(),
                     null);
             return;
         }

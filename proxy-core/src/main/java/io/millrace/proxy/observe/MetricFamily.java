@@ -20,6 +20,36 @@ public enum MetricFamily implements Metric {
             "Final responses sent to clients, by status class; if the share of 5xx rises, see"
                     + " millrace_origin_failures_total.",
             "status_class"),
+    HOST_REQUESTS(
+            "millrace_host_requests_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests for each of the admin.hosts hosts with most requests, and of all others together as other.",
+            "host"),
+    HOST_HITS(
+            "millrace_host_hits_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that the cache answered, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_MISSES(
+            "millrace_host_misses_total",
+            Kind.COUNTER,
+            "requests",
+            "Requests that an origin answered, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_ERRORS(
+            "millrace_host_errors_total",
+            Kind.COUNTER,
+            "requests",
+            "Responses with status 5xx, by host as millrace_host_requests_total.",
+            "host"),
+    HOST_SENT_BYTES(
+            "millrace_host_sent_bytes_total",
+            Kind.COUNTER,
+            "bytes",
+            "Bytes of responses to clients, heads included, by host as millrace_host_requests_total.",
+            "host"),
     REQUEST_DURATION(
             "millrace_request_duration_seconds",
             Kind.HISTOGRAM,

@@ -28,6 +28,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.AlarmsResource;
 import io.millrace.proxy.admin.status.HealthSource;
+import io.millrace.proxy.admin.status.TrafficResource;
 import io.millrace.proxy.admin.status.LivezResource;
 import io.millrace.proxy.admin.status.MemoryResource;
 import io.millrace.proxy.admin.status.MetricsResource;
@@ -132,9 +133,11 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         addLiveLog(builder, proxy.liveLog());
         server = builder.unixSocket(socket)
                 .resource(new StatusResource(status))
-                .resource(new MetricsResource(proxy::metricsText))
+                .resource(new MetricsResource(
+                        proxy::metricsText, () -> proxy.metrics().openMetricsText()))
                 .resource(new AlarmsResource(
                         new ProxyAlarms(proxy), proxy.shared().clock()::millis))
+                .resource(new TrafficResource(() -> proxy.metrics().hosts().report()))
                 .resource(new MemoryResource(memory))
                 .resource(ServerResource.report(process))
                 .resource(ServerResource.drain(process))

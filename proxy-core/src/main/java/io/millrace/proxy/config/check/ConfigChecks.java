@@ -129,7 +129,7 @@ public final class ConfigChecks {
     }
 
     private void checkMarkdown(ConfigValues values) {
-        if (broken(HostDatabaseKeys.RETRY_TIME) || broken(HostDatabaseKeys.RETRY_TIME_MAX)) {
+        if (isBroken(HostDatabaseKeys.RETRY_TIME) || isBroken(HostDatabaseKeys.RETRY_TIME_MAX)) {
             return;
         }
         Duration first = values.get(HostDatabaseKeys.RETRY_TIME);

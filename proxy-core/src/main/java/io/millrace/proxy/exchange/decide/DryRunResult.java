@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param purge identifier of the purge that has outdated the stored response; null for none or when not known
  * @param forwarded the Cache-Status reason for forwarding; null when the cache alone answers
  * @param noStore the reason why no response to this request is stored; null when it depends on the response
- * @param uncacheable whether a recent response under the key could not be stored
+ * @param uncacheable the reason why a recent response under the key could not be stored; null for none
  * @param originFetch the request to the origin; null for none
  * @param collapse the fetch in flight that the request would wait for; null for none
  */
@@ -54,7 +54,7 @@ public record DryRunResult(
         @Nullable String purge,
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
-        boolean uncacheable,
+        @Nullable NoStoreReason uncacheable,
         @Nullable OriginFetch originFetch,
         @Nullable Collapse collapse) {
     /** The action to take. */

@@ -93,15 +93,18 @@ public final class ExchangeTrace {
         return isSampled;
     }
 
-    long traceHigh() {
+    /** The first half of the trace id. */
+    public long traceHigh() {
         return traceHigh;
     }
 
-    long traceLow() {
+    /** The second half of the trace id. */
+    public long traceLow() {
         return traceLow;
     }
 
-    long spanId() {
+    /** The id of the request's span. */
+    public long spanId() {
         return spanId;
     }
 
