@@ -48,6 +48,7 @@ import io.millrace.cli.command.server.OriginUpCommand;
 import io.millrace.cli.command.server.ServerCommands;
 import io.millrace.cli.command.server.StatusCommand;
 import io.millrace.cli.command.server.TlsCommands;
+import io.millrace.cli.command.server.TrafficCommand;
 import io.millrace.cli.command.shell.ShellCommand;
 import io.millrace.cli.command.storage.StorageOfflineCommand;
 import io.millrace.cli.command.storage.StorageOnlineCommand;

@@ -48,8 +48,9 @@ class CertificatesTest {
 
     private ProxyConfig.Builder withDirectory(ProxyConfig.Builder config) {
         return config.listenTls("127.0.0.1:0")
-                .certificate(
-                        ConfigValues.builder().set(SharedTlsKeys.DIRECTORY, directory).build())
+                .certificate(ConfigValues.builder()
+                        .set(SharedTlsKeys.DIRECTORY, directory)
+                        .build())
                 .set(SharedTlsKeys.CHECK_INTERVAL, Duration.ofMillis(100));
     }
 
@@ -90,7 +91,8 @@ class CertificatesTest {
     @Test
     void unknownNamesAreRejectedWithTheirAlert() throws IOException {
         AUTHORITY.issue("one.example").write(directory, "1");
-        proxy.start(exchange -> {}, config -> withDirectory(config).set(SharedTlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
+        proxy.start(
+                exchange -> {}, config -> withDirectory(config).set(SharedTlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
         InetSocketAddress address = proxy.proxy().addresses().get(1);
         SSLException refused = assertThrows(SSLException.class, () -> AUTHORITY.shown(address, "other.example"));
         assertTrue(refused.getMessage().contains("unrecognized_name"), refused::toString);
@@ -162,7 +164,9 @@ class CertificatesTest {
         Made two = AUTHORITY.issue("two.example");
         two.write(more, "2");
         proxy.reload(config -> withDirectory(config)
-                .certificate(ConfigValues.builder().set(SharedTlsKeys.DIRECTORY, more).build()));
+                .certificate(ConfigValues.builder()
+                        .set(SharedTlsKeys.DIRECTORY, more)
+                        .build()));
         assertEquals(two.certificate(), AUTHORITY.shown(address, "two.example"));
         assertEquals(one.certificate(), AUTHORITY.shown(address, "one.example"));
     }

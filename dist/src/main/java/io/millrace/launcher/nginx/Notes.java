@@ -131,7 +131,10 @@ final class Notes {
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
         put(MISSING, "no variable can depend on the client's country or address", """
                 geo geoip_country geoip2 geoip_city""");
-        put(MISSING, "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated", """
+        put(
+                MISSING,
+                "only constant variables, and those of proxy_cache_bypass and proxy_no_cache, are translated",
+                """
                 map split_clients""");
         put(MISSING, "the importer cannot translate the condition; write an element of rules with when", "if");
         put(MISSING, "not translated; map_with_referer restricts a rule by Referer", "valid_referers");

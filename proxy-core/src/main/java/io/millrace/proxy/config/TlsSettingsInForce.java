@@ -130,7 +130,8 @@ public final class TlsSettingsInForce {
     private static Setting http2(ListenerConfig listener, String address, List<SectionValues> sections) {
         SectionValues first = sections.get(0);
         if (listener.http2() && first.keys.equals(ServerTlsKeys.NAME) && first.values.isSet(SharedTlsKeys.NAME_HTTP2)) {
-            return new Setting("http2", String.valueOf(first.values.get(SharedTlsKeys.NAME_HTTP2)), first.source, address);
+            return new Setting(
+                    "http2", String.valueOf(first.values.get(SharedTlsKeys.NAME_HTTP2)), first.source, address);
         }
         SectionValues own = sections.get(sections.size() - 2);
         boolean set = own.values.isSet(Http2Keys.LISTEN);

@@ -186,7 +186,9 @@ public final class LogImport {
         List<LogObject> toFiles = new ArrayList<>();
         for (LogObject log : logs) {
             if (log.isPipe()) {
-                log.entry().notMapped("Millrace writes to no pipe; log.access[].target can be file, syslog, journald or stdout");
+                log.entry()
+                        .notMapped(
+                                "Millrace writes to no pipe; log.access[].target can be file, syslog, journald or stdout");
             } else {
                 toFiles.add(log);
             }

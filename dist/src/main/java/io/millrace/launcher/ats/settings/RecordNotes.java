@@ -351,7 +351,10 @@ final class RecordNotes {
 
     private static void security() {
         missing("net.per_client.", "limits.per_client has the limits of one client");
-        unless("0", "net.max_requests_in", "requests are limited for each client only: limits.per_client and request_limits");
+        unless(
+                "0",
+                "net.max_requests_in",
+                "requests are limited for each client only: limits.per_client and request_limits");
         never("net.default_inactivity_timeout", "each phase of a request has its own timeout, see section timeouts");
         never("net.", "concerns the sockets of Traffic Server; Millrace uses fixed socket options");
         unless("0", "net.sock_mss_in", "sockets use the system's segment size");

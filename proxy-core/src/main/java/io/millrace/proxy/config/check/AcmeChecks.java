@@ -114,7 +114,8 @@ final class AcmeChecks {
         boolean usesIssuedCertificates = false;
         for (ConfigValues listener : listeners) {
             boolean hasOwnCertificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
-            boolean isTlsEnabled = listener.isSet(SharedTlsKeys.LISTEN_ENABLED) && listener.get(SharedTlsKeys.LISTEN_ENABLED);
+            boolean isTlsEnabled =
+                    listener.isSet(SharedTlsKeys.LISTEN_ENABLED) && listener.get(SharedTlsKeys.LISTEN_ENABLED);
             usesIssuedCertificates |= isTlsEnabled && !hasOwnCertificate;
             hasListenerWithoutTls |= !isTlsEnabled && !hasOwnCertificate;
         }
