@@ -78,9 +78,11 @@ class FleetHistoryTest {
      *
      * @param stream time of creation of the stream before the purge
      */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Purge(Node node, String id, int[] versions, String stream) {}
 
     /** The place of a purge in a stream, and the versions of the pages that it covers. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Placed(String stream, long sequence, int[] versions) {}
 
     private final int[] versions = new int[PAGES];

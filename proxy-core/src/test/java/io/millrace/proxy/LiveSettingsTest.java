@@ -54,6 +54,7 @@ class LiveSettingsTest {
             Map.entry("alarms.syslog.certificate", "the launcher, at each change of an alarm"),
             Map.entry("alarms.syslog.key", "the launcher, at each change of an alarm"),
             Map.entry("admin.history", "the launcher, at each reload"),
+            Map.entry("admin.hosts", "HostFigures, told at each reload"),
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
             Map.entry("purge.history", "PurgeHistory, at each purge"),

@@ -84,9 +84,9 @@ public final class ListeningSockets implements AutoCloseable {
         List<Group> existing = new ArrayList<>();
         adopted.forEach((listener, sockets) -> {
             SocketAddress at = addresses.get(listener.address());
-            boolean isOwnFile = at instanceof UnixAddress && !inherited.contains(listener.address());
-            UnixAddress.File file = isOwnFile ? ((UnixAddress) at).file() : null;
-            if (isOwnFile && file == null) {
+            UnixAddress own = at instanceof UnixAddress unix && !inherited.contains(listener.address()) ? unix : null;
+            UnixAddress.File file = own == null ? null : own.file();
+            if (own != null && file == null) {
                 // No client can reach a socket without a file, so it is bound again.
                 closeAll(sockets);
             } else {
@@ -146,7 +146,7 @@ public final class ListeningSockets implements AutoCloseable {
             try {
                 unix.applyRights();
             } catch (IOException e) {
-                throw new LaunchException(e.getMessage());
+                throw new LaunchException(String.valueOf(e.getMessage()));
             }
         }
     }
@@ -163,7 +163,7 @@ public final class ListeningSockets implements AutoCloseable {
             Socket socket = at.bind(BACKLOG);
             return new Group(new ListenerSockets(address, address, count), List.of(socket), at.file());
         } catch (IOException e) {
-            throw new LaunchException(e.getMessage());
+            throw new LaunchException(String.valueOf(e.getMessage()));
         }
     }
 

@@ -597,6 +597,9 @@ public final class ConfigCatalog {
         SECTIONS.put("timeouts", "Time limits of each step.");
         SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
+        SECTIONS.put(
+                "origin.markdown",
+                "Conditions under which stale responses are sent without a request to an origin of a rule's to that fails.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "Lookup of the addresses of origins.");
         SECTIONS.put("worker", "The worker process, as the launcher starts it.");

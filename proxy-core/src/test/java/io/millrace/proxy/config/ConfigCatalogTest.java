@@ -14,6 +14,7 @@ import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.access.RequestLimitKeys;
+import io.millrace.proxy.config.access.UnixListenKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CachePolicyKeys;
@@ -30,6 +31,7 @@ import io.millrace.proxy.config.key.FileKeys;
 import io.millrace.proxy.config.key.LogKeys;
 import io.millrace.proxy.config.key.TraceKeys;
 import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.origins.HostDatabaseKeys;
 import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.config.origins.OriginLimitKeys;
@@ -65,10 +67,12 @@ final class ConfigCatalogTest {
                 RuleKeys.class,
                 OriginGroupKeys.class,
                 DnsKeys.class,
+                HostDatabaseKeys.class,
                 OverloadKeys.class,
                 OriginLimitKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
+                UnixListenKeys.class,
                 PurgeKeys.class,
                 AdminKeys.class,
                 ForwardProxyKeys.class,
