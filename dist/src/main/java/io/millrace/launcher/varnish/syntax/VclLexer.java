@@ -91,7 +91,8 @@ final class VclLexer {
     /** Marks the lines of a comment as processed, except a line with a token: the result of its statement counts. */
     private void comment(int from) {
         for (int i = from; i <= line; i++) {
-            boolean hasToken = !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
+            boolean hasToken =
+                    !tokens.isEmpty() && tokens.get(tokens.size() - 1).lastLine() == i;
             if (!hasToken) {
                 file.markProcessed(i, i);
             }
