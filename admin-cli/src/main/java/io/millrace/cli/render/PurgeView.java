@@ -114,7 +114,10 @@ public final class PurgeView {
                 + site(purge);
     }
 
-    /** Returns the site of purged tags as a supplement of the target, which already has it after a purge by command. */
+    /**
+     * Returns text with the site of purged tags. Empty if the target already ends with the site, as after a purge by
+     * command.
+     */
     private static String site(JsonObject purge) {
         String named = purge.text("site", "");
         return purge.has("site") && !purge.text("target", "").endsWith(" of " + named) ? ", site " + named : "";

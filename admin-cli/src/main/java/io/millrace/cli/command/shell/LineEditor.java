@@ -200,7 +200,8 @@ final class LineEditor {
     }
 
     /**
-     * Extends the word before the cursor by the characters that all candidates share. If there are none, lists them.
+     * Extends the word before the cursor by the characters that all candidates share. If the candidates share no more
+     * characters, lists the candidates.
      */
     private void complete() {
         String before = line.substring(0, cursor);
