@@ -153,7 +153,7 @@ public final class WarmRun {
         try {
             save();
         } catch (IOException e) {
-            // The file has the progress of a second ago.
+            // The file keeps the progress that was saved last.
         }
     }
 
