@@ -52,7 +52,9 @@ public final class VolumeUpkeep {
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
         if (rebuild != null) {
             works.add(settled(() ->
-                    step(rebuild, onIndexComplete) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
+                    step(rebuild, onIndexComplete)
+                            ? VolumeThread.BackgroundWork.AT_ONCE
+                            : VolumeThread.BackgroundWork.IDLE));
         }
         works.add(() -> tendIndex(log));
         works.add(log.pinned()::step);

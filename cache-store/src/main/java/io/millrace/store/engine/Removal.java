@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A removal of one key in progress.
  *
- * <p>It replies when every volume concerned has appended its tombstone. Until then its change hides the key's object.
+ * <p>It replies when every volume concerned has appended its tombstone (the record of the removal). Until then its
+ * change hides the key's object.
  *
  * <p>Created and started by one thread, and ended by the volumes' threads or the successor.
  */

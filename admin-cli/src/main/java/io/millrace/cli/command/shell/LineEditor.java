@@ -10,9 +10,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs
- * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
- * than the terminal scrolls sideways. Confined to one thread.
+ * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs keys: arrows, Home,
+ * End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer than the terminal
+ * scrolls sideways. Confined to one thread.
  */
 final class LineEditor {
     private static final int ESCAPE = 0x1b;

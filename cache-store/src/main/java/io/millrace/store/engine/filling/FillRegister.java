@@ -52,7 +52,7 @@ public final class FillRegister {
             return settled;
         }
 
-        /** Returns true if another object has been stored under the key since. */
+        /** Returns true if another object was stored under the key after this fill began, and this one not after it. */
         public boolean isReplaced() {
             return replaced;
         }
