@@ -28,7 +28,8 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     public record Ram(long bytes, long bytesMax, long entries, long evictions, long pieceBytes) {}
 
     /**
-     * Write statistics of a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
+     * Write statistics of a volume, whose segments form a ring. Write amplification is
+     * {@code bytesWritten / (bytesWritten - bytesCarried)}.
      *
      * @param bytesWritten bytes of appended records
      * @param bytesCarried part of {@code bytesWritten}: bytes copied from reclaimed segments, because their objects

@@ -131,7 +131,10 @@ public final class PurgeView {
                 + (purge.text("state", "").equals("counting") ? " so far, " + progress(purge) : "");
     }
 
-    /** Returns the progress of counting the purged objects, such as {@code 12.5% of the inventory}. */
+    /**
+     * Returns the progress of counting the purged objects, such as {@code 12.5% of the inventory}. The inventory is the
+     * table of stored objects.
+     */
     public static String progress(JsonObject purge) {
         JsonObject count = purge.object("count");
         long examined = count.number("examined", 0);

@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that measures cache decisions (lookup, purges, freshness) for responses in RAM, at a low rate.
+ * A thread that measures cache decisions for responses in RAM, at a low rate. A decision consists of lookup, purges and
+ * freshness.
  *
  * <p>Thread-safe.
  */

@@ -37,7 +37,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         description = {
             "Write stored responses into a WARC file.",
-            "Responses in RAM only, parts, and purged responses are left out."
+            "Responses in RAM only, partial and purged responses are left out."
         },
         footer = "Example: millctl cache export --host www.example.com --out www.warc.gz")
 public final class CacheExportCommand extends ApiCommand {

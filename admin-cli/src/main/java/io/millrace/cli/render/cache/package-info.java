@@ -1,4 +1,4 @@
-/** Formats the results of {@code millctl traffic} and of the cache commands warm, export, import and curve. */
+/** Formats the results of {@code millctl traffic}, and of the commands {@code cache warm, export, import, curve}. */
 @NullMarked
 package io.millrace.cli.render.cache;
 

@@ -34,7 +34,7 @@ public final class SegmentTable {
         FREE(0),
         /** The next records are appended to it. */
         ACTIVE(1),
-        /** Full, with a summary at its end. */
+        /** Full, with a summary (list of its records) at its end. */
         SEALED(2),
         /** Reclaimed, with no records in the index; free as soon as no reader pins it. */
         RETIRED(3);
