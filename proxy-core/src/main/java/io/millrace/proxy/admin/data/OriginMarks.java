@@ -41,9 +41,9 @@ public final class OriginMarks {
                 restore(line, groups, nowMillis);
             }
         } catch (NoSuchFileException e) {
-            log.debug("no origins were put down: {} is missing", file);
+            log.debug("no origin is marked down by an operator: {} is missing", file);
         } catch (IOException e) {
-            log.warn("the file of origins that were put down cannot be read, so all origins get requests: {}", file, e);
+            log.warn("the file of marked-down origins cannot be read, so all origins get requests: {}", file, e);
         }
     }
 

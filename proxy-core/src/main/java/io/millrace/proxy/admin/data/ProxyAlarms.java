@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 
 /**
  * The alarms that one proxy can detect: disks, groups of origins, certificates and logs. It computes them from the
- * present state at each call, so that no alarm can be missed or remain. Thread-safe.
+ * present state at each call, so that an alarm ends with its cause. Thread-safe.
  */
 public final class ProxyAlarms implements AlarmSource {
     private final ProxyView proxy;

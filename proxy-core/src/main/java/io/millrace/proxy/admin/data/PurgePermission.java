@@ -71,7 +71,8 @@ final class PurgePermission {
     }
 
     /**
-     * Checks the sites of a host, a prefix or a group. These are the sites of every rule whose responses it may cover.
+     * Checks the sites of a purge of a host, a prefix or a group. These are the sites of every rule whose responses the
+     * purge may cover.
      */
     static void checkHost(AdminCaller caller, TargetUri url, RemapTable table) throws AdminException {
         PurgeRights rights = caller.purgeRights();

@@ -42,7 +42,7 @@ public final class FleetPositionResource implements AdminResource {
         return PATH;
     }
 
-    /** Always true, because the identifier of the state directory is read from a file. */
+    /** Always true, because applying a batch reads the identifier of this node's state directory from a file. */
     @Override
     public boolean isBlocking() {
         return true;
