@@ -276,7 +276,7 @@ public final class ProxyConfig {
         return rules;
     }
 
-    /** The limits of the number of requests in a time. */
+    /** The request rate limits. */
     public RequestLimitsConfig requestLimits() {
         return requestLimits;
     }

@@ -349,8 +349,8 @@ final class Exchange
     }
 
     /**
-     * Sends the kept stale response, because its origin is down. If the wait is over, the response is also validated
-     * in the background, which shows whether the origin answers again.
+     * Sends the kept stale response, because its origin is down. If a trial request is due, the response is also
+     * validated in the background, which shows whether the origin answers again.
      */
     private void sendStaleInsteadOfTrying(Decision next, StoredObject<StoredHead> object) {
         exchangeLoop.counters().increment(Counter.ORIGIN_DOWN_STALE);
@@ -603,7 +603,9 @@ final class Exchange
         }
     }
 
-    /** Sends a stale response that max-stale of the client or stale-while-revalidate of the origin allows. */
+    /**
+     * Sends a stale response that max-stale of the client, stale-while-revalidate of the origin or an overload permits.
+     */
     private void sendStaleAsAllowed(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         if (next.isValidatingInBackground()) {

@@ -55,7 +55,7 @@ import org.slf4j.LoggerFactory;
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
  * 500  purged in this process, but not durable, since the storage could not be written
- * 503  the outbox of the fleet is full
+ * 503  the outbox (queue of purges for the other nodes of the fleet) is full
  * </pre>
  *
  * <p>Confined to the client stream's event loop.

@@ -15,7 +15,10 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Compares purges with the rights of the token that requests them. Thread-safe: no state. */
+/**
+ * Compares purges with the rights of the token that requests them. The site of a remap rule is its key {@code site}, or
+ * the host of a rule without this key. Thread-safe: no state.
+ */
 final class PurgePermission {
     private PurgePermission() {}
 

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Limits purges by pattern to the hosts of the sites of a token. Thread-safe: no state. */
+/**
+ * Limits purges by pattern to the hosts of a token's sites. A site is {@code remap[].site}, or the host of a rule
+ * without it. Thread-safe: no state.
+ */
 final class SitePatterns {
     private SitePatterns() {}
 

@@ -12,7 +12,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sites of the remap rules in force. Thread-safe. */
+/**
+ * The sites of the remap rules in force: {@code remap[].site}, or the client's host for rules without it. Thread-safe.
+ */
 final class SitesOfRules implements SiteSource {
     private final Supplier<RemapTable> rules;
 

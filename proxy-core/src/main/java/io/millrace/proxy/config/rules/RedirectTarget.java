@@ -72,7 +72,7 @@ public final class RedirectTarget {
     }
 
     /**
-     * Parses a template.
+     * Parses the target of a redirection: a URL or a path.
      *
      * @throws InvalidValueException if a placeholder is unknown, or if a group could become a part of the host
      */

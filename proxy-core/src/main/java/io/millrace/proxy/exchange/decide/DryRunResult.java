@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome the action that the proxy would take
  * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
  * @param why the reason for a response that the proxy generates, as a sentence or stable word; else empty
- * @param filter log name of the filter that denies the request; null for none
+ * @param filter log name of the check that denies the request, such as a filter or request limit; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
  * @param rules the elements of {@code rules} that match, in order

@@ -39,9 +39,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the decision about a request head: access, remap rule, cache key, lookup in RAM, and reuse. The fast lane and
- * full exchanges share it. Never blocks and never reads from disk. If the object is only on disk, the decision is
- * {@code OPEN}; after the disk read, {@link #afterOpen} continues.
+ * Makes the decision about a request head: access, remap rule, cache key, lookup in RAM, and reuse. The fast lane (a
+ * short code path for hits in RAM) and full exchanges share it. Never blocks and never reads from disk. If the object
+ * is only on disk, the decision is {@code OPEN}; after the disk read, {@link #afterOpen} continues.
  *
  * <p>Confined to one event loop.
  */
