@@ -313,7 +313,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return origins;
     }
 
-    /** The overload gauges of all rules. */
+    /** The gauges that measure whether a remap rule is in overload. */
     Overload overload() {
         return shared.overload();
     }

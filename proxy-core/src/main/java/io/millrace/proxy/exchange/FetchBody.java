@@ -20,8 +20,9 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a fetch's response. It goes through a {@link ResponseTee} to all readers and the store, or into blocks of
- * the store, from which clients read it. Content that arrives before {@link #open} is dropped.
+ * The body of a fetch's response. It goes through a {@link ResponseTee} to all readers and the store, or into blocks
+ * (parts of fixed size) of a stored object, from which clients read it. Content that arrives before {@link #open} is
+ * dropped.
  *
  * <pre>
  * whole, or a part that is stored as one   origin -> tee -> readers, store

@@ -81,7 +81,7 @@ public final class OriginAdmin implements OriginControl {
         return write().thenApply(written -> report((group, host) -> matches(origin, group, host)));
     }
 
-    /** Writes the file of hosts that are marked down once more after a reload, because groups may have other names. */
+    /** Writes the file of marked-down hosts again after a reload, because groups may have other names. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {

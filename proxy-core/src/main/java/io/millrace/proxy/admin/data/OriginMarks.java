@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of origin hosts that operators have marked down, which the next worker reads:
+ * The file of origin hosts that operators marked down, which the next worker process reads:
  *
  * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
  *

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The worker's resource for the position in the stream of purges: {@code GET} reads it, {@code POST} applies a batch.
- * Only the launcher uses it. Thread-safe.
+ * The worker is the process that serves requests. Only the launcher, its parent process, uses the resource.
+ * Thread-safe.
  */
 public final class FleetPositionResource implements AdminResource {
     /** The path on the worker's socket. */

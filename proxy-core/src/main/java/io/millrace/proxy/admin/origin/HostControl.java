@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The origins without a group and the cached addresses of a running proxy. Thread-safe; never blocks. */
+/** The single-host origins (not in a group) and the cached addresses of a running proxy. Thread-safe; never blocks. */
 public interface HostControl {
     /**
      * Reports the state.

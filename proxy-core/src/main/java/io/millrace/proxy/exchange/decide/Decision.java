@@ -509,7 +509,7 @@ public final class Decision {
         return keyUrl;
     }
 
-    /** The stamp of invalidations for fetches of this decision. */
+    /** The newest purge stamp (an increasing number) before the first lookup; fetches store their responses with it. */
     long stamp() {
         return stamp;
     }

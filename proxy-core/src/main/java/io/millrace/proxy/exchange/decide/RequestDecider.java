@@ -391,7 +391,7 @@ public final class RequestDecider {
         return miss(decision, reason);
     }
 
-    /** Follows the Vary marker under the primary key to the variant that the request selects, if that is in RAM. */
+    /** Follows the Vary marker (the record of a URL's selecting fields) to the requested variant, if that is in RAM. */
     private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
         decision.releaseUnused(object);
