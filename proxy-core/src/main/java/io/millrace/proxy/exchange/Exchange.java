@@ -341,7 +341,7 @@ final class Exchange
         origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
     }
 
-    /** Returns true if the origin of a rule without a group is marked down. */
+    /** Returns true if the rule's origin is a single host, not a group, and is marked down. */
     private boolean isOriginDown(Decision next) {
         return next.mapped().origins() == null
                 && exchangeLoop.settings().markdown().failThreshold() > 0

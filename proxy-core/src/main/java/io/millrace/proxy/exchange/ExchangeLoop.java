@@ -303,7 +303,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return scopes;
     }
 
-    /** The state of origins without a group. */
+    /** The state of origins that are single hosts, not groups. */
     HostDatabase hosts() {
         return shared.hosts();
     }

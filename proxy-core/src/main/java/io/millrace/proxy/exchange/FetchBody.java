@@ -70,7 +70,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     private boolean flowing = true;
 
     private boolean storing;
-    /** True while waiting followers still get their readers. */
+    /** True while exchanges that wait for the response still get their readers. */
     private boolean offering;
 
     private boolean ended;
@@ -135,7 +135,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** Called when all waiting followers have their readers. */
+    /** Called when all exchanges that wait for the response have their readers. */
     void endOffering() {
         offering = false;
         if (tee != null && !tee.hasReaders()) {

@@ -243,8 +243,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Purges by pattern, on all hosts in cache keys of the request's host. If no rule maps this host, the purge covers
-     * every host, and the client needs the purge permission of every rule.
+     * Purges by pattern, on all hosts that cache keys have for requests to the requested host. If no rule maps this
+     * host, the purge covers every host, and the client needs the purge permission of every rule.
      */
     private void purge(PurgeRequest.Matching matching) {
         ExchangeSettings settings = exchangeLoop.settings();

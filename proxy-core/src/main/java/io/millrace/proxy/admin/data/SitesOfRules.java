@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sites of the remap rules in force: {@code remap[].site}, or the client's host for rules without it. Thread-safe.
+ * The sites of the remap rules in force: {@code remap[].site}, or the requested host for rules without it. Thread-safe.
  */
 final class SitesOfRules implements SiteSource {
     private final Supplier<RemapTable> rules;

@@ -24,7 +24,7 @@ public interface HostControl {
      * The report. Times are epoch seconds. Immutable.
      *
      * @param now the proxy's time
-     * @param origins origins without a group, by authority
+     * @param origins single-host origins, by authority
      * @param names cached names, in alphabetical order
      * @param leftOut origins and names beyond the limits of the report
      */

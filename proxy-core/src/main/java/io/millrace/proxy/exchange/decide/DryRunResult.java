@@ -150,7 +150,8 @@ public record DryRunResult(
      * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
      *     flight
      * @param isInBackground whether the request is a background validation, for which the client does not wait
-     * @param isDown whether the origin without a group is marked down, so that a stale response is sent instead
+     * @param isDown whether the origin, a single host instead of a group, is marked down, so that a stale response is
+     *     sent instead
      */
     public record OriginFetch(
             String url,
