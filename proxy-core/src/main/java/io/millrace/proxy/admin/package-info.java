@@ -1,7 +1,7 @@
 /**
  * The server of the admin HTTP API. It listens on a Unix domain socket, and on TCP with a token. Each resource is a
- * class that gets its data through an interface, which the owner of the data implements. The launcher uses the same
- * server and forwards requests to the worker.
+ * class that gets its data through an interface, which the owner of the data implements. The launcher, the parent
+ * process, uses the same server and forwards requests to the worker, which serves clients.
  */
 @NullMarked
 package io.millrace.proxy.admin;

@@ -57,7 +57,7 @@ public interface Invalidations {
     }
 
     /**
-     * Finds the invalidation that outdates a stored response.
+     * Finds the invalidation that outdates a stored response. Purges by pattern are included.
      *
      * @param bodyBytes length of its content; {@link StoredHead#UNKNOWN} if it is not known
      * @return null for none

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * changes in the same way, unless {@code sendsWholeQuery} is set. Immutable.
  *
  * @param query which parts of the query the key contains
- * @param host replaces the client's host, so that several hosts share stored responses; null for the client's own. In
+ * @param host replaces the requested host in keys, so that several hosts share stored responses; null for no change. In
  *     lower case, an IPv6 address in brackets
  * @param selectors request fields and cookies that select a stored response, as if every response listed them in Vary
  * @param generation a number in every key; a change makes all previously stored responses unreachable; -1 for none

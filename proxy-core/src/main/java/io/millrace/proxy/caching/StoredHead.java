@@ -157,12 +157,12 @@ public final class StoredHead {
             long requestTimeMillis,
             long responseTimeMillis,
             CacheSettings settings,
-            long number,
+            long newStamp,
             TargetUri url,
             @Nullable String site) {
         return new StoredHeadBuilder()
                 .response(request, response, requestTimeMillis, responseTimeMillis, settings)
-                .stamp(number, url, site)
+                .stamp(newStamp, url, site)
                 .build();
     }
 
@@ -202,8 +202,8 @@ public final class StoredHead {
      * @param url the URL of the cache key; the cache groups belong to the origin of this URL
      * @param site the site that the tags belong to; null for the host of the URL
      */
-    public StoredHead withStamp(long number, TargetUri url, @Nullable String site) {
-        return new StoredHeadBuilder().copy(this).stamp(number, url, site).build();
+    public StoredHead withStamp(long newStamp, TargetUri url, @Nullable String site) {
+        return new StoredHeadBuilder().copy(this).stamp(newStamp, url, site).build();
     }
 
     /**

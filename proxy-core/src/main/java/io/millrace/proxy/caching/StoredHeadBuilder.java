@@ -22,7 +22,10 @@ final class StoredHeadBuilder {
     /** Time past the lifetime for which a response with a validator is worth keeping: 30 days. */
     private static final long VALIDATABLE_SECONDS = 30L * 86_400;
 
-    /** Fields that are never stored: those of RFC 9111 s3.1, and Age, which is computed for every response. */
+    /**
+     * Fields that are not copied from a response: those of RFC 9111 s3.1; Age, which is computed for every response;
+     * and Content-Length, which is written anew if the length is known.
+     */
     static final FieldName[] NOT_STORED = {
         FieldName.AGE,
         FieldName.PROXY_AUTHENTICATE,

@@ -45,8 +45,9 @@ import java.util.zip.CRC32C;
  *
  * <p>For heads of older versions, the tags are read from the stored fields with the default names of tag fields.
  *
- * <p>Version 3 is written for pinned heads without tags, version 2 for all others. Version 1 can still be read. It
- * contains neither stamp nor cache groups; such a head gets the stamp 0 and no groups.
+ * <p>Version 3 is written for pinned heads without tags, version 2 for all others. A pinned response stays on disk for
+ * a time, even if no client requests it. Version 1 can still be read. It contains neither stamp nor cache groups; such
+ * a head gets the stamp 0 and no groups.
  *
  * <p>Thread-safe: no state.
  */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param status the status code; 0 for a Vary marker
+ * @param status the status code; 0 for a Vary marker (the record of a URL's selecting fields)
  * @param type the Content-Type, or null
  * @param variant the selecting request fields with their values, or null
  * @param stamp value of {@link StoredHead#stamp}; -1 in summaries of an earlier version

@@ -143,8 +143,9 @@ public final class Variance {
     }
 
     /**
-     * Returns the Vary marker for a URL when a response with this variance is about to be stored. Returns the present
-     * marker if it contains all these selectors; more selectors than needed are safe. Otherwise creates a marker.
+     * Returns a URL's Vary marker: the record of its selecting fields under the primary key. Called when a response
+     * with this variance is about to be stored. Returns the present marker if it contains all these selectors; more
+     * selectors than needed are safe. Otherwise creates a marker.
      *
      * @param present the object stored under the primary key, a marker or a response, or null
      * @param nonce a random number for a new marker

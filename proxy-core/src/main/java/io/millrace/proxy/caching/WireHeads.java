@@ -58,7 +58,7 @@ public final class WireHeads {
         return wire;
     }
 
-    /** Returns true if a field is never stored: the fields of RFC 9111 s3.1, and Age. */
+    /** Returns true if a stored head never copies a field: those of RFC 9111 s3.1, Age and Content-Length. */
     public static boolean isNeverStored(FieldSection fields, int line) {
         return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
     }

@@ -43,7 +43,7 @@ public final class ClientAdmission {
         return passwords;
     }
 
-    /** The state of the limits of requests in a time. */
+    /** The state of the limits on the request rate of each client. */
     public RateTable rates() {
         return rates;
     }

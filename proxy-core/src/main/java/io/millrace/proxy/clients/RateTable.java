@@ -9,11 +9,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of request limits for all event loops: one time for each key, by the generic cell rate algorithm (GCRA,
- * ITU-T I.371).
+ * The state of request rate limits for all event loops. For each key, the table has the time at which the key regains
+ * its whole burst, as in the generic cell rate algorithm (GCRA, ITU-T I.371).
  *
  * <p>A flat table of 2,097,152 slots (32 MiB, allocated with the first request that a limit counts). A key belongs to a
- * group of eight slots. A slot whose client has regained its whole burst is free. If a group has no free slot, the key
+ * group of eight slots. A slot whose key has regained its whole burst is free. If a group has no free slot, the key
  * that is nearest to its whole burst is forgotten, and {@link #evictions} counts it.
  *
  * <p>Thread-safe without locks: loops change a slot by compare-and-set. Two loops that see a new key at the same moment

@@ -1,4 +1,4 @@
-/** Limits of concurrent requests, tunnels and connections per client, and of requests in a time. */
+/** Limits of concurrent requests, tunnels and connections per client, and request rate limits. */
 @NullMarked
 package io.millrace.proxy.clients;
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A setting that differs between two configurations, and how the change is applied. Immutable.
  *
  * @param key path in the catalogue; a list is one setting, whichever of its elements changed
- * @param apply live, rolling or relaunch
+ * @param apply live (by the running worker), rolling (by a new worker) or relaunch (by a new launcher)
  * @param before the old value as written in a file; null if there was none
  * @param after the new value as written in a file; null if there is none
  */

@@ -198,12 +198,12 @@ public final class ProxyConfig {
         return via;
     }
 
-    /** The volumes on disk; empty if the cache is in RAM only. */
+    /** The storage paths of the disk cache; empty if the cache is in RAM only. */
     public List<StorageConfig> storage() {
         return storage;
     }
 
-    /** Shares of every storage path; the rest belongs to the default volume. */
+    /** The volumes: shares of every storage path for some hosts. The rest belongs to the default volume. */
     public List<VolumeShareConfig> volumes() {
         return volumes;
     }
@@ -276,7 +276,7 @@ public final class ProxyConfig {
         return rules;
     }
 
-    /** The limits of the number of requests in a time. */
+    /** The request rate limits. */
     public RequestLimitsConfig requestLimits() {
         return requestLimits;
     }
@@ -410,7 +410,9 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a certificate for the addresses of {@link #listenTls}; the values have keys of {@link SharedTlsKeys}. */
+        /**
+         * Adds a certificate for the addresses of {@link #listenTls}. The values have keys of {@link SharedTlsKeys}.
+         */
         public Builder certificate(ConfigValues certificate) {
             certificates.add(certificate);
             return this;
@@ -502,7 +504,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a volume in a directory. */
+        /** Adds a directory for the disk cache. */
         public Builder storage(Path directory, long sizeBytes) {
             storage.add(ConfigValues.builder()
                     .set(ConfigKeys.STORAGE_PATH, directory.toAbsolutePath())
@@ -512,16 +514,17 @@ public final class ProxyConfig {
         }
 
         /**
-         * Adds a volume on a block device or in a file, with a directory for its index. Size 0 means the whole device.
+         * Adds a block device or file for the disk cache, with a directory for its index. Size 0 means the whole
+         * device.
          */
         public Builder storage(Path deviceOrFile, long sizeBytes, Path indexDirectory) {
-            ConfigValues.Builder volume = ConfigValues.builder()
+            ConfigValues.Builder storagePath = ConfigValues.builder()
                     .set(ConfigKeys.STORAGE_PATH, deviceOrFile.toAbsolutePath())
                     .set(ConfigKeys.STORAGE_INDEX_PATH, indexDirectory.toAbsolutePath());
             if (sizeBytes > 0) {
-                volume.set(ConfigKeys.STORAGE_SIZE, sizeBytes);
+                storagePath.set(ConfigKeys.STORAGE_SIZE, sizeBytes);
             }
-            storage.add(volume.build());
+            storage.add(storagePath.build());
             return this;
         }
 
@@ -529,7 +532,7 @@ public final class ProxyConfig {
          * Sets an index directory below {@code directory} for each block device and file that has no index directory.
          */
         public Builder indexesBelow(Path directory) {
-            storage.replaceAll(volume -> StorageConfig.withIndexBelow(volume, directory));
+            storage.replaceAll(storagePath -> StorageConfig.withIndexBelow(storagePath, directory));
             return this;
         }
 

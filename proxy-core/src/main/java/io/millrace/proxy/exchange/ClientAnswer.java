@@ -153,8 +153,8 @@ final class ClientAnswer {
     }
 
     /**
-     * Sends the head for a selection of a stored response. The fast lane and the full exchange both call this method,
-     * so they write the same bytes.
+     * Sends the head for a selection of a stored response. The fast lane (the short code path for hits in RAM) and the
+     * full exchange both call this method, so they write the same bytes.
      */
     static void sendHead(
             ExchangeLoop exchangeLoop,

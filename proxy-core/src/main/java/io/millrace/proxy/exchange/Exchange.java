@@ -341,7 +341,7 @@ final class Exchange
         origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
     }
 
-    /** Returns true if the origin of a rule without a group is marked down. */
+    /** Returns true if the rule's origin is a single host, not a group, and is marked down. */
     private boolean isOriginDown(Decision next) {
         return next.mapped().origins() == null
                 && exchangeLoop.settings().markdown().failThreshold() > 0
@@ -349,8 +349,8 @@ final class Exchange
     }
 
     /**
-     * Sends the kept stale response, because its origin is down. If the wait is over, the response is also validated
-     * in the background, which shows whether the origin answers again.
+     * Sends the kept stale response, because its origin is down. If a trial request is due, the response is also
+     * validated in the background, which shows whether the origin answers again.
      */
     private void sendStaleInsteadOfTrying(Decision next, StoredObject<StoredHead> object) {
         exchangeLoop.counters().increment(Counter.ORIGIN_DOWN_STALE);
@@ -603,7 +603,9 @@ final class Exchange
         }
     }
 
-    /** Sends a stale response that max-stale of the client or stale-while-revalidate of the origin allows. */
+    /**
+     * Sends a stale response that max-stale of the client, stale-while-revalidate of the origin or an overload permits.
+     */
     private void sendStaleAsAllowed(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         if (next.isValidatingInBackground()) {

@@ -101,7 +101,10 @@ final class ExchangeFetch {
         }
     }
 
-    /** Begins a fetch with the request content that was held, and resumes reading content from the client. */
+    /**
+     * Begins a fetch with the request content that was held. Reading from the client resumes when the origin accepts
+     * more.
+     */
     private void startEarly(FetchPlan plan, HeldContent early) {
         startHeld(plan, early);
         OriginCall call = fetch == null ? null : fetch.call();

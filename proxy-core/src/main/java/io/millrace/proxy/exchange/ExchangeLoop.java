@@ -303,7 +303,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return scopes;
     }
 
-    /** The state of origins without a group. */
+    /** The state of origins that are single hosts, not groups. */
     HostDatabase hosts() {
         return shared.hosts();
     }
@@ -313,7 +313,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
         return origins;
     }
 
-    /** The overload gauges of all rules. */
+    /** The gauges that measure whether a remap rule is in overload. */
     Overload overload() {
         return shared.overload();
     }

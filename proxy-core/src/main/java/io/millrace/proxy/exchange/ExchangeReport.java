@@ -52,7 +52,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The report of one exchange. It adds Cache-Status, Via and Age to the response head, and updates counters and the
- * access log at the end. The fast lane reuses one report for all requests that it answers ({@link #begin}).
+ * access log at the end. The fast lane, a short code path for hits in RAM, reuses one report for all requests that it
+ * answers ({@link #begin}).
  *
  * <p>Confined to one event loop.
  */
@@ -320,7 +321,8 @@ final class ExchangeReport {
     /**
      * Notes that a stale response is served.
      *
-     * @param why the failure or status of the origin, null when no request was sent to it
+     * @param why reason in one word: failure or status of the origin, overload or a timeout; null if directives of the
+     *     client or the response permit it
      */
     void stale(@Nullable String why, StoredHead head) {
         detail = why;

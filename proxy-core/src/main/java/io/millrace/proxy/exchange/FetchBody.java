@@ -20,8 +20,9 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a fetch's response. It goes through a {@link ResponseTee} to all readers and the store, or into blocks of
- * the store, from which clients read it. Content that arrives before {@link #open} is dropped.
+ * The body of a fetch's response. It goes through a {@link ResponseTee} to all readers and the store, or into blocks
+ * (parts of fixed size) of a stored object, from which clients read it. Content that arrives before {@link #open} is
+ * dropped.
  *
  * <pre>
  * whole, or a part that is stored as one   origin -> tee -> readers, store
@@ -69,7 +70,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     private boolean flowing = true;
 
     private boolean storing;
-    /** True while waiting followers still get their readers. */
+    /** True while exchanges that wait for the response still get their readers. */
     private boolean offering;
 
     private boolean ended;
@@ -134,7 +135,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** Called when all waiting followers have their readers. */
+    /** Called when all exchanges that wait for the response have their readers. */
     void endOffering() {
         offering = false;
         if (tee != null && !tee.hasReaders()) {

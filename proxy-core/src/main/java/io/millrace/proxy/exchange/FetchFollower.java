@@ -12,8 +12,10 @@ import io.millrace.store.StoredObject;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * An exchange that waits for a {@link SharedFetch}. Its methods are called on {@link #followerLoop}. A call from
- * another loop may arrive after the follower has moved to another fetch, so the fetch is a parameter.
+ * An exchange that waits for a {@link SharedFetch}. The leader is the follower that began the fetch and whose request
+ * was sent; the others have joined it. The parameter {@code collapsed} is true for joined followers. The methods are
+ * called on {@link #followerLoop}. A call from another loop may arrive after the follower has moved to another fetch,
+ * so the fetch is a parameter.
  */
 interface FetchFollower {
     /** The reason why a follower gets no response from a fetch. */
@@ -56,9 +58,9 @@ interface FetchFollower {
     void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
     /**
-     * The response is a part, which the fetch writes to blocks of the store. The follower reads these blocks from the
-     * store, and fetches other missing blocks itself. It owns the object's reference, and calls
-     * {@link SharedFetch#leaveBlocks} when it no longer needs the fetch.
+     * The response is a part, which the fetch writes to blocks (parts of fixed size) of a stored object. The follower
+     * reads these blocks from the store, and fetches other missing blocks itself. It owns the object's reference, and
+     * calls {@link SharedFetch#leaveBlocks} when it no longer needs the fetch.
      */
     void onBlocks(SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
 

@@ -18,9 +18,9 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a response from a stored object of which some blocks may be missing. The head is sent only when the first bytes
- * are available, since until then another response is possible. Also continues a response whose origin failed in the
- * middle.
+ * Sends a response from a stored object of which some blocks (parts of fixed size) may be missing. The head is sent
+ * only when the first bytes are available, since until then another response is possible. Also continues a response
+ * whose origin failed in the middle.
  *
  * <p>Confined to the exchange's event loop.
  */

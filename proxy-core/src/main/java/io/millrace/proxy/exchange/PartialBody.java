@@ -16,9 +16,10 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of a stored response of which some blocks are missing. Stored blocks are read, and missing blocks are
- * fetched. The first body that needs a missing block claims it (promises to fill it) and fetches it. Other bodies wait
- * for this fetch, so each block is fetched once. The fetch runs at the store's pace, this body at its client's pace.
+ * The body of a stored response of which some blocks (parts of fixed size) are missing. Stored blocks are read, and
+ * missing blocks are fetched. The first body that needs a missing block claims it (promises to fill it) and fetches it.
+ * Other bodies wait for this fetch, so each block is fetched once. The fetch runs at the store's pace, this body at its
+ * client's pace.
  *
  * <pre>
  *   0 ..... position ........................ end ........ length

@@ -55,7 +55,7 @@ import org.slf4j.LoggerFactory;
  * 200  URL: a stored response was removed; host, path prefix, tags or pattern: always
  * 404  URL: nothing was stored
  * 500  purged in this process, but not durable, since the storage could not be written
- * 503  the outbox of the fleet is full
+ * 503  the outbox (queue of purges for the other nodes of the fleet) is full
  * </pre>
  *
  * <p>Confined to the client stream's event loop.
@@ -243,8 +243,8 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /**
-     * Purges by pattern, on all hosts in cache keys of the request's host. If no rule maps this host, the purge covers
-     * every host, and the client needs the purge permission of every rule.
+     * Purges by pattern, on all hosts that cache keys have for requests to the requested host. If no rule maps this
+     * host, the purge covers every host, and the client needs the purge permission of every rule.
      */
     private void purge(PurgeRequest.Matching matching) {
         ExchangeSettings settings = exchangeLoop.settings();

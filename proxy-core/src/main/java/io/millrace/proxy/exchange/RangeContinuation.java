@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The remaining content of a partly sent response, fetched from the origin at the client's pace. Used when the store
- * can no longer read the response. Requests a range with If-Range, and accepts only an equal strong validator (RFC 9110
+ * cannot supply these bytes. Requests a range with If-Range, and accepts only an equal strong validator (RFC 9110
  * s13.1.5). Nothing is stored. If the origin sends a shorter range, the next range is requested; a range below the
  * minimum length is a failure.
  *

@@ -280,7 +280,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Records that an origin without a group has answered. */
+    /** Records that an origin has answered, if it is a single host and not a group. */
     private void recordAnswer(ResponseHead head) {
         if (plan.mapped().origins() == null) {
             exchangeLoop

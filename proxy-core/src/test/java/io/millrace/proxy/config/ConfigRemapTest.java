@@ -84,7 +84,7 @@ final class ConfigRemapTest {
                 "map_with_recv_port http://a/ http://o | 3:5: remap[0].map_with_recv_port: must name the port that requests arrive on",
                 "map_with_referer http://a/ http://o, referers: [a] | 3:5: remap[0].referer_redirect: missing; map_with_referer needs a URL to which refused requests are redirected",
                 "map_with_referer http://a/ http://o, referer_redirect: /no | 3:5: remap[0].referers: missing; map_with_referer needs expressions that are matched against Referer",
-                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' permits every request; add an expression, or use map",
+                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' permits only requests without Referer; add an expression, or use map",
                 "map_with_referer http://a/ http://o, referer_redirect: /no, referers: ['(' ,b] | 6:15: remap[0].referers: '(' is not a regular expression: missing closing )",
                 "map_with_referer http://a/ http://o, referers: b, referer_redirect: no | 6:23: remap[0].referer_redirect: 'no' is neither a URL such as http://host/path nor a path",
                 "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that is neither %r, %f, %t or %o nor a percent-encoding (did you mean %25?)",

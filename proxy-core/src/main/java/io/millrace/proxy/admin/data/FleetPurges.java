@@ -37,8 +37,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the purges of other nodes of the fleet with stamps of this node. Keeps the position in the stream of their
- * messages.
+ * Applies the purges of other nodes of the fleet. Each purge gets a stamp (time and sequence number) of this node.
+ * Keeps the position in the stream of messages of the fleet.
  *
  * <p>Thread-safe.
  */

@@ -38,7 +38,7 @@ final class FleetScopes {
     }
 
     /**
-     * Checks that the outbox accepts a purge.
+     * Checks that the outbox, the queue of purges for the fleet, accepts a purge.
      *
      * @throws AdminException if the purge must be refused
      */

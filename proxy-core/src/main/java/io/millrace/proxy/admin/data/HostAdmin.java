@@ -21,8 +21,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The origins without a group and the cached addresses of all event loops, for the admin API. Each event loop has its
- * own cache of addresses. Thread-safe.
+ * The single-host origins (not in a group) and the cached addresses of all event loops, for the admin API. Each event
+ * loop has its own cache of addresses. Thread-safe.
  */
 final class HostAdmin implements HostControl {
     /** Limit of origins in a report, and of names. */

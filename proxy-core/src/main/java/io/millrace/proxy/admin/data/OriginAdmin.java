@@ -81,12 +81,12 @@ public final class OriginAdmin implements OriginControl {
         return write().thenApply(written -> report((group, host) -> matches(origin, group, host)));
     }
 
-    /** Writes the hosts that are marked down again after a reload, because groups may have other names. */
+    /** Writes the file of marked-down hosts again after a reload, because groups may have other names. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
                 log.warn(
-                        "the marks of origins that were put down cannot be stored by the names of this configuration",
+                        "the hosts that operators marked down cannot be stored with the groups of this configuration",
                         failure);
             }
         });

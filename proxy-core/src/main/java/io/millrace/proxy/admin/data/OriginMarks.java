@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of origin hosts that operators have marked down, which the next worker reads:
+ * The file of origin hosts that operators marked down, which the next worker process reads:
  *
  * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
  *
@@ -41,9 +41,9 @@ public final class OriginMarks {
                 restore(line, groups, nowMillis);
             }
         } catch (NoSuchFileException e) {
-            log.debug("no origins were put down: {} is missing", file);
+            log.debug("no origin is marked down by an operator: {} is missing", file);
         } catch (IOException e) {
-            log.warn("the file of origins that were put down cannot be read, so all origins get requests: {}", file, e);
+            log.warn("the file of marked-down origins cannot be read, so all origins get requests: {}", file, e);
         }
     }
 

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 
 /**
  * The alarms that one proxy can detect: disks, groups of origins, certificates and logs. It computes them from the
- * present state at each call, so that no alarm can be missed or remain. Thread-safe.
+ * present state at each call, so that an alarm ends with its cause. Thread-safe.
  */
 public final class ProxyAlarms implements AlarmSource {
     private final ProxyView proxy;
@@ -75,8 +75,8 @@ public final class ProxyAlarms implements AlarmSource {
     }
 
     /**
-     * Adds the origins of rules without a group that are marked down. Hosts that clients of the forward proxy name are
-     * left out, because they need no operator.
+     * Adds the origins that are marked down, of rules that name a single host instead of a group of hosts. Hosts that
+     * clients of the forward proxy name are left out, because they need no operator.
      */
     private void addOrigins(List<Alarm> alarms) {
         List<HostDatabase.Report> down = proxy.shared().hosts().down();

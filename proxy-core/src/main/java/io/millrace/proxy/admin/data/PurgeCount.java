@@ -55,7 +55,7 @@ final class PurgeCount implements ListVisitor {
     private final Invalidator invalidator;
     private final @Nullable PurgedPattern pattern;
     private final List<InvalidationScope> scopes;
-    /** Stamp of the purge. It covers only objects with a lower stamp. */
+    /** Stamp (time and sequence number) of the purge. The purge covers only objects with a lower stamp. */
     private final long ownStamp;
     /** Stamp of the latest earlier hard purge of each scope; objects with a lower stamp are gone already. */
     private final long[] previousStamps;

@@ -15,7 +15,10 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Compares purges with the rights of the token that requests them. Thread-safe: no state. */
+/**
+ * Compares purges with the rights of the token that requests them. The site of a remap rule is its key {@code site}, or
+ * the host of a rule without this key. Thread-safe: no state.
+ */
 final class PurgePermission {
     private PurgePermission() {}
 
@@ -71,7 +74,8 @@ final class PurgePermission {
     }
 
     /**
-     * Checks the sites of a host, a prefix or a group. These are the sites of every rule whose responses it may cover.
+     * Checks the sites of a purge of a host, a prefix or a group. These are the sites of every rule whose responses the
+     * purge may cover.
      */
     static void checkHost(AdminCaller caller, TargetUri url, RemapTable table) throws AdminException {
         PurgeRights rights = caller.purgeRights();

@@ -35,8 +35,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes purges of scopes for the admin API. A scope is a host, prefix, group, set of tags, pattern or everything.
- * URLs are purged softly.
+ * Executes purges of scopes for the admin API. A scope is a host, prefix, group, set of tags, pattern or everything. A
+ * single URL is purged only softly here, so that its responses become stale and stay stored.
  *
  * <p>Thread-safe.
  */
@@ -283,7 +283,10 @@ public final class ScopedPurges implements InvalidationService {
                         + " of them are complete, or cancel one; nothing was purged");
     }
 
-    /** Completes the report with the count, or with the count so far. */
+    /**
+     * Starts the count, and completes the report after its first slice. The report has the number of objects only if
+     * the count is complete by then.
+     */
     private void count(
             PurgeRecord record,
             Plan plan,

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Limits purges by pattern to the hosts of the sites of a token. Thread-safe: no state. */
+/**
+ * Limits purges by pattern to the hosts of a token's sites. A site is {@code remap[].site}, or the host of a rule
+ * without it. Thread-safe: no state.
+ */
 final class SitePatterns {
     private SitePatterns() {}
 
@@ -47,8 +50,8 @@ final class SitePatterns {
     }
 
     /**
-     * Returns the hosts in the cache keys of a client's host. The result is empty if the pattern covers none of them.
-     * Checks the caller's right to these hosts.
+     * Returns the hosts that cache keys have for requests to a host. The result is empty if the pattern covers none of
+     * them. Checks the caller's right to these hosts.
      */
     private static Set<String> keyHosts(String host, PurgedPattern pattern, AdminCaller caller, RemapTable rules)
             throws AdminException {

@@ -12,7 +12,9 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sites of the remap rules in force. Thread-safe. */
+/**
+ * The sites of the remap rules in force: {@code remap[].site}, or the requested host for rules without it. Thread-safe.
+ */
 final class SitesOfRules implements SiteSource {
     private final Supplier<RemapTable> rules;
 
@@ -59,8 +61,8 @@ final class SitesOfRules implements SiteSource {
     }
 
     /**
-     * Returns the hosts of a site, with a port other than the default. Returns null if one of its rules has no fixed
-     * host.
+     * Returns the hosts of a site, each with its port if that is not the default. Returns null if one of its rules has
+     * no fixed host.
      */
     static @Nullable List<String> hosts(RemapTable table, String site) {
         Set<String> hosts = new LinkedHashSet<>();

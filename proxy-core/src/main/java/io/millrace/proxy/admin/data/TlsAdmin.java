@@ -168,7 +168,10 @@ public final class TlsAdmin implements CertificatesSource {
         });
     }
 
-    /** Returns the settings in force for a certificate. All certificates of one element have the same settings. */
+    /**
+     * Returns the settings in force for a certificate. All certificates of one element of the configured list have the
+     * same settings.
+     */
     private List<Setting> settings(TlsReport.Line line) {
         return tls.settings(line).stream()
                 .map(each -> new Setting(each.name(), each.value(), each.source(), each.address()))

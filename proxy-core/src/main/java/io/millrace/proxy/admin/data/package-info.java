@@ -1,4 +1,4 @@
-/** Answers of the data plane to the admin API: listings, storage, origins and certificates. */
+/** Answers of the serving process (data plane) to the admin API: listings, purges, storage, origins, certificates. */
 @NullMarked
 package io.millrace.proxy.admin.data;
 

@@ -17,8 +17,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Messages that the launcher passes to its worker. The body of a request has an object with the positions on its first
- * line, and a message on each further line. Immutable.
+ * Messages about purges that the launcher (parent process) passes to its worker (serving process). The body of a
+ * request has an object with the positions on its first line, and a message on each further line. Immutable.
  *
  * @param after the position after which the messages follow; null for none
  * @param to the position after the last message

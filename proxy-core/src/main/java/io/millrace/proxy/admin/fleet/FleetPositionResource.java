@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The worker's resource for the position in the stream of purges: {@code GET} reads it, {@code POST} applies a batch.
- * Only the launcher uses it. Thread-safe.
+ * The worker is the process that serves requests. Only the launcher, its parent process, uses the resource.
+ * Thread-safe.
  */
 public final class FleetPositionResource implements AdminResource {
     /** The path on the worker's socket. */
@@ -42,7 +43,7 @@ public final class FleetPositionResource implements AdminResource {
         return PATH;
     }
 
-    /** Always true, because the identifier of the state directory is read from a file. */
+    /** Always true, because applying a batch reads the identifier of this node's state directory from a file. */
     @Override
     public boolean isBlocking() {
         return true;

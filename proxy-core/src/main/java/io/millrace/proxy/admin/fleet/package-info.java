@@ -1,4 +1,4 @@
-/** Resources of the membership in a fleet: its state, and the purges that the launcher passes to its worker. */
+/** Admin resources of the membership in a fleet (nodes that share purges): its state, and purges of other nodes. */
 @NullMarked
 package io.millrace.proxy.admin.fleet;
 

@@ -35,7 +35,7 @@ public final class KeptLogResource implements AdminResource {
         return PATH;
     }
 
-    /** A condition is evaluated for up to 10,000 requests. */
+    /** Always true, because a condition is evaluated for up to 10,000 requests. */
     @Override
     public boolean isBlocking() {
         return true;

@@ -15,8 +15,8 @@ final class LogCondition {
     /**
      * Returns the condition; null without the parameter.
      *
-     * @throws AdminException 400 with the position of an error; 403 if a viewer names the client, because its address
-     *     could be found by trying values
+     * @throws AdminException 400 with the position of an error; 403 if a caller of the role viewer names the field
+     *     client, because addresses of clients could be found by trying values
      */
     static @Nullable Expression<LoggedFacts> of(AdminRequest request) throws AdminException {
         String where = request.optionalParameter("where");

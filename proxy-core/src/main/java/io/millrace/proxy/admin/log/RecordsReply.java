@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
-/** Renders answers with records. Stateless. */
+/** Renders answers with log records of finished requests. Stateless. */
 final class RecordsReply {
     private static final byte[] START = ",\"records\":[".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] END = "]}".getBytes(StandardCharsets.US_ASCII);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The origins without a group and the cached addresses of a running proxy. Thread-safe; never blocks. */
+/** The single-host origins (not in a group) and the cached addresses of a running proxy. Thread-safe; never blocks. */
 public interface HostControl {
     /**
      * Reports the state.
@@ -24,7 +24,7 @@ public interface HostControl {
      * The report. Times are epoch seconds. Immutable.
      *
      * @param now the proxy's time
-     * @param origins origins without a group, by authority
+     * @param origins single-host origins, by authority
      * @param names cached names, in alphabetical order
      * @param leftOut origins and names beyond the limits of the report
      */

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/hosts} and {@code POST /v1/hosts/clear}: origins without a group, and names. Thread-safe. */
+/** {@code GET /v1/hosts} and {@code POST /v1/hosts/clear}: origins that are single hosts, and names. Thread-safe. */
 public final class HostsResource implements AdminResource {
     private static final String PATH = "/v1/hosts";
 

@@ -35,7 +35,7 @@ public interface OriginControl {
      * @param policy policy of the group
      * @param host URL of the host
      * @param weight configured weight
-     * @param backup whether it is used only while no other host is up
+     * @param backup whether it is a backup for the other hosts of the group
      * @param self whether the host is this proxy, which gets no requests
      * @param state {@code up}, {@code down}, {@code suspect}, or {@code put_down} by an operator
      * @param since start of the state; 0 for the start of the proxy

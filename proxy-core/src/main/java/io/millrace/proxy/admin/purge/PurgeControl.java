@@ -33,8 +33,9 @@ public interface PurgeControl {
     CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException;
 
     /**
-     * Ends a pattern purge whose sweep is not complete, or stops a count. A count belongs to a purge or to a dry run.
-     * Blocks while it reads the records; the stage completes when the cancellation is durable.
+     * Ends a purge by pattern whose sweep (the removal of covered objects in the background) is not complete, or stops
+     * a count. A count belongs to a purge or to a dry run. Blocks while it reads the records; the stage completes when
+     * the cancellation is durable.
      *
      * @throws AdminException if there is no such purge, or neither a count nor a sweep is in progress
      */

@@ -20,7 +20,7 @@ public record AdminCaller(
         @Nullable String address,
         @Nullable PurgeRights purgeRights,
         boolean isViewer) {
-    /** The field that passes the client from the launcher to its worker. */
+    /** The field that passes the client from the launcher (parent process) to its worker process. */
     public static final String FIELD_NAME = "Millrace-Admin-Caller";
 
     /** An unknown client. */

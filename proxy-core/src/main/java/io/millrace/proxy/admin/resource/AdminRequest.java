@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param body the content, may be empty; never longer than {@code AdminServer#MAX_BODY_BYTES}
  * @param overTcp whether the request came over TCP, and not from a user of this machine over the Unix domain socket
  * @param caller the client
- * @param fields the fields of {@link #FIELDS} that the request has, by these names; repeated fields are joined by a space
+ * @param fields the fields of {@link #FIELDS} that the request has, by name; repeated fields are joined by a space
  * @param sender the connection of the client, with all header fields
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The launcher's part of {@code GET /v1/status}. Immutable.
+ * The part of {@code GET /v1/status} about the launcher, the parent process of the workers. Immutable.
  *
  * @param launcherPid the launcher's process id
  * @param workerPid process id of the worker that accepts connections; 0 for none

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/server/restart}: replaces the worker. Thread-safe. */
+/** {@code POST /v1/server/restart}: replaces the worker, the process that serves requests. Thread-safe. */
 public final class RestartResource implements AdminResource {
     /** The time limit is long, because a worker may open a large store. */
     private static final Duration TIMEOUT = Duration.ofMinutes(5);

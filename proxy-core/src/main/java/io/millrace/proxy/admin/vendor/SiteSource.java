@@ -4,7 +4,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import java.util.List;
 import java.util.Set;
 
-/** The sites of the rules: {@code remap[].site}, or the client's host for rules without it. Thread-safe. */
+/** The sites of the rules: {@code remap[].site}, or the requested host for rules without it. Thread-safe. */
 public interface SiteSource {
     /** Returns true if a rule belongs to the site. */
     boolean isKnown(String site);

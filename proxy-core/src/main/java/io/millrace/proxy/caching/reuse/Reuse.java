@@ -133,7 +133,7 @@ public sealed interface Reuse {
     }
 
     /**
-     * Decides for a stored response. Must not be called with a Vary marker.
+     * Decides for a stored response. Must not be called with a Vary marker (the record of a URL's selecting fields).
      *
      * @param outdated the result of {@link Invalidations} for the response
      */

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of variants in the Vary marker of a URL, oldest first. The list limits the number of variants. It is encoded
- * in the marker's Vary values, one entry per variant:
+ * The list of variants in the Vary marker of a URL, oldest first. A Vary marker is the record of the URL's selecting
+ * fields. The list limits the number of variants. It is encoded in the marker's Vary values, one entry per variant:
  *
  * <pre>
  * +------------+--------------------------------------------+

@@ -171,8 +171,8 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        // This applies only to responses without any lifetime. A response with a heuristic lifetime would be kept for
-        // hours, so it must satisfy requiredHeaders.
+        // For stale serving under load, a response is stored without the fields of requiredHeaders if it has no
+        // lifetime. A response with a heuristic lifetime would be kept for hours, so it must satisfy requiredHeaders.
         boolean servesStale = settings.stale().underLoad().microCacheSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated

@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Collects tags without duplicates, and records the first limit that they exceed. Confined to one thread. */
+/** Collects tags without duplicates, and records the first control byte or exceeded limit. Confined to one thread. */
 public final class TagList {
     private final Set<ByteBuffer> seen = new HashSet<>();
     private final ByteArrayOutputStream packed = new ByteArrayOutputStream();
@@ -87,7 +87,7 @@ public final class TagList {
         }
     }
 
-    /** Returns the first exceeded limit with its number; null for none. */
+    /** Returns the first problem: a control byte in a tag, or an exceeded limit with its number; null for none. */
     public @Nullable String problem() {
         return problem;
     }

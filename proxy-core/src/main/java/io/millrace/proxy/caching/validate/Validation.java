@@ -262,7 +262,8 @@ public final class Validation {
     /**
      * Returns the difference that proves another representation; null for none. Two strong tags must match strongly.
      * Other pairs must match weakly, because origins that compress send a weak tag with the content and the strong tag
-     * with the 304. A strong tag differs from no stored tag. Dates are compared only if the stored response has no tag.
+     * with the 304. A strong tag in the answer proves another representation if the stored response has no tag. Dates
+     * are compared only if the stored response has no tag.
      */
     private static @Nullable MismatchReason mismatch(StoredHead stored, FieldSection answer, long responseTimeMillis) {
         int line = answer.find(FieldName.ETAG);

@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.AddressSet;
 
 /**
- * Limits of one client at the same time. Immutable.
+ * Limits of the concurrent use by one client. Immutable.
  *
  * @param requests requests in progress; 0 for no limit
  * @param tunnels tunnels; 0 for no limit

@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
-/** Configuration keys for limits of the number of requests in a time. */
+/** Configuration keys for request rate limits. */
 public final class RequestLimitKeys {
     /** The limits of one remap rule. */
     public static final ConfigKey<List<ConfigValues>> OF_REMAP = ConfigKey.builder(

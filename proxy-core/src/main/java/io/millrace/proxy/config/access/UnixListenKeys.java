@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.FileMode;
 
-/** The catalogue's keys for Unix sockets on which clients are accepted. */
+/** Configuration keys for Unix sockets on which clients are accepted. */
 public final class UnixListenKeys {
     /** Mode without the key: owner and group may connect. */
     private static final FileMode OWNER_AND_GROUP = new FileMode(0660);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param refillBytesPerSecond rate at which RAM is refilled from disk after a start; 0 for no refill; the same for all
  *     rules
  * @param collapseWaitNanos how long a request waits for the response of another request to the same URL; 0 for never
- * @param volume volume of the responses; null if the client's host decides
+ * @param volume name of the volume (a share of the storage) for the responses; null if the requested host decides
  * @param fill settings of range requests and of fetches without a waiting client
  * @param overload limits at which stale responses are served; null for never
  * @param fillWindowBytes how far a fetch reads ahead of the slowest client; the same for all rules

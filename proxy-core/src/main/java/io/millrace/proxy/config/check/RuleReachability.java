@@ -46,7 +46,7 @@ public final class RuleReachability {
         static Rivals of(RemapRuleConfig rule) {
             RuleUrl from = rule.from();
             if (rule.group() == Group.REVERSE) {
-                // Reverse-map rules for different client hosts do not compete.
+                // Reverse-map rules whose clients use different hosts do not compete.
                 String client = rule.to().scheme() + "://" + rule.to().host();
                 return new Rivals(Group.REVERSE, false, from.scheme(), from.host(), from.effectivePort(), client);
             }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param name name of the fleet
  * @param servers URLs of NATS servers, at least one
  * @param node name of this node
- * @param tier tier of this node
+ * @param tier label of the cache layer of this node, such as {@code edge}; only for display
  * @param credentialsFile file with JWT and seed of the NATS user; null for none
  * @param nkeyFile file with a seed; null for none
  * @param tokenFile file with a token; null for none
@@ -59,7 +59,7 @@ public record FleetConfig(
                                 || c == '_');
     }
 
-    /** Returns the settings; null without a name, servers and node of a fleet. */
+    /** Returns the settings; null unless the fleet's name, its servers and the node's name are set. */
     public static @Nullable FleetConfig from(ConfigValues values) {
         String name = values.find(FleetKeys.NAME);
         List<String> servers = values.find(FleetKeys.SERVERS);

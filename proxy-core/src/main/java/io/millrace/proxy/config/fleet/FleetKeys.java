@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Configuration keys of the membership in a fleet. */
+/** Configuration keys of the membership in a fleet (nodes that share purges). */
 public final class FleetKeys {
     public static final ConfigKey<String> NAME = ConfigKey.builder("fleet.name", ValueType.STRING)
             .description("Name of the fleet; all nodes with this name share purges. Without it, there is no fleet.");

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 public final class ConfigKey<T> {
     /** How a change of a setting is applied. None of the ways needs downtime. */
     public enum Apply {
-        /** The running worker applies the change at once. */
+        /** The running worker (the process that serves requests) applies the change at once. */
         LIVE,
         /** A new worker starts beside the old one, which then drains. */
         ROLLING,
-        /** The launcher must be restarted; its sockets and its worker are kept. */
+        /** The launcher (the worker's parent) must be restarted; its sockets and its worker are kept. */
         RELAUNCH;
 
         /** Name in lower case, for reports and the reference page. */

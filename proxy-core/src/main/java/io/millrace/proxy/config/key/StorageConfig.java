@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache volume on disk. Immutable.
+ * A storage path of the disk cache: a directory, block device or file. Immutable.
  *
  * @param path absolute directory, block device or file
- * @param sizeBytes disk space of the volume; 0 for a whole block device
+ * @param sizeBytes disk space for the cache; 0 for a whole block device
  * @param indexPath directory of the index of a block device or file; null for a directory
  * @param format whether foreign data on a block device or in a file may be overwritten, once
  */
@@ -18,7 +18,7 @@ public record StorageConfig(
     private static final Path DEVICES = Path.of("/dev");
     private static final Path MEMORY_FILES = Path.of("/dev/shm");
 
-    /** Creates a volume in a directory. */
+    /** Creates the settings of a directory. */
     public StorageConfig(Path path, long sizeBytes) {
         this(path, sizeBytes, null, false);
     }

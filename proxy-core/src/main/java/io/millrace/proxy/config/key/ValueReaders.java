@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The parsers of the values of {@link ValueType}. An invalid value is refused with a reason for the operator. Stateless. */
+/**
+ * The parsers of the values of {@link ValueType}. Invalid values are refused with a reason for the operator. Stateless.
+ */
 final class ValueReaders {
     /**
      * Protocols that carry or hide requests. They cannot be switched to, since their requests would bypass every rule.

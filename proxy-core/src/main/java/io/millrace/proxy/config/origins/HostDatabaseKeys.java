@@ -7,7 +7,7 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's keys for marking origins down that belong to no group. */
+/** Configuration keys for marking down origins that belong to no group. */
 public final class HostDatabaseKeys {
     private static final Duration DAY = Duration.ofDays(1);
 
@@ -33,7 +33,7 @@ public final class HostDatabaseKeys {
 
     private HostDatabaseKeys() {}
 
-    /** Reads the rules. */
+    /** Reads the conditions under which such an origin is marked down. */
     static Markdown rules(ConfigValues values) {
         return new Markdown(
                 values.get(FAIL_THRESHOLD),

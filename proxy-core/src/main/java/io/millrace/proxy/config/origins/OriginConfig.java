@@ -18,9 +18,9 @@ import io.millrace.proxy.config.value.SourceAddress;
  * @param keepAliveMax idle connections that are kept
  * @param http2 use of HTTP/2 if neither the rule nor the group sets it
  * @param http2StreamsMax requests on one HTTP/2 connection at the same time
- * @param http2WindowBytes received content of one HTTP/2 response that is not consumed yet
+ * @param http2WindowBytes limit of received content of one HTTP/2 response that is not consumed yet
  * @param source local addresses of connections if neither the rule nor the group sets them
- * @param markdown when an origin without a group is marked down
+ * @param markdown when an origin that is a single host, not in a group, is marked down
  * @param tls TLS settings if neither the rule nor the group has its own
  */
 public record OriginConfig(

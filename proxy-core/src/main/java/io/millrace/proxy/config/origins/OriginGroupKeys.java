@@ -78,7 +78,7 @@ public final class OriginGroupKeys {
                     "origins[].hosts[].backup", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("secondary_parent")
-            .description("Whether the host gets requests only while no other host is up.");
+            .description("Whether the host gets requests only while no other host is up; ring_mode can change this.");
     public static final ConfigKey<Boolean> HOST_SELF = ConfigKey.builder("origins[].hosts[].self", ValueType.BOOLEAN)
             .atsName("self, proxy.config.http.parent_proxy.self_detect")
             .description(

@@ -160,7 +160,10 @@ public final class ConfigProblems {
         return places.getOrDefault(path, otherwise);
     }
 
-    /** Records an error of the key at {@code path} without adding a problem. The name of the key may be misspelt. */
+    /**
+     * Records an error of the key at {@code path} without adding a problem. Used for the key that a misspelt name
+     * probably means.
+     */
     public void markUnreadable(String path) {
         brokenPaths.add(path);
     }

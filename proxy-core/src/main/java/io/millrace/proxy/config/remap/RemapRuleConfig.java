@@ -170,7 +170,7 @@ public record RemapRuleConfig(
                 element.filePosition());
     }
 
-    /** The group of rules with which this rule is searched. */
+    /** The group of rules that are searched together with this rule. */
     public RemapVerb.Group group() {
         return from.isWebSocket() ? RemapVerb.Group.WEBSOCKET : verb.group();
     }

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of a redirection or rewrite, with placeholders for parts of the client's URL. The client can choose neither
- * the scheme nor, except by {@code $host}, the host of the result. Immutable.
+ * The target of a redirection or rewrite, with placeholders for parts of the client's URL. The client can choose
+ * neither the scheme nor, except by {@code $host}, the host of the result. Immutable.
  */
 public final class RedirectTarget {
     private static final List<String> NAMES = List.of("host", "path", "query");
@@ -72,7 +72,7 @@ public final class RedirectTarget {
     }
 
     /**
-     * Parses a template.
+     * Parses the target of a redirection: a URL or a path.
      *
      * @throws InvalidValueException if a placeholder is unknown, or if a group could become a part of the host
      */

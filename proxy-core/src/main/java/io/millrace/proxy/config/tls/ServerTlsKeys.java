@@ -147,7 +147,7 @@ public final class ServerTlsKeys {
                     .rolling()
                     .description("As tls.ocsp_stapling, for this address."));
 
-    /** The settings for the names of an element's certificates. */
+    /** The settings for the names of the certificates of an element of {@code tls.certificates}. */
     public static final Section NAME = new Section(
             ConfigKey.builder("tls.certificates[].min_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)

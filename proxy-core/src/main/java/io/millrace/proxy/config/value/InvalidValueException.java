@@ -3,8 +3,8 @@ package io.millrace.proxy.config.value;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for a text that is not a valid value of its setting. The message contains the expected form. It is never
- * thrown to callers outside of {@code config}.
+ * Thrown for a text that is not a valid value of its setting. The message contains the expected form. The configuration
+ * loader reports it as a problem of the configuration.
  */
 public final class InvalidValueException extends Exception {
     private static final long serialVersionUID = 1L;

@@ -35,7 +35,8 @@ public record RefererConfig(List<String> expressions, String redirect) {
             expressions.add(each);
         }
         if (!any) {
-            throw new InvalidValueException("'" + text + "' permits every request; add an expression, or use map");
+            throw new InvalidValueException(
+                    "'" + text + "' permits only requests without Referer; add an expression, or use map");
         }
         if (expressions.size() > EXPRESSIONS_MAX) {
             throw new InvalidValueException(

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The decision about one request, with the stored objects that were found. {@link RequestDecider} sets its values, for
- * the fast lane and for full exchanges. The fast lane reuses one decision for all requests that it answers.
+ * the fast lane (a short code path for hits in RAM) and for full exchanges. The fast lane reuses one decision for all
+ * requests that it answers.
  *
  * <p>Confined to one event loop.
  */
@@ -508,7 +509,7 @@ public final class Decision {
         return keyUrl;
     }
 
-    /** The stamp of invalidations for fetches of this decision. */
+    /** The newest purge stamp (an increasing number) before the first lookup; fetches store their responses with it. */
     long stamp() {
         return stamp;
     }
@@ -564,7 +565,7 @@ public final class Decision {
         return allow;
     }
 
-    /** The log name of the filter or forward-proxy rule that denied the request; null for none. */
+    /** The log name of the check that denied the request, such as a filter or request limit; null for none. */
     public @Nullable String filter() {
         return filter;
     }

@@ -15,7 +15,7 @@ public interface DecisionInputs {
     /** The invalidations in force. */
     Invalidator invalidator();
 
-    /** The overload gauges of the rules. */
+    /** The gauges that measure whether a remap rule is in overload. */
     Overload overload();
 
     /** The counts of clients against their limits. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome the action that the proxy would take
  * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
  * @param why the reason for a response that the proxy generates, as a sentence or stable word; else empty
- * @param filter log name of the filter that denies the request; null for none
+ * @param filter log name of the check that denies the request, such as a filter or request limit; null for none
  * @param location target of the redirect; null for none
  * @param rule the rule that maps or redirects the request; null for none
  * @param rules the elements of {@code rules} that match, in order
@@ -150,7 +150,8 @@ public record DryRunResult(
      * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
      *     flight
      * @param isInBackground whether the request is a background validation, for which the client does not wait
-     * @param isDown whether the origin without a group is marked down, so that a stale response is sent instead
+     * @param isDown whether the origin, a single host instead of a group, is marked down, so that a stale response is
+     *     sent instead
      */
     public record OriginFetch(
             String url,

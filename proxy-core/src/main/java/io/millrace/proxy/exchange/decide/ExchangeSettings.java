@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param forward clients and destinations of the forward proxy
  * @param volumes selects the volume of a response
  * @param fetch deadlines and limits of requests to origins
- * @param markdown when an origin without a group is marked down
+ * @param markdown when an origin that is a single host, not in a group, is marked down
  * @param source local addresses of connections that belong to no rule
  * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers

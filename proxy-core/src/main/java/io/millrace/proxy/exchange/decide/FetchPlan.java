@@ -336,7 +336,7 @@ public final class FetchPlan implements StoringTarget {
     /** The access rules by which the request to the origin was composed. A reload may have replaced them since. */
     public AccessRules forwardingRules() {
         if (forwardingRules == null) {
-            throw new IllegalStateException("the origin was not asked");
+            throw new IllegalStateException("no request to the origin was composed");
         }
         return forwardingRules;
     }

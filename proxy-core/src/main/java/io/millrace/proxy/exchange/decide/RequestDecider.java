@@ -39,9 +39,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the decision about a request head: access, remap rule, cache key, lookup in RAM, and reuse. The fast lane and
- * full exchanges share it. Never blocks and never reads from disk. If the object is only on disk, the decision is
- * {@code OPEN}; after the disk read, {@link #afterOpen} continues.
+ * Makes the decision about a request head: access, remap rule, cache key, lookup in RAM, and reuse. The fast lane (a
+ * short code path for hits in RAM) and full exchanges share it. Never blocks and never reads from disk. If the object
+ * is only on disk, the decision is {@code OPEN}; after the disk read, {@link #afterOpen} continues.
  *
  * <p>Confined to one event loop.
  */
@@ -391,7 +391,7 @@ public final class RequestDecider {
         return miss(decision, reason);
     }
 
-    /** Follows the Vary marker under the primary key to the variant that the request selects, if that is in RAM. */
+    /** Follows the Vary marker (the record of a URL's selecting fields) to the requested variant, if that is in RAM. */
     private @Nullable StoredObject<StoredHead> followMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
         decision.releaseUnused(object);

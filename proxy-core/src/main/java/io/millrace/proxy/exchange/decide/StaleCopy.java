@@ -30,7 +30,7 @@ public final class StaleCopy {
         return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
     }
 
-    /** Returns true if the response may be served stale, because of its age or since a soft purge. */
+    /** Returns true if the response may be served stale, after its lifetime or after a soft purge. */
     public boolean mayAnswer(
             RequestHead request,
             long nowMillis,

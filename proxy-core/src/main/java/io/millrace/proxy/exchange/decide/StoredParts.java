@@ -13,7 +13,7 @@ import io.millrace.store.StoredObject;
 
 /**
  * The availability of the requested bytes of a stored response. A response is stored in one of three forms: whole; in
- * blocks, of which some may be missing; or as a single part, whose head has status 206.
+ * blocks (parts of fixed size), of which some may be missing; or as a single part, whose head has status 206.
  */
 public enum StoredParts {
     /** All wanted bytes are stored, or the request wants none. */

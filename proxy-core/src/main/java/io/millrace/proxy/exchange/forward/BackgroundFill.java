@@ -32,7 +32,9 @@ public final class BackgroundFill {
         return length <= 0 || received >= config.completedThreshold() * length;
     }
 
-    /** Limits the time for which the fill continues without clients. Runs {@code onTimeout} at the end of this time. */
+    /**
+     * Limits the time for which the fetch continues without clients. Runs {@code onTimeout} at the end of this time.
+     */
     public void limitTime(Runnable onTimeout) {
         if (config.activeTimeoutNanos() > 0 && timeout == null) {
             timeout = loop.schedule(

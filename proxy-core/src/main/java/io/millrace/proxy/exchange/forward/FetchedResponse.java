@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param originStatus the status code that the origin sent
  * @param head the received head; for a 206 with the whole representation, the equivalent head of a 200
- * @param representation the head of the whole representation, by which followers are matched
+ * @param representation the head of the whole representation, which decides whether another exchange may use it
  * @param selection the head that evaluates a client's conditions and range; null when the response is passed on
  *     unchanged
  * @param part the range of the representation that the content covers; null for the whole representation

@@ -12,7 +12,8 @@ import io.millrace.proxy.serve.Selection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decision whether the response of a shared fetch may answer the request of a follower.
+ * The decision whether the response of a shared fetch may answer a follower. A follower is an exchange that joined the
+ * fetch.
  *
  * <p>Stateless.
  */
@@ -42,7 +43,8 @@ public final class FollowerMatch {
      * Returns true if the response may answer the request.
      *
      * @param plan the plan of the fetch
-     * @param inBlocks whether followers read the response from the blocks of the store, and complete it themselves
+     * @param inBlocks whether the response goes to blocks (parts of fixed size) of a stored object; followers read
+     *     these and fetch the others themselves
      */
     public static boolean fits(FetchPlan plan, RequestHead request, FetchedResponse response, boolean inBlocks) {
         boolean shared = FollowerReuse.of(

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stored head of an origin's response, built on first use. The stored head evaluates a client's conditions and
- * range, and answers followers. A response that is not stored usually needs only its age, so building the head at once
- * would be waste.
+ * range, and answers other exchanges that share the fetch. A response that is not stored usually needs only its age, so
+ * building the head at once would be waste.
  *
  * <p>Thread-safe: threads that race at the first use build equal heads.
  */

@@ -184,7 +184,7 @@ public final class OriginRequests {
         return codes.text(text, request.version(), plan.client().secure(), peer instanceof Inet6Address);
     }
 
-    /** Returns the origin of a rule without a group. */
+    /** Returns the origin of a rule that names a single host instead of a group. */
     public static Origin origin(Mapped mapped) {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
@@ -218,8 +218,8 @@ public final class OriginRequests {
     }
 
     /**
-     * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued. Without
-     * traces the fields are forwarded unchanged.
+     * Returns true if this proxy writes the field itself, or if the field belongs to a trace that is not continued.
+     * Without traces the fields are forwarded unchanged.
      */
     private static boolean isReplacedTraceField(FetchPlan plan, FieldSection from, int line) {
         ExchangeTrace trace = plan.trace();

@@ -7,7 +7,7 @@ import io.millrace.proxy.overload.OverloadGauge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the origin's response time for one fetch, for the counters and the rule's overload gauge.
+ * Measures the origin's response time for one fetch, for the counters and the rule's {@link OverloadGauge}.
  *
  * <p>Confined to the event loop of the fetch.
  */
@@ -42,7 +42,7 @@ public final class OriginTimer {
         }
     }
 
-    /** Reports to the gauge that the last follower left before the answer. */
+    /** Reports to the gauge that no exchange waits for the answer any more. */
     public void givenUp() {
         OverloadGauge gauge = gauge();
         if (gauge != null) {

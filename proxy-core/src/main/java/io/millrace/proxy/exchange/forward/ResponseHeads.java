@@ -31,8 +31,8 @@ public final class ResponseHeads {
     }
 
     /**
-     * Returns the Link fields of Early Hints (RFC 8297), for followers. Other fields may be meant for the client whose
-     * request was sent.
+     * Returns the Link fields of Early Hints (RFC 8297), for exchanges that joined the fetch. Other fields may be meant
+     * for the client whose request was sent.
      *
      * @return null if the response is not 103 or has no Link field
      */
@@ -60,8 +60,8 @@ public final class ResponseHeads {
      * Builds the head of a final response.
      *
      * @param from the origin's head, after changes for the client such as the reverse map
-     * @param nowMillis the wall-clock time, in epoch milliseconds; determines the age of a response that a follower
-     *     joined later
+     * @param nowMillis the wall-clock time, in epoch milliseconds; determines the age of a response whose fetch another
+     *     exchange joined later
      * @param tags determines the tag fields that the client does not get; null to pass all on
      * @param answersHead whether the request was HEAD: the head then has the Content-Length of a response to GET
      */

@@ -71,7 +71,7 @@ public final class StoredPrefix implements ContentSink {
         }
     }
 
-    /** Returns true, to get small pieces: the tee's window has no room for shared pieces of 1 MiB. */
+    /** Returns true, to get small pieces: the tee's buffer has no room for shared pieces of 1 MiB. */
     @Override
     public boolean keepsCopies() {
         return true;

@@ -15,7 +15,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call to an origin that ends its span with the response, a failure or a cancellation. Passes every call and event on.
+ * A call to an origin that ends its span with the response, a failure or a cancellation. Passes every call and event
+ * on.
  *
  * <p>Confined to one event loop.
  */
@@ -27,7 +28,7 @@ public final class TracedCall implements OriginCall, OriginResponseHandler {
     private TracedCall(OriginClient origins, OriginRequest request, OriginResponseHandler handler, ClientSpan span) {
         this.handler = handler;
         this.span = span;
-        // The client calls no method of the handler before it returns.
+        // OriginClient calls no method of the handler before fetch returns.
         this.call = origins.fetch(request, this);
     }
 

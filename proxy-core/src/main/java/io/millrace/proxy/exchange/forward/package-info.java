@@ -1,6 +1,6 @@
 /**
  * Components of fetches and responses that do not need {@code ExchangeLoop}. They compose requests to origins, defer
- * events, build response heads, send bodies, and match responses with followers.
+ * events, build response heads, send bodies, and decide which exchanges may share a response.
  */
 @NullMarked
 package io.millrace.proxy.exchange.forward;

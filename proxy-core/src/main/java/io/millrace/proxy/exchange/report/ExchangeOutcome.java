@@ -5,11 +5,11 @@ package io.millrace.proxy.exchange.report;
  * responsible side, and the reason.
  */
 public enum ExchangeOutcome {
-    /** A fresh stored response answered. */
+    /** A stored response answered that is fresh, or stale as a directive or an overload permits. */
     HIT(Group.SUCCESS, Side.LOCAL, "hit"),
     /** A stored response answered after the origin confirmed it. */
     REVALIDATED(Group.SUCCESS, Side.LOCAL, "revalidated"),
-    /** A stale stored response answered because the origin failed. */
+    /** A stale stored response answered because the origin failed, is marked down or took too long. */
     STALE(Group.SUCCESS, Side.ORIGIN, "stale"),
     /** The origin's response answered. */
     FETCHED(Group.SUCCESS, Side.ORIGIN, "fetched"),
@@ -17,7 +17,7 @@ public enum ExchangeOutcome {
     COLLAPSED(Group.SUCCESS, Side.ORIGIN, "collapsed"),
     /** The client was joined to an origin by a tunnel. */
     TUNNELLED(Group.SUCCESS, Side.ORIGIN, "tunnelled"),
-    /** The proxy generated the response itself, as the request required (304, 416, only-if-cached). */
+    /** The proxy generated the response itself: by a rule, as final recipient, to a purge or to only-if-cached. */
     LOCAL(Group.SUCCESS, Side.LOCAL, "local"),
     /** A rule redirected the client. */
     REDIRECTED(Group.SUCCESS, Side.LOCAL, "redirected"),

@@ -41,7 +41,7 @@ public final class FailureCounters {
         };
     }
 
-    /** Returns the counter of a request that the client sent badly. */
+    /** Returns the counter of a request that is malformed, too large or too slow. */
     public static Counter of(BadRequest reason) {
         return switch (reason) {
             case SYNTAX, FRAMING, TRANSFER_CODING, HOST, TARGET, MISDIRECTED, TUNNEL, VERSION ->
@@ -55,7 +55,7 @@ public final class FailureCounters {
         };
     }
 
-    /** Returns the log outcome of a request that the client sent badly. */
+    /** Returns the log outcome of a request that is malformed, too large or too slow. */
     public static LogOutcome outcomeOf(BadRequest reason) {
         return switch (reason) {
             case SYNTAX, FRAMING, LINE_TOO_LONG, HEADER_TOO_LARGE -> LogOutcome.INVALID_REQUEST;

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Log lines about copied responses: the first one of a client at once, then their number at most once a minute.
+ * Writes log lines about copied responses: a client's first one at once, then their number at most once a minute.
  * Thread-safe.
  */
 final class CopyAudit {

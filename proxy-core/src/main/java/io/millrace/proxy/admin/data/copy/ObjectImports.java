@@ -52,7 +52,7 @@ public final class ObjectImports implements CopyTarget {
     /** Uploads in progress; confined to the event loop. */
     private final Map<String, Upload> uploads = new HashMap<>();
 
-    /** Number of uploads whose first reply is due; confined to the event loop. */
+    /** Number of uploads whose first reply has not been sent yet; confined to the event loop. */
     private int beginning;
 
     private @Nullable Variants variants;
