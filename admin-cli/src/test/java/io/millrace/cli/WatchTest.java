@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests commands with --watch; the test sets the time between two repetitions. */
 final class WatchTest {
@@ -99,9 +100,12 @@ final class WatchTest {
         }
     }
 
-    @Test
-    void commandsThatChangeSomethingRefuseWatch() {
-        Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
+    @ParameterizedTest
+    @ValueSource(strings = {"server restart", "tls renew www.example.com", "origin down a", "config reload"})
+    void commandsThatChangeSomethingRefuseWatch(String command) {
+        List<String> words = new ArrayList<>(List.of(command.split(" ")));
+        words.addAll(List.of("--watch", "--admin", directory.toString()));
+        Run run = run(5, words.toArray(String[]::new));
         assertEquals(2, run.exitCode());
         assertEquals("millctl: --watch is only for commands that change nothing\n", run.err());
     }

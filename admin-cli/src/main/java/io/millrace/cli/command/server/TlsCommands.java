@@ -91,6 +91,11 @@ public final class TlsCommands {
         }
 
         @Override
+        protected boolean isChange() {
+            return true;
+        }
+
+        @Override
         protected int run(AdminClient client) throws AdminClientException, CommandFailure {
             AdminResponse response = client.post("/v1/tls/renew", JsonText.object("name", name));
             JsonObject report = answered(response);
