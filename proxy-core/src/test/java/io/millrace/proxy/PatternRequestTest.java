@@ -161,6 +161,22 @@ class PatternRequestTest {
                         request("BAN /", "Host: test.example", "ApiPlatform-Ban-Regex: (^|\\,)cms_b_1($|\\,)"),
                         "/ /img/a.png"),
                 Arguments.of(
+                        "Drupal's zero-config purger",
+                        request("BAN /tags", "Host: test.example", guzzle, "Cache-Tags: node:1 cat_p_17 node:2"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "FOSHttpCache, keys",
+                        request("PURGEKEYS /", "Host: test.example", guzzle, "xkey-purge: other cms_b_1"),
+                        "/ /img/a.png"),
+                Arguments.of(
+                        "W3 Total Cache, maps of the site",
+                        request(
+                                "PURGE /([a-z0-9_\\-]*?)posts/([a-z0-9_\\-]*)?",
+                                "Host: test.example",
+                                "Connection: close",
+                                "X-Purge-Method: regex"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
                         "a script with X-Ban-Url and X-Ban-Host",
                         request("BAN /", "Host: test.example", "X-Ban-Url: ^/posts", "X-Ban-Host: test.example"),
                         "/posts/1 /posts/1?p=2"),
@@ -270,6 +286,89 @@ class PatternRequestTest {
                 send(request("PURGE /", "Host: varnish:6081", "X-Magento-Tags-Pattern: .*"))
                         .status());
         assertTrue(!isHit("other.example/") && !isHit("test.example/posts/1"));
+    }
+
+    /** The cache's own address as the host stands for every site, with or without a rule for all hosts. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '=',
+            value = {
+                "PURGE / ~ X-Magento-Tags-Pattern: ((^|,)cms_b_1(,|$)) = true",
+                "BAN / ~ X-Host: ^(test|other).example$ ~ X-Url: ^/(img/a.png)?$ ~ X-Content-Type: .* = true",
+                "BAN / ~ X-Host: .* ~ X-Url: .* ~ X-Content-Type: .* ~ X-Cache-Tags: (^|,)(cms_b_1)(,|$) = true",
+                "BAN /tags ~ Cache-Tags: node:1 cms_b_1 = true",
+                "PURGE / ~ xkey: cms_b_1 = true",
+                "PURGE / ~ X-Magento-Tags-Pattern: .* = false"
+            })
+    void theAddressOfTheCacheStandsForAllSites(String request, boolean keepsPosts) throws Exception {
+        start(config -> config);
+        for (String host : List.of("127.0.0.1:6081", "[::1]:6081", "varnish")) {
+            for (String url : STORED) {
+                isHit(url);
+            }
+            String[] parts = request.split(" ~ ");
+            parts[0] += " HTTP/1.1\r\nHost: " + host;
+            RawClient.Response answer = send(String.join("\r\n", parts) + "\r\n\r\n");
+            assertEquals(200, answer.status(), answer.text());
+            for (String url : STORED) {
+                assertEquals(keepsPosts && url.contains("/posts/"), isHit(url), host + " " + url + answer.text());
+            }
+        }
+    }
+
+    /** Tags with a host that no rule maps cover every site, if the client may purge under every rule. */
+    @Test
+    void tagsWithAHostWithoutARuleStandForAllSites() throws Exception {
+        proxy.withoutRules();
+        start(config -> config.map("http://test.example/", proxy.origin().url())
+                .map("http://other.example/", proxy.origin().url()));
+        isHit("test.example/");
+        isHit("other.example/");
+        RawClient.Response answer = send(request("PURGE /", "Host: 192.0.2.7", "xkey: cms_b_1"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
+        assertTrue(!isHit("test.example/") && !isHit("other.example/"));
+    }
+
+    /** Magento's default limit of a request is 7,680 bytes. A list of tags is no pattern, so no other limit applies. */
+    @Test
+    void aListOfTagsHasNoLimitButThatOfTheHeader() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        isHit("test.example/posts/1");
+        StringBuilder tags = new StringBuilder("((^|,)cms_b_1(,|$))");
+        while (tags.length() < 7_600) {
+            tags.append("|((^|,)cat_p_").append(tags.length()).append("(,|$))");
+        }
+        RawClient.Response answer = send(request("PURGE /", "Host: test.example", "X-Magento-Tags-Pattern: " + tags));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(!isHit("test.example/") && isHit("test.example/posts/1"));
+        assertEquals(0, proxy.proxy().shared().invalidator().patterns().size());
+    }
+
+    /** Tags that are not read from the field of responses can only be purged by pattern. */
+    @Test
+    void aListOfTagsIsAPatternIfTheFieldHasNoTags() throws Exception {
+        start(config -> config.set("cache.tags.fields", "xkey"));
+        for (String url : STORED) {
+            isHit(url);
+        }
+        RawClient.Response answer = send(request("BAN /tags", "Host: test.example", "Cache-Tags: node:1 cat_p_17"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(isHit("test.example/") && !isHit("test.example/posts/1"), answer.text());
+    }
+
+    /** Keys need a field of tags, and a backslash is accepted in patterns only. No purge is sent to the origin. */
+    @Test
+    void keysWithoutTagsAndBackslashesOutsidePatternsAreRefused() throws Exception {
+        start(config -> config);
+        RawClient.Response answer = send(request("PURGEKEYS /", "Host: test.example"));
+        assertEquals(400, answer.status());
+        assertTrue(answer.text().contains("PURGEKEYS has no field of tags"), answer.text());
+        for (String line : List.of("GET /a\\b", "PURGE /a\\b", "GET /(a\\b)")) {
+            assertEquals(400, send(request(line, "Host: test.example")).status(), line);
+        }
+        assertEquals(0, proxy.origin().requests());
     }
 
     @Test

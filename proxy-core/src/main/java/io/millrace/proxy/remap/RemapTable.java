@@ -74,6 +74,11 @@ public final class RemapTable {
                 config.remap(), config.forwardRule(), config.forwardProxy().enabled());
     }
 
+    /** Returns true if the forward proxy maps hosts without a rule. */
+    public boolean forwards() {
+        return forwards;
+    }
+
     /** The rules in the order of the configuration. */
     public List<RemapRule> rules() {
         return rules;

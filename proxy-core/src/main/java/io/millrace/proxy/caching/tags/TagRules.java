@@ -16,8 +16,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TagRules {
     /** The field names used without configuration. */
-    public static final List<String> DEFAULT_FIELDS =
-            List.of("Surrogate-Key", "xkey", "Cache-Tag", "Edge-Cache-Tag", "Cache-Groups");
+    public static final List<String> DEFAULT_FIELDS = List.of(
+            "Surrogate-Key",
+            "xkey",
+            "Cache-Tag",
+            "Edge-Cache-Tag",
+            "Cache-Groups",
+            "X-Magento-Tags",
+            "X-Cache-Tags",
+            "Cache-Tags",
+            "Purge-Cache-Tags");
 
     /** The rules used without configuration. */
     public static final TagRules DEFAULTS = of(DEFAULT_FIELDS, false);
@@ -48,6 +56,16 @@ public final class TagRules {
         FieldName[] names = fields.stream().map(FieldName::of).toArray(FieldName[]::new);
         TagSyntax[] syntaxes = fields.stream().map(TagSyntax::of).toArray(TagSyntax[]::new);
         return new TagRules(names, syntaxes, keep);
+    }
+
+    /** Returns whether the tags of responses are read from a field. */
+    public boolean hasField(String field) {
+        for (FieldName name : names) {
+            if (name.text().equalsIgnoreCase(field)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns whether a response has a field with tags other than Cache-Groups. */
