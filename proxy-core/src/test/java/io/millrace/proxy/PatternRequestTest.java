@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
@@ -16,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** PURGE and BAN with patterns, in the bytes that plugins and libraries send. */
 class PatternRequestTest {
@@ -365,10 +369,115 @@ class PatternRequestTest {
         RawClient.Response answer = send(request("PURGEKEYS /", "Host: test.example"));
         assertEquals(400, answer.status());
         assertTrue(answer.text().contains("PURGEKEYS has no field of tags"), answer.text());
-        for (String line : List.of("GET /a\\b", "PURGE /a\\b", "GET /(a\\b)")) {
+        for (String line : List.of("GET /a\\b", "PURGE /a\\b", "PURGE /(a\\b", "GET /(a\\b)", "POST /.*\\b")) {
             assertEquals(400, send(request(line, "Host: test.example")).status(), line);
         }
+        answer = send(request("BAN /a\\b", "Host: test.example", "X-Purge-Regex: .*"));
+        assertEquals(
+                "400 Bad Request: the path has a backslash, but is not an expression; nothing was purged\n",
+                answer.text());
         assertEquals(0, proxy.origin().requests());
+        assertEquals(
+                List.of(), proxy.proxy().shared().purges().latest(null, 10));
+    }
+
+    /** A backslash alone makes a path an expression, if the request says that it is one. */
+    @Test
+    void aBackslashIsAcceptedInExpressions() throws Exception {
+        start(config -> config);
+        isHit("test.example/img/a.png");
+        isHit("test.example/posts/1");
+        RawClient.Response answer =
+                send(request("PURGE /img/a\\.png", "Host: test.example", "X-Purge-Method: regex"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(!isHit("test.example/img/a.png") && isHit("test.example/posts/1"));
+        answer = send(request("BAN http://test.example/p\\w+/", "Host: test.example"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(isHit("test.example/img/a.png") && !isHit("test.example/posts/1"));
+    }
+
+    /** A purge of every site needs the permission of every rule, whatever its form. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "PURGE / ~ xkey: cms_b_1",
+                "PURGEKEYS / ~ xkey-purge: cms_b_1",
+                "PURGE / ~ X-Magento-Tags-Pattern: ((^|,)cms_b_1(,|$))",
+                "PURGE / ~ X-Magento-Tags-Pattern: .*",
+                "BAN / ~ Cache-Tags: cms_b_1",
+                "BAN / ~ X-Ban-Url: ."
+            })
+    void everySiteNeedsThePermissionOfEveryRule(String request) throws Exception {
+        start(config -> config.map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
+        isHit("test.example/");
+        isHit("private.example/");
+        String[] parts = request.split(" ~ ");
+        for (String host : List.of("127.0.0.1", "[::1]:6081", "varnish", "localhost:80")) {
+            RawClient.Response answer = send(request(parts[0], "Host: " + host, parts[1]));
+            assertEquals(
+                    "403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text(), host);
+        }
+        assertTrue(isHit("test.example/") && isHit("private.example/"));
+        RawClient.Response own = send(request(parts[0], "Host: test.example", parts[1]));
+        assertEquals(200, own.status(), own.text());
+        assertTrue(!isHit("test.example/") && isHit("private.example/"));
+    }
+
+    private static ConfigValues permitted(String address) {
+        return ConfigValues.builder()
+                .set(ConfigKeys.PURGE_ALLOW, List.of(address))
+                .build();
+    }
+
+    /** A rule whose site is the host of another rule gives no right to the responses of that rule. */
+    @Test
+    void aSiteWithTheNameOfAHostNeedsThePermissionForThisHost() throws Exception {
+        proxy.withoutRules();
+        start(config -> config.map(
+                        "http://test.example/",
+                        proxy.origin().url(),
+                        ConfigValues.builder()
+                                .set(RemapKeys.SITE, "private.example")
+                                .build())
+                .map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
+        isHit("private.example/");
+        RawClient.Response answer = send(request("PURGE /", "Host: test.example", "xkey: cms_b_1"));
+        assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text());
+        assertTrue(isHit("private.example/"));
+    }
+
+    /** The forward proxy maps every host, so that a host is a site of its own, and its permission is the general one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/own/", "http://own.example/"})
+    void aHostOfTheForwardProxyIsOneSite(String rule) throws Exception {
+        proxy.withoutRules();
+        UnaryOperator<ProxyConfig.Builder> forwarding = config -> config.set("forward_proxy.enabled", "true")
+                .set("forward_proxy.allow", "127.0.0.1")
+                .map(rule, proxy.origin().url(), permitted("127.0.0.1"));
+        start(config -> forwarding.apply(config).set("purge.allow", "192.0.2.1"));
+        RawClient.Response answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
+        assertEquals("403 Forbidden: purge.allow does not have 127.0.0.1\n", answer.text());
+        proxy.reload(config -> forwarding.apply(config).set("purge.allow", "127.0.0.1"));
+        answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
+        assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
+        answer = send(request("PURGE /", "Host: test.example", "xkey: cms_b_1"));
+        assertTrue(answer.text().contains("on the site of host test.example"), answer.text());
+    }
+
+    /** A list beyond the limit of tags is refused, and names the limit. */
+    @Test
+    void tooManyTagsInAListAreRefused() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        StringBuilder tags = new StringBuilder("(^|,)(cms_b_1");
+        for (int i = 0; i < 1000; i++) {
+            tags.append('|').append(Integer.toString(i, Character.MAX_RADIX));
+        }
+        RawClient.Response answer = send(request("BAN /", "Host: test.example", "X-Cache-Tags: " + tags + ")(,|$)"));
+        assertEquals(
+                "400 Bad Request: number of tags: actual more than 1000, limit=1000; nothing was purged\n",
+                answer.text());
+        assertTrue(isHit("test.example/"));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
@@ -209,19 +210,30 @@ final class PurgeExchange implements RequestHandler {
         ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = request.target();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        boolean everywhere = InvalidationScopes.coversEverySite(url, rules);
+        boolean everywhere = coversEverySite(url, rules);
         Set<String> sites = everywhere ? Set.of() : InvalidationScopes.sites(url, rules);
         Set<RemapRule> concerned = new LinkedHashSet<>(
                 everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url));
-        concerned.addAll(settings.remap().rulesOfSites(sites));
+        concerned.addAll(settings.remap().rulesConcernedBySites(sites));
         kind = "tag";
         target = String.join(", ", tags.texts());
         site = everywhere ? null : url.host();
         scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
         fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
-        if (mayPurge(rules.isEmpty(), concerned, settings) && !refusedByFleet()) {
+        if (mayPurge(coversUnmapped(rules, everywhere), concerned, settings) && !refusedByFleet()) {
             invalidate(InvalidationScopes.tags(tags, sites), Counter.PURGES_TAG);
         }
+    }
+
+    private boolean coversEverySite(TargetUri url, List<RemapRule> rules) {
+        return InvalidationScopes.coversEverySite(
+                url, rules, exchangeLoop.settings().remap().forwards());
+    }
+
+    /** Returns true if the purge may cover responses that no rule maps: those of the forward proxy. */
+    private boolean coversUnmapped(List<RemapRule> rules, boolean everywhere) {
+        return rules.isEmpty()
+                || (everywhere && exchangeLoop.settings().remap().forwards());
     }
 
     /** Invalidates a host or a path prefix. The client needs the purge permission of every rule concerned. */
@@ -259,23 +271,18 @@ final class PurgeExchange implements RequestHandler {
         ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = matching.url();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        boolean everywhere = InvalidationScopes.coversEverySite(url, rules);
+        boolean everywhere = coversEverySite(url, rules);
         Collection<RemapRule> concerned =
                 everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url);
-        PurgeRequest.ListedTags listed = matching.listed();
-        if (listed != null && haveTagsOf(listed.responseField(), concerned)) {
-            String problem = listed.tags().problem();
-            if (problem == null) {
-                purge(listed.tags().tags());
-            } else {
-                answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
-            }
+        TagList listed = listed(matching, concerned);
+        if (listed != null && listed.problem() == null) {
+            purge(listed.tags());
             return;
         }
-        if (!mayPurge(rules.isEmpty(), concerned, settings)) {
+        if (!mayPurge(coversUnmapped(rules, everywhere), concerned, settings)) {
             return;
         }
-        String problem = matching.problem();
+        String problem = listed == null ? matching.problem() : listed.problem();
         if (problem != null) {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
@@ -321,15 +328,22 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** Returns true if all rules read the tags of responses from a field. */
-    private static boolean haveTagsOf(String field, Collection<RemapRule> rules) {
+    /**
+     * Returns the tags of a condition that only lists tags. Returns null for other conditions, and if a rule does not
+     * read the tags of responses from the field.
+     */
+    private static @Nullable TagList listed(PurgeRequest.Matching matching, Collection<RemapRule> rules) {
+        PurgeRequest.ListedTags listed = matching.listed();
+        if (listed == null || rules.isEmpty()) {
+            return null;
+        }
         for (RemapRule rule : rules) {
             if (rule.config().verb().isForward()
-                    && !rule.config().cache().settings().tags().hasField(field)) {
-                return false;
+                    && !rule.config().cache().settings().tags().hasField(listed.responseField())) {
+                return null;
             }
         }
-        return !rules.isEmpty();
+        return listed.tags();
     }
 
     private FleetPurge fleetPurge(Action action, List<String> targets) {

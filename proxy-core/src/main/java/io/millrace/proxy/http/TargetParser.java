@@ -56,25 +56,17 @@ final class TargetParser {
             TargetUri.Form form = asterisk ? TargetUri.Form.ASTERISK : TargetUri.Form.ORIGIN;
             return host.isEmpty() && minorVersion > 0
                     ? TargetProblem.HOST
-                    : withPath(form, secure, host, bytes, from, to, isPattern(method, bytes, from, to));
+                    : withPath(form, secure, host, bytes, from, to, mayBeExpression(method));
         }
-        return parseAbsolute(bytes, from, to, isPattern(method, bytes, from, to));
+        return parseAbsolute(bytes, from, to, mayBeExpression(method));
     }
 
     /**
-     * Returns true if a backslash in the path belongs to a regular expression. The path of a BAN is one, that of a PURGE
-     * only if it also has a special character. Paths with a backslash are never stored, and purges never reach origins.
+     * Returns true if the path may be a regular expression, which may contain backslashes. Requests with these methods
+     * never reach an origin. A purge of a URL with a backslash is refused later.
      */
-    private static boolean isPattern(Method method, byte[] bytes, int from, int to) {
-        if (method == Method.BAN) {
-            return true;
-        }
-        for (int i = from; method == Method.PURGE && i < to; i++) {
-            if ("*+()[]{}|^$".indexOf(bytes[i]) >= 0) {
-                return true;
-            }
-        }
-        return false;
+    private static boolean mayBeExpression(Method method) {
+        return method == Method.PURGE || method == Method.BAN;
     }
 
     static TargetResult parseAbsolute(byte[] bytes, int from, int to) {

@@ -120,6 +120,14 @@ public sealed interface PurgeRequest {
      * includes.
      */
     static PurgeRequest of(RequestHead request) {
+        PurgeRequest parsed = parse(request);
+        boolean isLiteral = parsed instanceof Urls || parsed instanceof Prefix;
+        return isLiteral && request.target().path().indexOf('\\') >= 0
+                ? new Malformed("the path has a backslash, but is not an expression")
+                : parsed;
+    }
+
+    private static PurgeRequest parse(RequestHead request) {
         FieldSection fields = request.fields();
         boolean ban = request.method() == Method.BAN;
         if (fields.contains(LITE_SPEED)) {

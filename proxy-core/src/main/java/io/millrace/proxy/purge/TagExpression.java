@@ -64,6 +64,9 @@ final class TagExpression {
         }
         List<String> found = new ArrayList<>();
         for (String word : text.split("[ |]+", -1)) {
+            if (word.equals(".")) {
+                return null;
+            }
             if (!word.isEmpty()) {
                 found.add(word);
             }

@@ -13,6 +13,7 @@ import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.purge.fleet.FleetOutbox;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
@@ -124,7 +125,10 @@ public final class ScopedPurges implements InvalidationService {
             case URL -> {
                 TargetUri url = url(scope);
                 PurgePermission.checkUrl(caller, url, rules);
-                yield new Plan(InvalidationScopes.urls(List.of(url), rules), Counter.PURGES_URL_SOFT, url.asString());
+                yield new Plan(
+                        InvalidationScopes.urls(PurgeRequest.urls(url), rules),
+                        Counter.PURGES_URL_SOFT,
+                        url.asString());
             }
             case PREFIX -> {
                 TargetUri url = url(scope);

@@ -65,19 +65,23 @@ public final class InvalidationScopes {
 
     /**
      * Returns true if purges by tag or by pattern with this URL's host cover every site. This is so if no rule maps the
-     * host. It is so too if only rules without a host map it, and it is an IP address or a name without a dot. Clients
-     * with the address of the cache in their configuration send it as the host.
+     * host. It is so too if only rules without a host map it, or only the forward proxy does, and it is an IP address or
+     * a name without a dot. Clients with the address of the cache in their configuration send it as the host.
      *
      * @param rules the rules under the host
+     * @param forwards whether the forward proxy maps hosts without a rule
      */
-    public static boolean coversEverySite(TargetUri url, List<RemapRule> rules) {
+    public static boolean coversEverySite(TargetUri url, List<RemapRule> rules, boolean forwards) {
         for (RemapRule rule : rules) {
             if (rule.config().from().host() != null) {
                 return false;
             }
         }
         String host = url.host();
-        return rules.isEmpty() || host.startsWith("[") || host.indexOf('.') < 0 || NetUtil.isValidIpV4Address(host);
+        return (rules.isEmpty() && !forwards)
+                || host.startsWith("[")
+                || host.indexOf('.') < 0
+                || NetUtil.isValidIpV4Address(host);
     }
 
     /**
