@@ -377,8 +377,7 @@ class PatternRequestTest {
                 "400 Bad Request: the path has a backslash, but is not an expression; nothing was purged\n",
                 answer.text());
         assertEquals(0, proxy.origin().requests());
-        assertEquals(
-                List.of(), proxy.proxy().shared().purges().latest(null, 10));
+        assertEquals(List.of(), proxy.proxy().shared().purges().latest(null, 10));
     }
 
     /** A backslash alone makes a path an expression, if the request says that it is one. */
@@ -387,8 +386,7 @@ class PatternRequestTest {
         start(config -> config);
         isHit("test.example/img/a.png");
         isHit("test.example/posts/1");
-        RawClient.Response answer =
-                send(request("PURGE /img/a\\.png", "Host: test.example", "X-Purge-Method: regex"));
+        RawClient.Response answer = send(request("PURGE /img/a\\.png", "Host: test.example", "X-Purge-Method: regex"));
         assertEquals(200, answer.status(), answer.text());
         assertTrue(!isHit("test.example/img/a.png") && isHit("test.example/posts/1"));
         answer = send(request("BAN http://test.example/p\\w+/", "Host: test.example"));
@@ -414,8 +412,7 @@ class PatternRequestTest {
         String[] parts = request.split(" ~ ");
         for (String host : List.of("127.0.0.1", "[::1]:6081", "varnish", "localhost:80")) {
             RawClient.Response answer = send(request(parts[0], "Host: " + host, parts[1]));
-            assertEquals(
-                    "403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text(), host);
+            assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text(), host);
         }
         assertTrue(isHit("test.example/") && isHit("private.example/"));
         RawClient.Response own = send(request(parts[0], "Host: test.example", parts[1]));

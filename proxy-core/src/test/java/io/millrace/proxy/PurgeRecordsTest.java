@@ -434,7 +434,8 @@ class PurgeRecordsTest {
         String answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/tags/x\",\"count\":true}");
         String url = "http://test.example/tags/x";
         assertTrue(
-                answer.contains("{\"scope\":\"url\",\"target\":\"" + url + "\",\"url\":\"" + url + "\",\"purged\":true"),
+                answer.contains(
+                        "{\"scope\":\"url\",\"target\":\"" + url + "\",\"url\":\"" + url + "\",\"purged\":true"),
                 answer);
         assertTrue(answer.endsWith("\"objects\":1}"), answer);
         PurgeRecord record = latest().get(0);
@@ -475,7 +476,8 @@ class PurgeRecordsTest {
     }
 
     private static String send(Path socket, String method, String path, String body) throws IOException {
-        String head = method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + body.length();
+        String head =
+                method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + body.length();
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(socket));
             ByteBuffer request = ByteBuffer.wrap((head + "\r\n\r\n" + body).getBytes(StandardCharsets.US_ASCII));

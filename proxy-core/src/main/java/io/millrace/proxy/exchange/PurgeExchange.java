@@ -232,8 +232,7 @@ final class PurgeExchange implements RequestHandler {
 
     /** Returns true if the purge may cover responses that no rule maps: those of the forward proxy. */
     private boolean coversUnmapped(List<RemapRule> rules, boolean everywhere) {
-        return rules.isEmpty()
-                || (everywhere && exchangeLoop.settings().remap().forwards());
+        return rules.isEmpty() || (everywhere && exchangeLoop.settings().remap().forwards());
     }
 
     /** Invalidates a host or a path prefix. The client needs the purge permission of every rule concerned. */

@@ -42,8 +42,11 @@ public sealed interface PurgeRequest {
      * @param regexes the regular expressions of the request, by the name of their field; not checked yet
      * @param listed the tags, if the condition only lists tags; else null
      */
-    record Matching(TargetUri url, String condition, Map<String, String> regexes, @Nullable ListedTags listed)
-            implements PurgeRequest {
+    record Matching(
+            TargetUri url,
+            String condition,
+            Map<String, String> regexes,
+            @Nullable ListedTags listed) implements PurgeRequest {
         /**
          * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid
          * expression; null for none.

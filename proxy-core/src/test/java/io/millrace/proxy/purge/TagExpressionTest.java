@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Expressions that only list tags, and those that do not. */
 class TagExpressionTest {
-    private static final List<String> TAGS = List.of("a", "b", "a.b", "a-b", "cat_p_1", "cat_p_12", "node:1", "x", "(a)");
+    private static final List<String> TAGS =
+            List.of("a", "b", "a.b", "a-b", "cat_p_1", "cat_p_12", "node:1", "x", "(a)");
 
     /** The expression matches a tag in a list with commas exactly if it lists this tag. */
     @ParameterizedTest

@@ -205,8 +205,8 @@ public final class ScopedPurges implements InvalidationService {
         return rules.forwards()
                 || SitesOfRules.isKnown(rules, site)
                 || rules.rules().stream()
-                        .anyMatch(rule ->
-                                site.equals(rule.config().cache().settings().key().host()));
+                        .anyMatch(rule -> site.equals(
+                                rule.config().cache().settings().key().host()));
     }
 
     private static boolean isSite(String site) {

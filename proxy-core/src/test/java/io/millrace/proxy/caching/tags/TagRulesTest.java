@@ -62,7 +62,8 @@ final class TagRulesTest {
                 List.of("a", "b", "c", "p1", "p2", "p3"),
                 TagRules.DEFAULTS.read(fields).texts());
         assertEquals(
-                List.of("a", "b"), TagRules.of(List.of("XKey"), false).read(fields).texts());
+                List.of("a", "b"),
+                TagRules.of(List.of("XKey"), false).read(fields).texts());
         assertEquals(
                 List.of("p1", "p2", "p3"),
                 TagRules.of(List.of("X-Magento-Tags"), false).read(fields).texts());
