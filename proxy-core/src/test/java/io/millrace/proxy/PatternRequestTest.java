@@ -310,7 +310,7 @@ class PatternRequestTest {
             for (String url : STORED) {
                 isHit(url);
             }
-            String[] parts = request.split(" ~ ");
+            String[] parts = request.split(" ~ ", -1);
             parts[0] += " HTTP/1.1\r\nHost: " + host;
             RawClient.Response answer = send(String.join("\r\n", parts) + "\r\n\r\n");
             assertEquals(200, answer.status(), answer.text());
@@ -409,7 +409,7 @@ class PatternRequestTest {
         start(config -> config.map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
         isHit("test.example/");
         isHit("private.example/");
-        String[] parts = request.split(" ~ ");
+        String[] parts = request.split(" ~ ", -1);
         for (String host : List.of("127.0.0.1", "[::1]:6081", "varnish", "localhost:80")) {
             RawClient.Response answer = send(request(parts[0], "Host: " + host, parts[1]));
             assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text(), host);

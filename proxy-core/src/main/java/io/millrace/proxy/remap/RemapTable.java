@@ -238,7 +238,7 @@ public final class RemapTable {
         return concerned;
     }
 
-    /** Returns the rules whose {@code site} is one of these. */
+    /** Returns the rules that name one of these sites. */
     public List<RemapRule> rulesOfSites(Set<String> sites) {
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {

@@ -35,7 +35,7 @@ class TagExpressionTest {
         TagList list = TagExpression.tags(expression, false);
         assertNotNull(list);
         List<String> tags = list.tags().texts();
-        assertEquals(List.of(expected.split(" ")), tags);
+        assertEquals(List.of(expected.split(" ", -1)), tags);
         Pattern pattern = Pattern.compile(expression);
         for (String tag : TAGS) {
             for (String field : List.of(tag, "first," + tag, tag + ",last", "first," + tag + ",last")) {
@@ -89,7 +89,7 @@ class TagExpressionTest {
     void words(String field, String expected) {
         TagList list = TagExpression.tags(field, true);
         assertNotNull(list);
-        assertEquals(List.of(expected.split(" ")), list.tags().texts());
+        assertEquals(List.of(expected.split(" ", -1)), list.tags().texts());
     }
 
     @ParameterizedTest
