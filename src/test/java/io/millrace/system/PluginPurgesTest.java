@@ -51,11 +51,7 @@ class PluginPurgesTest {
                 new Purge(cache, "BAN /", "User-Agent: GuzzleHttp/7", "Cache-Tags: p-1"),
                 new Purge(cache, "BAN /tags", "User-Agent: GuzzleHttp/7", "Cache-Tags: node:1 p-1 node:2"),
                 new Purge(
-                        cache,
-                        "BAN /",
-                        "X-Host: ^(www\\.|)site\\.example$",
-                        "X-Url: /posts/.*",
-                        "X-Content-Type: .*"),
+                        cache, "BAN /", "X-Host: ^(www\\.|)site\\.example$", "X-Url: /posts/.*", "X-Content-Type: .*"),
                 new Purge(
                         cache, "BAN /", "X-Host: .*", "X-Url: .*", "X-Content-Type: .*", "X-Cache-Tags: (^|,)p-1(,|$)"),
                 new Purge(cache, "PURGEKEYS /", "User-Agent: GuzzleHttp/7", "xkey-purge: p-1 p-2"),
@@ -104,7 +100,8 @@ class PluginPurgesTest {
         }
         assertEquals(List.of(), failures);
         assertTrue(isStored(OTHER));
-        assertFalse(origin.requests().stream().anyMatch(request -> !request.method().equals("GET")));
+        assertFalse(
+                origin.requests().stream().anyMatch(request -> !request.method().equals("GET")));
         assertEquals(
                 purges.size() - 1,
                 proxy.millctl("purge", "list", "--limit", "100")
