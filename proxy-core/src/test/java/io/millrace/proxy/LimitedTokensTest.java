@@ -98,6 +98,8 @@ class LimitedTokensTest {
                 "sites | {'url':'http://mixed.example/x'} | mixed.example",
                 "sites | {'url':'http://mixed.example/%78'} | mixed.example",
                 "sites | {'url':'http://own.example/x'} | own.example",
+                "sites | {'url':'https://a.example/x'} | a.example",
+                "sites | {'url':'https://a.example/x','mode':'soft'} | a.example",
                 "tags  | {'tags':['k']} | other.example",
                 "tags  | {'tags':['k'],'site':'other.example'} | other.example",
                 "a     | {'where':'age < 1h'} | a.example",
@@ -166,6 +168,34 @@ class LimitedTokensTest {
         assertEquals(
                 "{\"purges\":[]}",
                 front.request("admin", "GET", "/v1/cache/purges", "").text());
+    }
+
+    /** A site with a typing error is no success with nothing purged. */
+    @ParameterizedTest
+    @ValueSource(strings = {"unknown", "b.example", "shop.example"})
+    void aSiteThatNoRuleHasIs404(String site) throws IOException {
+        for (String path : new String[] {"/v1/cache/purge", "/v1/cache/purge/dry-run"}) {
+            RawClient.Response response =
+                    front.request("admin", "POST", path, "{\"tags\":[\"k\"],\"site\":\"" + site + "\"}");
+            assertEquals(404, response.status(), response.text());
+            assertTrue(
+                    response.text()
+                            .contains("{\"code\":\"unknown-site\",\"message\":\"no site " + site
+                                    + ": no rule has it as remap[].site, nor as its host; nothing was purged\""),
+                    response.text());
+        }
+    }
+
+    @Test
+    void aPurgeWithoutATokenNamesTheFieldsOfTokens() throws IOException {
+        RawClient.Response response =
+                front.send("POST /v1/cache/purge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+        assertEquals(401, response.status());
+        assertTrue(
+                response.text()
+                        .contains("a token of admin.token_file or admin.tokens is needed, as 'Authorization: Bearer"
+                                + " TOKEN', or in Fastly-Key or X-Auth-Key"),
+                response.text());
     }
 
     /** A pattern that holds for every response covers only those of the token's sites. */

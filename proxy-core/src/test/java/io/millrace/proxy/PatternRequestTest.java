@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
@@ -16,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** PURGE and BAN with patterns, in the bytes that plugins and libraries send. */
 class PatternRequestTest {
@@ -161,6 +165,22 @@ class PatternRequestTest {
                         request("BAN /", "Host: test.example", "ApiPlatform-Ban-Regex: (^|\\,)cms_b_1($|\\,)"),
                         "/ /img/a.png"),
                 Arguments.of(
+                        "Drupal's zero-config purger",
+                        request("BAN /tags", "Host: test.example", guzzle, "Cache-Tags: node:1 cat_p_17 node:2"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
+                        "FOSHttpCache, keys",
+                        request("PURGEKEYS /", "Host: test.example", guzzle, "xkey-purge: other cms_b_1"),
+                        "/ /img/a.png"),
+                Arguments.of(
+                        "W3 Total Cache, maps of the site",
+                        request(
+                                "PURGE /([a-z0-9_\\-]*?)posts/([a-z0-9_\\-]*)?",
+                                "Host: test.example",
+                                "Connection: close",
+                                "X-Purge-Method: regex"),
+                        "/posts/1 /posts/1?p=2"),
+                Arguments.of(
                         "a script with X-Ban-Url and X-Ban-Host",
                         request("BAN /", "Host: test.example", "X-Ban-Url: ^/posts", "X-Ban-Host: test.example"),
                         "/posts/1 /posts/1?p=2"),
@@ -270,6 +290,191 @@ class PatternRequestTest {
                 send(request("PURGE /", "Host: varnish:6081", "X-Magento-Tags-Pattern: .*"))
                         .status());
         assertTrue(!isHit("other.example/") && !isHit("test.example/posts/1"));
+    }
+
+    /** The cache's own address as the host stands for every site, with or without a rule for all hosts. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '=',
+            value = {
+                "PURGE / ~ X-Magento-Tags-Pattern: ((^|,)cms_b_1(,|$)) = true",
+                "BAN / ~ X-Host: ^(test|other).example$ ~ X-Url: ^/(img/a.png)?$ ~ X-Content-Type: .* = true",
+                "BAN / ~ X-Host: .* ~ X-Url: .* ~ X-Content-Type: .* ~ X-Cache-Tags: (^|,)(cms_b_1)(,|$) = true",
+                "BAN /tags ~ Cache-Tags: node:1 cms_b_1 = true",
+                "PURGE / ~ xkey: cms_b_1 = true",
+                "PURGE / ~ X-Magento-Tags-Pattern: .* = false"
+            })
+    void theAddressOfTheCacheStandsForAllSites(String request, boolean keepsPosts) throws Exception {
+        start(config -> config);
+        for (String host : List.of("127.0.0.1:6081", "[::1]:6081", "varnish")) {
+            for (String url : STORED) {
+                isHit(url);
+            }
+            String[] parts = request.split(" ~ ", -1);
+            parts[0] += " HTTP/1.1\r\nHost: " + host;
+            RawClient.Response answer = send(String.join("\r\n", parts) + "\r\n\r\n");
+            assertEquals(200, answer.status(), answer.text());
+            for (String url : STORED) {
+                assertEquals(keepsPosts && url.contains("/posts/"), isHit(url), host + " " + url + answer.text());
+            }
+        }
+    }
+
+    /** Tags with a host that no rule maps cover every site, if the client may purge under every rule. */
+    @Test
+    void tagsWithAHostWithoutARuleStandForAllSites() throws Exception {
+        proxy.withoutRules();
+        start(config -> config.map("http://test.example/", proxy.origin().url())
+                .map("http://other.example/", proxy.origin().url()));
+        isHit("test.example/");
+        isHit("other.example/");
+        RawClient.Response answer = send(request("PURGE /", "Host: 192.0.2.7", "xkey: cms_b_1"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
+        assertTrue(!isHit("test.example/") && !isHit("other.example/"));
+    }
+
+    /** Magento's default limit of a request is 7,680 bytes. A list of tags is no pattern, so no other limit applies. */
+    @Test
+    void aListOfTagsHasNoLimitButThatOfTheHeader() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        isHit("test.example/posts/1");
+        StringBuilder tags = new StringBuilder("((^|,)cms_b_1(,|$))");
+        while (tags.length() < 7_600) {
+            tags.append("|((^|,)cat_p_").append(tags.length()).append("(,|$))");
+        }
+        RawClient.Response answer = send(request("PURGE /", "Host: test.example", "X-Magento-Tags-Pattern: " + tags));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(!isHit("test.example/") && isHit("test.example/posts/1"));
+        assertEquals(0, proxy.proxy().shared().invalidator().patterns().size());
+    }
+
+    /** Tags that are not read from the field of responses can only be purged by pattern. */
+    @Test
+    void aListOfTagsIsAPatternIfTheFieldHasNoTags() throws Exception {
+        start(config -> config.set("cache.tags.fields", "xkey"));
+        for (String url : STORED) {
+            isHit(url);
+        }
+        RawClient.Response answer = send(request("BAN /tags", "Host: test.example", "Cache-Tags: node:1 cat_p_17"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(isHit("test.example/") && !isHit("test.example/posts/1"), answer.text());
+    }
+
+    /** Keys need a field of tags, and a backslash is accepted in patterns only. No purge is sent to the origin. */
+    @Test
+    void keysWithoutTagsAndBackslashesOutsidePatternsAreRefused() throws Exception {
+        start(config -> config);
+        RawClient.Response answer = send(request("PURGEKEYS /", "Host: test.example"));
+        assertEquals(400, answer.status());
+        assertTrue(answer.text().contains("PURGEKEYS has no field of tags"), answer.text());
+        for (String line : List.of("GET /a\\b", "PURGE /a\\b", "PURGE /(a\\b", "GET /(a\\b)", "POST /.*\\b")) {
+            assertEquals(400, send(request(line, "Host: test.example")).status(), line);
+        }
+        answer = send(request("BAN /a\\b", "Host: test.example", "X-Purge-Regex: .*"));
+        assertEquals(
+                "400 Bad Request: the path has a backslash, but is not an expression; nothing was purged\n",
+                answer.text());
+        assertEquals(0, proxy.origin().requests());
+        assertEquals(List.of(), proxy.proxy().shared().purges().latest(null, 10));
+    }
+
+    /** A backslash alone makes a path an expression, if the request says that it is one. */
+    @Test
+    void aBackslashIsAcceptedInExpressions() throws Exception {
+        start(config -> config);
+        isHit("test.example/img/a.png");
+        isHit("test.example/posts/1");
+        RawClient.Response answer = send(request("PURGE /img/a\\.png", "Host: test.example", "X-Purge-Method: regex"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(!isHit("test.example/img/a.png") && isHit("test.example/posts/1"));
+        answer = send(request("BAN http://test.example/p\\w+/", "Host: test.example"));
+        assertEquals(200, answer.status(), answer.text());
+        assertTrue(isHit("test.example/img/a.png") && !isHit("test.example/posts/1"));
+    }
+
+    /** A purge of every site needs the permission of every rule, whatever its form. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "PURGE / ~ xkey: cms_b_1",
+                "PURGEKEYS / ~ xkey-purge: cms_b_1",
+                "PURGE / ~ X-Magento-Tags-Pattern: ((^|,)cms_b_1(,|$))",
+                "PURGE / ~ X-Magento-Tags-Pattern: .*",
+                "BAN / ~ Cache-Tags: cms_b_1",
+                "BAN / ~ X-Ban-Url: ."
+            })
+    void everySiteNeedsThePermissionOfEveryRule(String request) throws Exception {
+        start(config -> config.map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
+        isHit("test.example/");
+        isHit("private.example/");
+        String[] parts = request.split(" ~ ", -1);
+        for (String host : List.of("127.0.0.1", "[::1]:6081", "varnish", "localhost:80")) {
+            RawClient.Response answer = send(request(parts[0], "Host: " + host, parts[1]));
+            assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text(), host);
+        }
+        assertTrue(isHit("test.example/") && isHit("private.example/"));
+        RawClient.Response own = send(request(parts[0], "Host: test.example", parts[1]));
+        assertEquals(200, own.status(), own.text());
+        assertTrue(!isHit("test.example/") && isHit("private.example/"));
+    }
+
+    private static ConfigValues permitted(String address) {
+        return ConfigValues.builder()
+                .set(ConfigKeys.PURGE_ALLOW, List.of(address))
+                .build();
+    }
+
+    /** A rule whose site is the host of another rule gives no right to the responses of that rule. */
+    @Test
+    void aSiteWithTheNameOfAHostNeedsThePermissionForThisHost() throws Exception {
+        proxy.withoutRules();
+        start(config -> config.map(
+                        "http://test.example/",
+                        proxy.origin().url(),
+                        ConfigValues.builder()
+                                .set(RemapKeys.SITE, "private.example")
+                                .build())
+                .map("http://private.example/", proxy.origin().url(), permitted("192.0.2.1")));
+        isHit("private.example/");
+        RawClient.Response answer = send(request("PURGE /", "Host: test.example", "xkey: cms_b_1"));
+        assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", answer.text());
+        assertTrue(isHit("private.example/"));
+    }
+
+    /** The forward proxy maps every host, so that a host is a site of its own, and its permission is the general one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"/own/", "http://own.example/"})
+    void aHostOfTheForwardProxyIsOneSite(String rule) throws Exception {
+        proxy.withoutRules();
+        UnaryOperator<ProxyConfig.Builder> forwarding = config -> config.set("forward_proxy.enabled", "true")
+                .set("forward_proxy.allow", "127.0.0.1")
+                .map(rule, proxy.origin().url(), permitted("127.0.0.1"));
+        start(config -> forwarding.apply(config).set("purge.allow", "192.0.2.1"));
+        RawClient.Response answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
+        assertEquals("403 Forbidden: purge.allow does not have 127.0.0.1\n", answer.text());
+        proxy.reload(config -> forwarding.apply(config).set("purge.allow", "127.0.0.1"));
+        answer = send(request("PURGE /", "Host: 127.0.0.1", "xkey: cms_b_1"));
+        assertTrue(answer.text().contains("tag cms_b_1 on every site"), answer.text());
+        answer = send(request("PURGE /", "Host: test.example", "xkey: cms_b_1"));
+        assertTrue(answer.text().contains("on the site of host test.example"), answer.text());
+    }
+
+    /** A list beyond the limit of tags is refused, and names the limit. */
+    @Test
+    void tooManyTagsInAListAreRefused() throws Exception {
+        start(config -> config);
+        isHit("test.example/");
+        StringBuilder tags = new StringBuilder("(^|,)(cms_b_1");
+        for (int i = 0; i < 1000; i++) {
+            tags.append('|').append(Integer.toString(i, Character.MAX_RADIX));
+        }
+        RawClient.Response answer = send(request("BAN /", "Host: test.example", "X-Cache-Tags: " + tags + ")(,|$)"));
+        assertEquals(
+                "400 Bad Request: number of tags: actual more than 1000, limit=1000; nothing was purged\n",
+                answer.text());
+        assertTrue(isHit("test.example/"));
     }
 
     @Test

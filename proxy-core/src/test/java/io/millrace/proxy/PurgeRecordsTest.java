@@ -432,7 +432,12 @@ class PurgeRecordsTest {
         get("/tags/x");
         awaitInventory(admin());
         String answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/tags/x\",\"count\":true}");
-        assertTrue(answer.contains("\"purged\":true") && answer.endsWith("\"objects\":1}"), answer);
+        String url = "http://test.example/tags/x";
+        assertTrue(
+                answer.contains(
+                        "{\"scope\":\"url\",\"target\":\"" + url + "\",\"url\":\"" + url + "\",\"purged\":true"),
+                answer);
+        assertTrue(answer.endsWith("\"objects\":1}"), answer);
         PurgeRecord record = latest().get(0);
         assertEquals(1, record.objects());
         long uid = ((Number) Files.getAttribute(directory, "unix:uid")).longValue();
@@ -441,8 +446,38 @@ class PurgeRecordsTest {
         assertTrue(answer.endsWith("\"objects\":0}"), answer);
     }
 
+    /** A purged response is not fresh, although its lifetime is not over; a validation makes it fresh again. */
+    @Test
+    void aLookupAfterASoftPurgeSaysStale() throws Exception {
+        Path socket = directory.resolve("a.sock");
+        start(config -> config.set("admin.socket", socket.toString()));
+        get("/tags/x");
+        String lookup = "/v1/cache/lookup?url=http://test.example/tags/x";
+        String answer = send(socket, "GET", lookup, "");
+        assertTrue(answer.contains("\"fresh\":true"), answer);
+        for (String purge : List.of(
+                "{\"url\":\"https://test.example/tags/x\",\"mode\":\"soft\"}",
+                "{\"tags\":[\"x\"],\"mode\":\"soft\"}")) {
+            post(socket, "/v1/cache/purge", purge);
+            answer = send(socket, "GET", lookup, "");
+            assertTrue(answer.contains("\"fresh\":false"), answer);
+            assertTrue(answer.contains("a request is validated at the origin first"), answer);
+            get("/tags/x");
+            answer = send(socket, "GET", lookup, "");
+            assertTrue(answer.contains("\"fresh\":true"), answer);
+        }
+        post(socket, "/v1/cache/purge", "{\"tags\":[\"x\"]}");
+        answer = send(socket, "GET", lookup, "");
+        assertTrue(answer.contains("\"fresh\":false") || answer.contains("\"stored\":false"), answer);
+    }
+
     private static String post(Path socket, String path, String body) throws IOException {
-        String head = "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + body.length();
+        return send(socket, "POST", path, body);
+    }
+
+    private static String send(Path socket, String method, String path, String body) throws IOException {
+        String head =
+                method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + body.length();
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(socket));
             ByteBuffer request = ByteBuffer.wrap((head + "\r\n\r\n" + body).getBytes(StandardCharsets.US_ASCII));

@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -265,7 +267,7 @@ class PurgeScopeTest {
         get(HOST, "/a");
         RawClient.Response refused = send("PURGE", HOST, "/.*");
         assertEquals(403, refused.status());
-        assertEquals("403 Forbidden: purge.allow does not have 127.0.0.1\n", refused.text());
+        assertEquals("403 Forbidden: purge.allow of remap[1] does not have 127.0.0.1\n", refused.text());
         assertEquals(403, send("PURGE", HOST, "/a.*").status());
         assertStored(HOST, "/a");
         assertEquals(200, send("PURGE", "other.example", "/.*").status());
@@ -298,6 +300,14 @@ class PurgeScopeTest {
         assertStored(HOST, "/again");
         assertStored(HOST, "/blog/x");
         assertGone(HOST, "/old");
+        // Only purges are counted, so not the mark from which responses have stamps.
+        String entries = proxy.proxy()
+                .metricsText()
+                .lines()
+                .filter(line -> line.startsWith("millrace_invalidation_entries{"))
+                .collect(Collectors.joining("\n"));
+        assertTrue(entries.contains("kind=\"prefix\"} 2.0"), entries);
+        assertFalse(entries.contains("journal-lost"), entries);
     }
 
     @Test

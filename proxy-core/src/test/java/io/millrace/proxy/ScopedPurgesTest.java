@@ -131,6 +131,21 @@ class ScopedPurgesTest {
         assertEquals(1, proxy.counted(Counter.PURGES_TAG));
     }
 
+    /** Rules with fixed hosts have no other sites, so that a name with a typing error is refused. */
+    @Test
+    void aSiteThatNoRuleHasIsRefused() throws Exception {
+        proxy.withoutRules();
+        proxy.start(
+                request -> request.ok(FRESH, RawInput.latin1("answer " + request.number())),
+                config -> config.map("http://test.example/", proxy.origin().url()));
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> invalidateTags("typo", false, "k"));
+        AdminException why = assertInstanceOf(AdminException.class, refused.getCause());
+        assertEquals(404, why.status());
+        assertEquals(
+                "no site typo: no rule has it as remap[].site, nor as its host; nothing was purged", why.getMessage());
+        assertEquals("tag", invalidateTags("Test.example", false, "k").scope());
+    }
+
     @ParameterizedTest
     @CsvSource({
         "a b, k, not a site",

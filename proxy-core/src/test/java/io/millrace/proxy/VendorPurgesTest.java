@@ -132,6 +132,7 @@ class VendorPurgesTest {
                 "/client/v4/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'files':['http://shop.example/t1/x']} | shop.example/t1/x",
                 "/client/v4/zones/shop/purge_cache | X-Auth-Email: ops@a.example\\r\\nX-Auth-Key: TOKEN-sites | {'tags':['t1','t9']} | shop.example/t1/x www.shop.example/t1/x",
                 "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'files':[{'url':'http://shop.example/t2/x','headers':{'Origin':'http://shop.example'}},'http://www.shop.example/t1/x']} | shop.example/t2/x www.shop.example/t1/x",
+                "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'files':['https://shop.example/t1/x']} | shop.example/t1/x",
                 "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'hosts':['www.shop.example']} | www.shop.example/t1/x www.shop.example/t2/x",
                 "/zones/shop/purge_cache | Authorization: Bearer TOKEN-sites | {'prefixes':['www.shop.example/t2']} | www.shop.example/t2/x",
                 "/zones/a.example/purge_cache | Authorization: Bearer TOKEN-sites | {'purge_everything':true} | a.example/t1/x a.example/t2/x",

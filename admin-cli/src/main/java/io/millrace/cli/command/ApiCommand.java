@@ -243,7 +243,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (code.equals("in-progress") || (response.status() == 504 && isChange())) {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "check later: " + invocation.statusCommand());
         }
-        if (code.equals("unknown-purge")) {
+        if (code.equals("unknown-purge") || code.equals("unknown-site")) {
             return new CommandFailure(ExitCode.FAILED, message);
         }
         return switch (response.status()) {

@@ -46,8 +46,9 @@ public final class PurgeAccess {
      */
     public @Nullable String refusal(int ruleIndex, @Nullable InetAddress peer, FieldSection fields) {
         List<AddressRange> allowed = ruleIndex == AccessRules.NO_RULE ? unmapped : byRule.get(ruleIndex);
+        String list = allowed.equals(unmapped) ? "purge.allow" : "purge.allow of remap[" + ruleIndex + "]";
         if (peer == null || !contains(allowed, peer)) {
-            return "purge.allow does not have " + (peer == null ? "your address" : peer.getHostAddress());
+            return list + " does not have " + (peer == null ? "your address" : peer.getHostAddress());
         }
         boolean named = false;
         for (FieldName name : FORWARDED_FOR) {
@@ -57,14 +58,18 @@ public final class PurgeAccess {
                 String text = new String(
                         members.bytes(), members.start(), members.end() - members.start(), StandardCharsets.ISO_8859_1);
                 byte[] address = NetUtil.createByteArrayFromIpAddressString(text);
-                if (address == null || !contains(allowed, address)) {
-                    return "purge.allow does not have all addresses of " + name.text();
+                if (address == null) {
+                    return name.text() + " has an element that is not an IP address";
+                }
+                if (!contains(allowed, address)) {
+                    return list + " does not have " + NetUtil.bytesToIpAddress(address) + " of " + name.text();
                 }
             }
         }
-        boolean forwarded = fields.contains(FieldName.VIA) || fields.contains(FieldName.FORWARDED);
-        return forwarded && !named
-                ? "the request came through another proxy, and no X-Forwarded-For names the client"
+        FieldName proxied = fields.contains(FieldName.VIA) ? FieldName.VIA : FieldName.FORWARDED;
+        return fields.contains(proxied) && !named
+                ? "the request came through another proxy at " + peer.getHostAddress() + " (it has " + proxied.text()
+                        + "), and no X-Forwarded-For names the client"
                 : null;
     }
 

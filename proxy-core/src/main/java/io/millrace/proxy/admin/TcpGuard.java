@@ -133,7 +133,8 @@ final class TcpGuard {
         return new AdminException(
                 401,
                 "unauthorized",
-                "a token of admin.token_file or admin.tokens is needed as 'Authorization: Bearer TOKEN'");
+                "a token of admin.token_file or admin.tokens is needed, as 'Authorization: Bearer TOKEN', or in"
+                        + " Fastly-Key or X-Auth-Key");
     }
 
     /** Returns true if the request has a credential that is not a valid token. */

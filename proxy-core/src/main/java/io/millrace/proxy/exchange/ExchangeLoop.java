@@ -184,7 +184,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
 
     @Override
     public RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength) {
-        if (head.method() == Method.PURGE || head.method() == Method.BAN) {
+        if (head.method().isPurge()) {
             return PurgeExchange.start(this, stream, head, contentLength);
         }
         if (head.method() == Method.CONNECT) {

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
@@ -129,18 +130,7 @@ final class PurgeExchange implements RequestHandler {
             fleetPurge = fleetPurge(Action.PREFIX, List.of(target));
             invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
         } else if (requested instanceof PurgeRequest.Tagged tagged) {
-            TargetUri url = request.target();
-            kind = "tag";
-            target = String.join(", ", tagged.tags().texts());
-            site = url.host();
-            scopeText = words(tagged.tags()) + " on the site of host " + url.authority();
-            List<RemapRule> mapping = exchangeLoop.settings().remap().rulesUnder(url);
-            List<String> sites = List.copyOf(InvalidationScopes.sites(url, mapping));
-            fleetPurge = new FleetPurge(Action.TAG, tagged.tags().texts(), sites, PurgeRequest.isSoft(request));
-            invalidate(
-                    url,
-                    rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
-                    Counter.PURGES_TAG);
+            purge(tagged.tags());
         } else if (requested instanceof PurgeRequest.Matching matching) {
             purge(matching);
         } else if (requested instanceof PurgeRequest.Malformed malformed) {
@@ -212,14 +202,44 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** Invalidates a host, a path prefix or tags. The client needs the purge permission of every rule concerned. */
+    /**
+     * Purges by tag, on the site of the request's host, or on every site. The client needs the purge permission of every
+     * rule concerned.
+     */
+    private void purge(Tags tags) {
+        ExchangeSettings settings = exchangeLoop.settings();
+        TargetUri url = request.target();
+        List<RemapRule> rules = settings.remap().rulesUnder(url);
+        boolean everywhere = coversEverySite(url, rules);
+        Set<String> sites = everywhere ? Set.of() : InvalidationScopes.sites(url, rules);
+        Set<RemapRule> concerned = new LinkedHashSet<>(
+                everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url));
+        concerned.addAll(settings.remap().rulesConcernedBySites(sites));
+        kind = "tag";
+        target = String.join(", ", tags.texts());
+        site = everywhere ? null : url.host();
+        scopeText = words(tags) + (everywhere ? " on every site" : " on the site of host " + url.authority());
+        fleetPurge = new FleetPurge(Action.TAG, tags.texts(), List.copyOf(sites), PurgeRequest.isSoft(request));
+        if (mayPurge(coversUnmapped(rules, everywhere), concerned, settings) && !refusedByFleet()) {
+            invalidate(InvalidationScopes.tags(tags, sites), Counter.PURGES_TAG);
+        }
+    }
+
+    private boolean coversEverySite(TargetUri url, List<RemapRule> rules) {
+        return InvalidationScopes.coversEverySite(
+                url, rules, exchangeLoop.settings().remap().forwards());
+    }
+
+    /** Returns true if the purge may cover responses that no rule maps: those of the forward proxy. */
+    private boolean coversUnmapped(List<RemapRule> rules, boolean everywhere) {
+        return rules.isEmpty() || (everywhere && exchangeLoop.settings().remap().forwards());
+    }
+
+    /** Invalidates a host or a path prefix. The client needs the purge permission of every rule concerned. */
     private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
         ExchangeSettings settings = exchangeLoop.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
         Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
-        if (counter == Counter.PURGES_TAG) {
-            concerned.addAll(settings.remap().rulesOfSites(InvalidationScopes.sites(url, rules)));
-        }
         if (mayPurge(rules.isEmpty(), concerned, settings) && !refusedByFleet()) {
             invalidate(scopes.apply(rules), counter);
         }
@@ -244,19 +264,25 @@ final class PurgeExchange implements RequestHandler {
 
     /**
      * Purges by pattern, on all hosts that cache keys have for requests to the requested host. If no rule maps this
-     * host, the purge covers every host, and the client needs the purge permission of every rule.
+     * host, or if it is an address of this cache, the purge covers every host, and the client needs the purge
+     * permission of every rule.
      */
     private void purge(PurgeRequest.Matching matching) {
         ExchangeSettings settings = exchangeLoop.settings();
         TargetUri url = matching.url();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
-        boolean everywhere = rules.isEmpty();
+        boolean everywhere = coversEverySite(url, rules);
         Collection<RemapRule> concerned =
                 everywhere ? settings.remap().rules() : settings.remap().rulesConcernedBy(url);
-        if (!mayPurge(everywhere, concerned, settings)) {
+        TagList listed = listed(matching, concerned);
+        if (listed != null && listed.problem() == null) {
+            purge(listed.tags());
             return;
         }
-        String problem = matching.problem();
+        if (!mayPurge(coversUnmapped(rules, everywhere), concerned, settings)) {
+            return;
+        }
+        String problem = listed == null ? matching.problem() : listed.problem();
         if (problem != null) {
             answer(400, problem + "; nothing was purged", ExchangeOutcome.DENIED);
             return;
@@ -275,14 +301,21 @@ final class PurgeExchange implements RequestHandler {
         if (refusedByFleet()) {
             return;
         }
+        purgePattern();
+    }
+
+    /** Purges by the pattern in {@link #target}. */
+    private void purgePattern() {
         try {
-            PurgedPattern pattern = PurgedPattern.parse(target, PurgeRequest.isSoft(request));
-            if (pattern.isTooLong()) {
+            if (PurgedPattern.isTooLong(target)) {
                 answer(
                         400,
                         "the conditions have more than " + PurgedPattern.TEXT_BYTES_MAX + " bytes; nothing was purged",
                         ExchangeOutcome.DENIED);
-            } else if (exchangeLoop.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
+                return;
+            }
+            PurgedPattern pattern = PurgedPattern.parse(target, PurgeRequest.isSoft(request));
+            if (exchangeLoop.invalidator().invalidate(pattern, false, stream.eventLoop(), this::onInvalidated)) {
                 exchangeLoop.counters().increment(Counter.PURGES_PATTERN);
             } else {
                 answer(
@@ -293,6 +326,24 @@ final class PurgeExchange implements RequestHandler {
         } catch (ExpressionException e) {
             answer(400, e.message() + "; nothing was purged", ExchangeOutcome.DENIED);
         }
+    }
+
+    /**
+     * Returns the tags of a condition that only lists tags. Returns null for other conditions, and if a rule does not
+     * read the tags of responses from the field.
+     */
+    private static @Nullable TagList listed(PurgeRequest.Matching matching, Collection<RemapRule> rules) {
+        PurgeRequest.ListedTags listed = matching.listed();
+        if (listed == null || rules.isEmpty()) {
+            return null;
+        }
+        for (RemapRule rule : rules) {
+            if (rule.config().verb().isForward()
+                    && !rule.config().cache().settings().tags().hasField(listed.responseField())) {
+                return null;
+            }
+        }
+        return listed.tags();
     }
 
     private FleetPurge fleetPurge(Action action, List<String> targets) {

@@ -15,10 +15,14 @@ public enum Method {
     PURGE(false, true),
     /** Removes all URLs that match a pattern from a cache, as in Varnish. */
     BAN(false, true),
+    /** Removes responses with tags from a cache; sent by FOSHttpCache. Not registered. */
+    PURGEKEYS(false, true),
     /** Any other method. Treated as neither safe nor idempotent. */
     OTHER(false, false);
 
-    private static final Method[] NAMED = {GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH, CONNECT, PURGE, BAN};
+    private static final Method[] NAMED = {
+        GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH, CONNECT, PURGE, BAN, PURGEKEYS
+    };
 
     private final boolean safe;
     private final boolean idempotent;
@@ -46,6 +50,11 @@ public enum Method {
             }
         }
         return OTHER;
+    }
+
+    /** Returns true for a purge of this cache, which is never sent to an origin. */
+    public boolean isPurge() {
+        return this == PURGE || this == BAN || this == PURGEKEYS;
     }
 
     /** Returns true if the method requests no change (RFC 9110 s9.2.1). */

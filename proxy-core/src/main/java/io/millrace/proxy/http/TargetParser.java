@@ -56,12 +56,24 @@ final class TargetParser {
             TargetUri.Form form = asterisk ? TargetUri.Form.ASTERISK : TargetUri.Form.ORIGIN;
             return host.isEmpty() && minorVersion > 0
                     ? TargetProblem.HOST
-                    : withPath(form, secure, host, bytes, from, to);
+                    : withPath(form, secure, host, bytes, from, to, mayBeExpression(method));
         }
-        return parseAbsolute(bytes, from, to);
+        return parseAbsolute(bytes, from, to, mayBeExpression(method));
+    }
+
+    /**
+     * Returns true if the path may be a regular expression, which may contain backslashes. Requests with these methods
+     * never reach an origin. A purge of a URL with a backslash is refused later.
+     */
+    private static boolean mayBeExpression(Method method) {
+        return method == Method.PURGE || method == Method.BAN;
     }
 
     static TargetResult parseAbsolute(byte[] bytes, int from, int to) {
+        return parseAbsolute(bytes, from, to, false);
+    }
+
+    private static TargetResult parseAbsolute(byte[] bytes, int from, int to, boolean backslash) {
         boolean secure = startsWith(bytes, from, to, "https://");
         if (!secure && !startsWith(bytes, from, to, "http://")) {
             return hasScheme(bytes, from, to) ? TargetProblem.SCHEME : TargetProblem.FORM;
@@ -80,12 +92,12 @@ final class TargetParser {
             return TargetProblem.HOST;
         }
         if (authorityEnd < to && bytes[authorityEnd] == '/') {
-            return withPath(TargetUri.Form.ABSOLUTE, secure, authority, bytes, authorityEnd, to);
+            return withPath(TargetUri.Form.ABSOLUTE, secure, authority, bytes, authorityEnd, to, backslash);
         }
         byte[] target = new byte[to - authorityEnd + 1];
         target[0] = '/';
         System.arraycopy(bytes, authorityEnd, target, 1, to - authorityEnd);
-        return withPath(TargetUri.Form.ABSOLUTE, secure, authority, target, 0, target.length);
+        return withPath(TargetUri.Form.ABSOLUTE, secure, authority, target, 0, target.length, backslash);
     }
 
     private static TargetResult connectTarget(byte[] bytes, int from, int to, boolean secure) {
@@ -103,13 +115,19 @@ final class TargetParser {
     }
 
     private static TargetResult withPath(
-            TargetUri.Form form, boolean secure, Authority authority, byte[] bytes, int from, int to) {
+            TargetUri.Form form,
+            boolean secure,
+            Authority authority,
+            byte[] bytes,
+            int from,
+            int to,
+            boolean backslash) {
         int query = -1;
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
             // Some origins treat a backslash as a slash. Clients do not send a backslash in a path, but browsers send
             // it in queries.
-            if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0)) {
+            if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0 && !backslash)) {
                 return TargetProblem.BYTE;
             }
             if (b == '?' && query < 0) {

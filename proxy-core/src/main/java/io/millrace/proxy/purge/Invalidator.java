@@ -289,6 +289,10 @@ public final class Invalidator implements Journal.Owner {
             log.error("the journal of invalidations is damaged: all responses stored so far count as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
         } else if (condition != Journal.Condition.WHOLE) {
+            if (condition == Journal.Condition.MISSING) {
+                log.warn("the storage has content but no journal of invalidations: all responses with a stamp count as"
+                        + " invalidated");
+            }
             // Responses stored from now on have a stamp above 0. So they can be recognized if the journal is lost
             // later.
             table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());

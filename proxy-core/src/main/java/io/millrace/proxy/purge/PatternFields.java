@@ -1,6 +1,7 @@
 package io.millrace.proxy.purge;
 
 import com.google.re2j.Pattern;
+import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.expression.Expression;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -60,15 +61,22 @@ final class PatternFields {
     private final Map<String, String> regexes = new LinkedHashMap<>();
     private boolean isPattern;
     private @Nullable String problem;
+    /** The tags that the last expression over tags lists; null if it is another expression. */
+    private PurgeRequest.@Nullable ListedTags listed;
 
     private PatternFields(FieldSection fields) {
         this.fields = fields;
     }
 
-    /** A request field with an expression over tags, and the response field with the tags. */
-    private record TagField(FieldName name, String response) {
+    /**
+     * A request field with an expression over tags, and the response field with the tags.
+     *
+     * @param words whether the field may contain tags separated by spaces, which the configuration of Varnish for
+     *     Drupal turns into an expression
+     */
+    private record TagField(FieldName name, String response, boolean words) {
         TagField(String name, String response) {
-            this(FieldName.of(name), response);
+            this(FieldName.of(name), response, response.equals(name) && !name.startsWith("X-"));
         }
     }
 
@@ -91,15 +99,19 @@ final class PatternFields {
                     : new PurgeRequest.Prefix(beginning);
         }
         return read.isPattern
-                ? new PurgeRequest.Matching(root(request.target()), String.join(" && ", read.conditions), read.regexes)
+                ? new PurgeRequest.Matching(
+                        root(request.target()),
+                        String.join(" && ", read.conditions),
+                        read.regexes,
+                        read.conditions.size() == 1 ? read.listed : null)
                 : null;
     }
 
-    /** Returns the purge of URLs whose path matches an expression from its start. */
+    /** Returns the purge of URLs whose path and query match an expression from the start. */
     static PurgeRequest ofPath(TargetUri target) {
-        String regex = '^' + target.path();
+        String regex = '^' + target.pathAndQuery();
         return new PurgeRequest.Matching(
-                root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex));
+                root(target), "target =~ " + Expression.literal(regex), Map.of("the path", regex), null);
     }
 
     /**
@@ -135,6 +147,12 @@ final class PatternFields {
         for (TagField field : TAGS) {
             String regex = regex(field.name());
             if (regex != null && !regex.equals(ANY)) {
+                TagList tags = TagExpression.tags(regex, field.words());
+                listed = tags == null ? null : new PurgeRequest.ListedTags(tags, field.response());
+                if (tags != null && regex.indexOf('(') < 0) {
+                    regex = regex.replaceAll("^[ |]+|[ |]+$", "").replaceAll("[ |]+", "|");
+                    regexes.put(field.name().text(), regex);
+                }
                 String match = " =~ " + Expression.literal(regex);
                 conditions.add(
                         "(header[" + Expression.literal(field.response()) + "]" + match + " || tag" + match + ")");

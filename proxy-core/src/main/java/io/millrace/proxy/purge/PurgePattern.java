@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PurgePattern {
     private static final String[] WILDCARDS = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
-    private static final String SPECIAL = "*+?()[]{}|^$";
+    private static final String SPECIAL = "*+?()[]{}|^$\\";
 
     private PurgePattern() {}
 
@@ -34,6 +34,19 @@ final class PurgePattern {
         if (target.hasQuery()) {
             return null;
         }
+        String literal = literalBeginning(target);
+        return literal == null || literal.isEmpty()
+                ? null
+                : target.withPath(literal.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** Returns true if the path before the query is an expression, so that the question mark belongs to it. */
+    static boolean isExpression(TargetUri target) {
+        return literalBeginning(target) == null;
+    }
+
+    /** Returns the path without a wildcard at its end; null if the rest has special characters. */
+    private static @Nullable String literalBeginning(TargetUri target) {
         String pattern = target.path();
         for (String rest : WILDCARDS) {
             if (pattern.endsWith(rest)) {
@@ -41,10 +54,7 @@ final class PurgePattern {
                 break;
             }
         }
-        String literal = literal(pattern);
-        return literal == null || literal.isEmpty()
-                ? null
-                : target.withPath(literal.getBytes(StandardCharsets.ISO_8859_1));
+        return literal(pattern);
     }
 
     private static @Nullable String literal(String pattern) {

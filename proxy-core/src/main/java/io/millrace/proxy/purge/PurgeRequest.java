@@ -40,8 +40,13 @@ public sealed interface PurgeRequest {
      * @param url the URL of the request with the path {@code /}
      * @param condition an expression over stored responses; empty for all
      * @param regexes the regular expressions of the request, by the name of their field; not checked yet
+     * @param listed the tags, if the condition only lists tags; else null
      */
-    record Matching(TargetUri url, String condition, Map<String, String> regexes) implements PurgeRequest {
+    record Matching(
+            TargetUri url,
+            String condition,
+            Map<String, String> regexes,
+            @Nullable ListedTags listed) implements PurgeRequest {
         /**
          * Compiles the regular expressions, which takes milliseconds. Returns the problem of the first invalid
          * expression; null for none.
@@ -74,6 +79,14 @@ public sealed interface PurgeRequest {
             return parts.isEmpty() ? "status >= 0" : String.join(" && ", parts);
         }
     }
+
+    /**
+     * The tags in an expression that only lists tags.
+     *
+     * @param tags the tags; {@link TagList#problem} names an exceeded limit
+     * @param responseField the response field with which the expression is compared
+     */
+    record ListedTags(TagList tags, String responseField) {}
 
     /** An invalid request; {@code what} names the fault. */
     record Malformed(String what) implements PurgeRequest {}
@@ -110,17 +123,28 @@ public sealed interface PurgeRequest {
      * includes.
      */
     static PurgeRequest of(RequestHead request) {
+        PurgeRequest parsed = parse(request);
+        boolean isLiteral = parsed instanceof Urls || parsed instanceof Prefix;
+        return isLiteral && request.target().path().indexOf('\\') >= 0
+                ? new Malformed("the path has a backslash, but is not an expression")
+                : parsed;
+    }
+
+    private static PurgeRequest parse(RequestHead request) {
         FieldSection fields = request.fields();
         boolean ban = request.method() == Method.BAN;
         if (fields.contains(LITE_SPEED)) {
             return new Unsupported(LITE_SPEED.text() + " is a field of responses");
         }
-        PurgeRequest byPattern = PatternFields.of(request, ban);
+        PurgeRequest byPattern = request.method() == Method.PURGEKEYS ? null : PatternFields.of(request, ban);
         if (byPattern != null) {
             return byPattern;
         }
         if (firstOf(TAG_FIELDS, fields) != null) {
             return tagged(fields);
+        }
+        if (request.method() == Method.PURGEKEYS) {
+            return new Malformed("PURGEKEYS has no field of tags, such as xkey-purge");
         }
         boolean pattern = ban || PurgePattern.hasWildcard(request.target());
         for (FieldName name : METHOD_FIELDS) {
@@ -168,6 +192,9 @@ public sealed interface PurgeRequest {
     }
 
     private static PurgeRequest ofPattern(TargetUri target) {
+        if (target.hasQuery() && PurgePattern.isExpression(target)) {
+            return PatternFields.ofPath(target);
+        }
         if (target.hasQuery()) {
             return new Unsupported("the pattern is not a path prefix");
         }

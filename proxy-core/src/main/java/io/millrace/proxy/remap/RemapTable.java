@@ -74,6 +74,11 @@ public final class RemapTable {
                 config.remap(), config.forwardRule(), config.forwardProxy().enabled());
     }
 
+    /** Returns true if the forward proxy maps hosts without a rule. */
+    public boolean forwards() {
+        return forwards;
+    }
+
     /** The rules in the order of the configuration. */
     public List<RemapRule> rules() {
         return rules;
@@ -215,7 +220,25 @@ public final class RemapTable {
         return concerned;
     }
 
-    /** Returns the rules whose responses belong to one of these sites, for purges by tag. */
+    /**
+     * Returns the rules whose responses a purge by tag on these sites affects. A rule without a site belongs to the site
+     * of the host in its cache keys.
+     */
+    public Set<RemapRule> rulesConcernedBySites(Set<String> sites) {
+        Set<RemapRule> concerned = new LinkedHashSet<>(rulesOfSites(sites));
+        for (String site : sites) {
+            if (TargetUri.parseAbsolute("http://" + site + "/") instanceof TargetUri host) {
+                for (RemapRule rule : rulesConcernedBy(host)) {
+                    if (rule.config().site() == null) {
+                        concerned.add(rule);
+                    }
+                }
+            }
+        }
+        return concerned;
+    }
+
+    /** Returns the rules that name one of these sites. */
     public List<RemapRule> rulesOfSites(Set<String> sites) {
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {

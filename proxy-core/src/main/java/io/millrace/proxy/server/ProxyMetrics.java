@@ -103,6 +103,10 @@ public final class ProxyMetrics {
 
     public static void bind(MetricsRegistry metrics, Invalidator invalidator) {
         for (InvalidationKind kind : InvalidationKind.values()) {
+            if (kind == InvalidationKind.STAMPED) {
+                // No purge, but the mark from which responses have stamps.
+                continue;
+            }
             metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());
         }
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 final class MethodPolicyTest {
     /** For the proxy itself, and for clients that may purge. */
-    private static final Set<Method> PURGING = Set.of(Method.PURGE, Method.BAN);
+    private static final Set<Method> PURGING = Set.of(Method.PURGE, Method.BAN, Method.PURGEKEYS);
 
     private static final Set<Method> REFUSED = EnumSet.of(Method.CONNECT, Method.TRACE);
 

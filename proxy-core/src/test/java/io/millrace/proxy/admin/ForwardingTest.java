@@ -68,7 +68,8 @@ class ForwardingTest {
         assertEquals(MetricsResource.CONTENT_TYPE, get("/metrics").fields().get("content-type"));
         Response purged = HttpExchange.post(launcherSocket(), "/v1/cache/purge", "{\"url\":\"http://h/\"}");
         assertEquals(
-                "{\"url\":\"http://h/\",\"purged\":false,\"detail\":\"nothing\",\"id\":\"u1\",\"state\":\"done\",\"objects\":0}",
+                "{\"scope\":\"url\",\"target\":\"http://h/\",\"url\":\"http://h/\",\"purged\":false,"
+                        + "\"detail\":\"nothing\",\"id\":\"u1\",\"state\":\"done\",\"objects\":0}",
                 purged.body());
         Response refused = HttpExchange.post(launcherSocket(), "/v1/cache/purge", "{}");
         assertEquals(400, refused.status());

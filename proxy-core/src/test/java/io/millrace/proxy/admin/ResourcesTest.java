@@ -230,7 +230,8 @@ class ResourcesTest {
         Response response = post("/v1/cache/purge", "{\"url\": \"http://h/p\\u00e4\"}");
         assertEquals(200, response.status());
         assertEquals(
-                "{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\",\"id\":\"u1\",\"state\":\"done\",\"objects\":null}",
+                "{\"scope\":\"url\",\"target\":\"http://h/p\u00e4\",\"url\":\"http://h/p\u00e4\",\"purged\":true,"
+                        + "\"detail\":\"it was stored\",\"id\":\"u1\",\"state\":\"done\",\"objects\":null}",
                 response.body());
     }
 

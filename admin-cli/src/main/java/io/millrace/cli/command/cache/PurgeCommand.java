@@ -79,6 +79,9 @@ public final class PurgeCommand extends ApiCommand {
 
     @Override
     protected void check() throws CommandFailure {
+        if (group != null && host == null) {
+            throw new CommandFailure(ExitCode.USAGE, "--group needs --host HOST");
+        }
         int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1);
         asked += (all ? 1 : 0) + (tags.isEmpty() ? 0 : 1);
         asked += (where == null ? 0 : 1) + (regex == null ? 0 : 1) + (wildcard == null ? 0 : 1);
@@ -89,9 +92,6 @@ public final class PurgeCommand extends ApiCommand {
         }
         if (dryRun && wait) {
             throw new CommandFailure(ExitCode.USAGE, "--wait and --dry-run cannot be combined");
-        }
-        if (group != null && host == null) {
-            throw new CommandFailure(ExitCode.USAGE, "--group needs --host HOST");
         }
         if (site != null && tags.isEmpty()) {
             throw new CommandFailure(ExitCode.USAGE, "--site needs --tag TAG");
@@ -138,7 +138,7 @@ public final class PurgeCommand extends ApiCommand {
         }
         show(
                 response,
-                url == null || report.has("scope") ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
+                url == null || report.has("stamp") ? PurgeView.scope(report, soft) : PurgeView.lines(report, url));
         return wait && report.has("fleet") ? fleet(client, report.text("id", "")) : ExitCode.OK;
     }
 

@@ -138,6 +138,8 @@ public final class PurgeResource implements AdminResource {
     }
 
     private static void write(JsonGenerator json, PurgeReport report) {
+        json.writeStringProperty("scope", "url");
+        json.writeStringProperty("target", report.url());
         json.writeStringProperty("url", report.url());
         json.writeBooleanProperty("purged", report.purged());
         json.writeStringProperty("detail", report.detail());

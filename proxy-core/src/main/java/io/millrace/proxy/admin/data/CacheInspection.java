@@ -149,7 +149,7 @@ public final class CacheInspection implements LookupSource {
         Stored stored = new Stored(
                 inquiry.tier,
                 head.status(),
-                lifetimeSeconds > head.currentAgeSeconds(nowMillis),
+                lifetimeSeconds > head.currentAgeSeconds(nowMillis) && outdated(inquiry, head, length) == null,
                 head.currentAgeSeconds(nowMillis),
                 lifetimeSeconds,
                 length,
@@ -168,6 +168,16 @@ public final class CacheInspection implements LookupSource {
                 : ruled.settings().lifetimes().lifetimeSeconds(head);
     }
 
+    private TargetUri keyUrl(Inquiry inquiry) {
+        return inquiry.mapped == null
+                ? proxy.settings().remap().keyUrl(inquiry.url)
+                : inquiry.mapped.keyUrl(inquiry.url);
+    }
+
+    private @Nullable Outdated outdated(Inquiry inquiry, StoredHead head, long length) {
+        return proxy.shared().invalidator().invalidations().of(keyUrl(inquiry), head, length);
+    }
+
     private String reason(Inquiry inquiry, StoredHead head, long length, long nowMillis) {
         RuledSettings ruled = inquiry.ruled;
         long seconds = lifetimeSeconds(inquiry, head);
@@ -183,10 +193,8 @@ public final class CacheInspection implements LookupSource {
         if (ruled == null) {
             return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
         }
-        TargetUri keyUrl = inquiry.mapped == null
-                ? proxy.settings().remap().keyUrl(inquiry.url)
-                : inquiry.mapped.keyUrl(inquiry.url);
-        Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head, length);
+        TargetUri keyUrl = keyUrl(inquiry);
+        Outdated outdated = outdated(inquiry, head, length);
         Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
         if (reuse instanceof Reuse.Invalidated invalidated) {
             return (invalidated.by().isSoft()

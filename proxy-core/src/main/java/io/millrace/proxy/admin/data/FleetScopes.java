@@ -2,6 +2,8 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.purge.fleet.FleetOutbox;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.fleet.FleetPurge.Action;
@@ -27,7 +29,7 @@ final class FleetScopes {
             case HOST -> FleetPurge.of(Action.HOST, List.of(host), soft);
             case GROUP -> FleetPurge.of(Action.GROUP, List.of(host, text), soft);
             case PREFIX -> FleetPurge.of(Action.PREFIX, List.of(text), soft);
-            case URL -> FleetPurge.of(Action.URL, List.of(text), soft);
+            case URL -> FleetPurge.of(Action.URL, urls(text), soft);
             case PATTERN -> FleetPurge.of(Action.PATTERN, List.of(target), soft);
             case TAG -> {
                 String site = scope.site();
@@ -35,6 +37,13 @@ final class FleetScopes {
                 yield new FleetPurge(Action.TAG, scope.tags(), sites, soft);
             }
         };
+    }
+
+    /** Returns the URLs that a purge of one URL covers. */
+    private static List<String> urls(String url) {
+        return TargetUri.parseAbsolute(url) instanceof TargetUri target
+                ? PurgeRequest.urls(target).stream().map(TargetUri::asString).toList()
+                : List.of(url);
     }
 
     /**

@@ -79,7 +79,7 @@ public final class RequestExplanation implements ExplainSource {
             throw DataPlaneAdmin.notUrl(question.url());
         }
         Method method = Method.of(question.method());
-        if (method == Method.PURGE || method == Method.BAN) {
+        if (method.isPurge()) {
             throw bad(question.method() + " is no request for content: see docs/guide/purging.md");
         }
         byte[] name = question.method().getBytes(StandardCharsets.UTF_8);

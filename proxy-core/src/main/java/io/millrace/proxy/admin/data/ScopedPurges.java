@@ -13,6 +13,7 @@ import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.purge.fleet.FleetOutbox;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.pattern.PurgedPattern;
@@ -106,7 +107,7 @@ public final class ScopedPurges implements InvalidationService {
             case ALL -> new Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
             case TAG -> {
                 PurgePermission.checkTags(caller, scope.site(), rules);
-                yield planTags(scope);
+                yield planTags(scope, rules);
             }
             case PATTERN -> planPattern(scope, caller, rules);
             case GROUP -> {
@@ -124,7 +125,10 @@ public final class ScopedPurges implements InvalidationService {
             case URL -> {
                 TargetUri url = url(scope);
                 PurgePermission.checkUrl(caller, url, rules);
-                yield new Plan(InvalidationScopes.urls(List.of(url), rules), Counter.PURGES_URL_SOFT, url.asString());
+                yield new Plan(
+                        InvalidationScopes.urls(PurgeRequest.urls(url), rules),
+                        Counter.PURGES_URL_SOFT,
+                        url.asString());
             }
             case PREFIX -> {
                 TargetUri url = url(scope);
@@ -153,7 +157,7 @@ public final class ScopedPurges implements InvalidationService {
         throw new AdminException(400, "bad-request", "not a host, with its port if that is not the default: " + host);
     }
 
-    private static Plan planTags(Scope scope) throws AdminException {
+    private static Plan planTags(Scope scope, RemapTable rules) throws AdminException {
         TagList list = new TagList();
         for (String tag : scope.tags()) {
             byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
@@ -166,6 +170,12 @@ public final class ScopedPurges implements InvalidationService {
         String site = scope.site();
         if (site != null && !isSite(site)) {
             throw refused("not a site, which is a host or the value of site in a remap rule: " + site);
+        }
+        if (site != null && !mayHaveResponses(rules, site.toLowerCase(Locale.ROOT))) {
+            throw new AdminException(
+                    404,
+                    "unknown-site",
+                    "no site " + site + ": no rule has it as remap[].site, nor as its host; nothing was purged");
         }
         Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
         String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
@@ -188,6 +198,15 @@ public final class ScopedPurges implements InvalidationService {
         } catch (ExpressionException e) {
             throw new AdminException(400, "bad-expression", "where:" + e.message() + "; nothing was purged");
         }
+    }
+
+    /** Returns true if responses under the rules can belong to a site. The forward proxy has a site for each host. */
+    private static boolean mayHaveResponses(RemapTable rules, String site) {
+        return rules.forwards()
+                || SitesOfRules.isKnown(rules, site)
+                || rules.rules().stream()
+                        .anyMatch(rule -> site.equals(
+                                rule.config().cache().settings().key().host()));
     }
 
     private static boolean isSite(String site) {

@@ -24,7 +24,11 @@ final class SitesOfRules implements SiteSource {
 
     @Override
     public boolean isKnown(String site) {
-        RemapTable table = rules.get();
+        return isKnown(rules.get(), site);
+    }
+
+    /** Returns true if responses can belong to a site in lower case, under the rules of a table. */
+    static boolean isKnown(RemapTable table, String site) {
         return !table.rulesOfSites(Set.of(site)).isEmpty()
                 || !rulesWithoutSite(table, site).isEmpty();
     }

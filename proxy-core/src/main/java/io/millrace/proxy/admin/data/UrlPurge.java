@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.purge.fleet.FleetOutbox;
 import io.millrace.proxy.purge.fleet.FleetPurge;
 import io.millrace.proxy.purge.record.PurgeHistory;
@@ -21,7 +22,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored variants of one URL, and adds the record of this purge.
+ * Removes the stored variants of one URL, with the default port under both schemes, and adds the record of this purge.
  *
  * <p>Used once. Thread-safe.
  */
@@ -29,6 +30,9 @@ final class UrlPurge {
     private final ProxyView proxy;
     private final PurgeCounts counts;
     private final TargetUri target;
+    /** The URLs to remove: those of both schemes for the default port. */
+    private final List<TargetUri> urls;
+
     private final PurgeHistory history;
     private final PurgeRecord record;
     private final FleetPurge shared;
@@ -38,7 +42,9 @@ final class UrlPurge {
         this.counts = counts;
         this.target = target;
         this.history = proxy.shared().purges();
-        this.shared = FleetPurge.of(FleetPurge.Action.URL, List.of(target.asString()), false);
+        this.urls = PurgeRequest.urls(target);
+        this.shared = FleetPurge.of(
+                FleetPurge.Action.URL, urls.stream().map(TargetUri::asString).toList(), false);
         this.record = PurgeRecord.done(
                 history.newRemovalId(),
                 history.nowMillis(),
@@ -68,7 +74,7 @@ final class UrlPurge {
         PurgeCount count = PurgeCount.ofDryRun(
                 proxy.store(),
                 proxy.shared().invalidator(),
-                InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
+                InvalidationScopes.urls(urls, proxy.settings().remap()));
         try {
             counts.start(record, count);
         } catch (AdminException e) {
@@ -81,9 +87,16 @@ final class UrlPurge {
     }
 
     private CompletionStage<PurgeReport> purge(@Nullable Count count) {
-        ServingLoop loop = proxy.loops().get(0);
         CompletableFuture<PurgeReport> report = new CompletableFuture<>();
-        proxy.shared().purger().purge(target, loop.loop(), (wasPresent, failure) -> {
+        remove(0, false, count, report);
+        return report;
+    }
+
+    /** Removes the URLs from a place of the list on, one after the other. */
+    private void remove(int index, boolean wasFound, @Nullable Count count, CompletableFuture<PurgeReport> report) {
+        ServingLoop loop = proxy.loops().get(0);
+        proxy.shared().purger().purge(urls.get(index), loop.loop(), (isFound, failure) -> {
+            boolean wasPresent = wasFound || isFound;
             if (failure != null) {
                 loop.counters().increment(Counter.PURGES_FAILED);
                 history.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
@@ -91,6 +104,10 @@ final class UrlPurge {
                         500,
                         "purge-not-durable",
                         "purged from this process, but the storage could not be written: " + failure.getMessage()));
+                return;
+            }
+            if (index + 1 < urls.size()) {
+                remove(index + 1, wasPresent, count, report);
                 return;
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
@@ -116,6 +133,5 @@ final class UrlPurge {
                 }
             });
         });
-        return report;
     }
 }

@@ -16,8 +16,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TagRules {
     /** The field names used without configuration. */
-    public static final List<String> DEFAULT_FIELDS =
-            List.of("Surrogate-Key", "xkey", "Cache-Tag", "Edge-Cache-Tag", "Cache-Groups");
+    public static final List<String> DEFAULT_FIELDS = List.of(
+            "Surrogate-Key",
+            "xkey",
+            "Cache-Tag",
+            "Edge-Cache-Tag",
+            "Cache-Groups",
+            "X-Magento-Tags",
+            "X-Cache-Tags",
+            "Cache-Tags",
+            "Purge-Cache-Tags");
 
     /** The rules used without configuration. */
     public static final TagRules DEFAULTS = of(DEFAULT_FIELDS, false);
@@ -31,11 +39,23 @@ public final class TagRules {
     private final FieldName[] names;
     private final TagSyntax[] syntaxes;
     private final boolean keep;
+    /** Bit {@code length & 63} is set for the length of each name, so that most lines are not compared with names. */
+    private final long lengths;
+    /** Whether a name is well known, so that the lines of well-known fields are compared too. */
+    private final boolean hasWellKnownName;
 
     private TagRules(FieldName[] names, TagSyntax[] syntaxes, boolean keep) {
         this.names = names;
         this.syntaxes = syntaxes;
         this.keep = keep;
+        long bits = 0;
+        boolean isWellKnown = false;
+        for (FieldName name : names) {
+            bits |= 1L << name.text().length();
+            isWellKnown |= name.isWellKnown();
+        }
+        lengths = bits;
+        hasWellKnownName = isWellKnown;
     }
 
     /**
@@ -50,10 +70,21 @@ public final class TagRules {
         return new TagRules(names, syntaxes, keep);
     }
 
+    /** Returns whether the tags of responses are read from a field. */
+    public boolean hasField(String field) {
+        for (FieldName name : names) {
+            if (name.text().equalsIgnoreCase(field)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns whether a response has a field with tags other than Cache-Groups. */
     public boolean hasTagField(FieldSection fields) {
-        for (int i = 0; i < names.length; i++) {
-            if (syntaxes[i] != TagSyntax.STRINGS && fields.contains(names[i])) {
+        for (int line = 0; line < fields.size(); line++) {
+            int index = indexOf(fields, line);
+            if (index >= 0 && syntaxes[index] != TagSyntax.STRINGS) {
                 return true;
             }
         }
@@ -68,12 +99,22 @@ public final class TagRules {
         if (keep || fields.isWellKnown(line)) {
             return false;
         }
+        int index = indexOf(fields, line);
+        return index >= 0 && syntaxes[index] != TagSyntax.STRINGS;
+    }
+
+    /** Returns the index of a line's name in {@link #names}; -1 if it is not one of them. Allocates nothing. */
+    private int indexOf(FieldSection fields, int line) {
+        int length = fields.nameEnd(line) - fields.nameStart(line);
+        if ((lengths & (1L << length)) == 0 || (fields.isWellKnown(line) && !hasWellKnownName)) {
+            return -1;
+        }
         for (int i = 0; i < names.length; i++) {
-            if (syntaxes[i] != TagSyntax.STRINGS && fields.isNamed(line, names[i])) {
-                return true;
+            if (fields.isNamed(line, names[i])) {
+                return i;
             }
         }
-        return false;
+        return -1;
     }
 
     /** Returns the tags of a response without duplicates; {@link Tags#NONE} if there are none. */
@@ -88,8 +129,8 @@ public final class TagRules {
     }
 
     private boolean isAnyIn(FieldSection fields) {
-        for (FieldName name : names) {
-            if (fields.contains(name)) {
+        for (int line = 0; line < fields.size(); line++) {
+            if (indexOf(fields, line) >= 0) {
                 return true;
             }
         }

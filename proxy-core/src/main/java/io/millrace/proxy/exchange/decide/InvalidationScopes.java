@@ -5,6 +5,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.RemapTable;
+import io.netty.util.NetUtil;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -60,6 +61,27 @@ public final class InvalidationScopes {
         }
         addGroup(url, name, seen, scopes);
         return scopes;
+    }
+
+    /**
+     * Returns true if purges by tag or by pattern with this URL's host cover every site. This is so if no rule maps the
+     * host. It is so too if only rules without a host map it, or only the forward proxy does, and it is an IP address or
+     * a name without a dot. Clients with the address of the cache in their configuration send it as the host.
+     *
+     * @param rules the rules under the host
+     * @param forwards whether the forward proxy maps hosts without a rule
+     */
+    public static boolean coversEverySite(TargetUri url, List<RemapRule> rules, boolean forwards) {
+        for (RemapRule rule : rules) {
+            if (rule.config().from().host() != null) {
+                return false;
+            }
+        }
+        String host = url.host();
+        return (rules.isEmpty() && !forwards)
+                || host.startsWith("[")
+                || host.indexOf('.') < 0
+                || NetUtil.isValidIpV4Address(host);
     }
 
     /**

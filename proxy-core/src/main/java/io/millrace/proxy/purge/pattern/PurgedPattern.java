@@ -59,6 +59,11 @@ public final class PurgedPattern {
 
     /** Returns true if the expression is too long for the journal. */
     public boolean isTooLong() {
+        return isTooLong(text);
+    }
+
+    /** Returns true if an expression is too long for the journal. */
+    public static boolean isTooLong(String text) {
         return text.getBytes(StandardCharsets.UTF_8).length > TEXT_BYTES_MAX;
     }
 

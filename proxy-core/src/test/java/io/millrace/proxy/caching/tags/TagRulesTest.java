@@ -1,8 +1,10 @@
 package io.millrace.proxy.caching.tags;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.http.FieldSection;
 import java.util.List;
@@ -37,6 +39,12 @@ final class TagRulesTest {
                 "Cache-Groups: \"a\", \"b c\" | a;b c",
                 "Cache-Groups: a, \"b\"    | ",
                 "X-Other: a b              | ",
+                "X-Magento-Tags: a,b       | a;b",
+                "x-cache-tags: a, b        | a;b",
+                "Cache-Tags: node:1 node:2 | node:1;node:2",
+                "Purge-Cache-Tags: 3n6s    | 3n6s",
+                "X-Magento-Tag: a          | ",
+                "Cache-Control: a          | ",
             })
     void eachFieldHasItsSyntax(String line, String expected) {
         String separator = line.contains("Surrogate")
@@ -50,7 +58,12 @@ final class TagRulesTest {
     @Test
     void severalFieldsAndLinesAddUpAndOtherNamesTakeBothSeparators() {
         FieldSection fields = fields("X-Magento-Tags: p1,p2 p3", "xkey: a", "xkey: b a", "Cache-Tag: c");
-        assertEquals(List.of("a", "b", "c"), TagRules.DEFAULTS.read(fields).texts());
+        assertEquals(
+                List.of("a", "b", "c", "p1", "p2", "p3"),
+                TagRules.DEFAULTS.read(fields).texts());
+        assertEquals(
+                List.of("a", "b"),
+                TagRules.of(List.of("XKey"), false).read(fields).texts());
         assertEquals(
                 List.of("p1", "p2", "p3"),
                 TagRules.of(List.of("X-Magento-Tags"), false).read(fields).texts());
@@ -66,10 +79,24 @@ final class TagRulesTest {
         "X-Other, false, false",
         "Content-Type, false, false",
         "Surrogate-Key, true, false",
+        "X-Magento-Tags, false, true",
+        "purge-cache-tags, false, true",
+        "Last-Modified, false, false",
     })
     void clientsGetWhatIsNoFieldOfTagsAndCacheGroups(String name, boolean keep, boolean removed) {
         TagRules rules = TagRules.of(TagRules.DEFAULT_FIELDS, keep);
         assertEquals(removed, rules.isRemoved(fields(name + ": a"), 0));
+    }
+
+    /** Well-known fields can name tags too, but clients get them. */
+    @Test
+    void wellKnownFieldsCanHaveTags() {
+        TagRules rules = TagRules.of(List.of("Link", "xkey"), false);
+        FieldSection fields = fields("Link: a b", "ETag: c");
+        assertEquals(List.of("a", "b"), rules.read(fields).texts());
+        assertTrue(rules.hasTagField(fields) && !rules.isRemoved(fields, 0));
+        assertFalse(rules.hasTagField(fields("ETag: c", "Date: d")));
+        assertTrue(rules.hasField("XKEY") && !rules.hasField("Cache-Tag"));
     }
 
     @Test
