@@ -16,7 +16,6 @@ import io.millrace.proxy.config.admin.AdminRole;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -130,13 +129,7 @@ class SharedViewersTest {
         Files.writeString(file, SECRET);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         Token token = new Token("viewer", file, AdminRole.OPERATOR, Set.of(), Set.of(), 0);
-        return AdminAccess.of(new AdminConfig(
-                null,
-                null,
-                null,
-                List.of(token),
-                null,
-                TimeUnit.HOURS.toNanos(1)));
+        return AdminAccess.of(new AdminConfig(null, null, null, List.of(token), null, TimeUnit.HOURS.toNanos(1)));
     }
 
     @AfterEach
@@ -232,13 +225,13 @@ class SharedViewersTest {
         }
         ask(viewer, "GET", "/v1/origins", "");
         assertEquals(4, count("/v1/origins", true));
-        assertEquals(
-                200, HttpExchange.post(socket, "/v1/origins/down", "{}").status());
+        assertEquals(200, HttpExchange.post(socket, "/v1/origins/down", "{}").status());
         ask(viewer, "GET", "/v1/origins", "");
         assertEquals(5, count("/v1/origins", true));
         String metrics = HttpExchange.get(socket, "/metrics").body();
         assertTrue(
-                metrics.contains("millrace_dashboard_replies_total{application=\"millrace\",result=\"rendered\"} 2.0\n"),
+                metrics.contains(
+                        "millrace_dashboard_replies_total{application=\"millrace\",result=\"rendered\"} 2.0\n"),
                 metrics);
         viewer.connection().close();
     }

@@ -62,7 +62,8 @@ class SharedRepliesTest {
     private final AdminResource status = shared.sharing(new Source("GET", "/v1/status"));
 
     private static AdminRequest request(String target, AdminCaller caller, @Nullable String proof, String tag) {
-        Map<String, String> fields = proof == null ? Map.of() : Map.of(Dashboard.PROOF_FIELD, proof, "if-none-match", tag);
+        Map<String, String> fields =
+                proof == null ? Map.of() : Map.of(Dashboard.PROOF_FIELD, proof, "if-none-match", tag);
         return new AdminRequest(
                 "GET",
                 target,
@@ -103,7 +104,9 @@ class SharedRepliesTest {
         now.addAndGet(LIFE - 1);
         view();
         assertEquals(2, asked.size());
-        assertEquals(List.of(200, 200, 200, 503, 503), replies.stream().map(AdminReply::status).toList());
+        assertEquals(
+                List.of(200, 200, 200, 503, 503),
+                replies.stream().map(AdminReply::status).toList());
         now.incrementAndGet();
         view();
         assertEquals(3, asked.size());
