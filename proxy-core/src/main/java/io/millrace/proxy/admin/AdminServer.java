@@ -2,7 +2,7 @@ package io.millrace.proxy.admin;
 
 import io.millrace.proxy.admin.access.AdminAccess;
 import io.millrace.proxy.admin.dashboard.Dashboard;
-import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.dashboard.SharedReplies;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.status.MetricsResource;
@@ -35,6 +35,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -100,6 +101,10 @@ public final class AdminServer implements AutoCloseable {
         if (builder.tcpAddress != null || builder.hasDashboard) {
             ownMetrics.add(refusals::prometheusText);
         }
+        SharedReplies replies = new SharedReplies(blockingCalls, builder.nanoTime);
+        if (builder.hasDashboard) {
+            ownMetrics.add(replies::prometheusText);
+        }
         if (!ownMetrics.isEmpty()) {
             resources.replaceAll(resource -> resource.path().equals(MetricsResource.PATH)
                     ? new MergedMetricsResource(resource, ownMetrics)
@@ -107,8 +112,9 @@ public final class AdminServer implements AutoCloseable {
         }
         dashboard = builder.hasDashboard ? dashboard(builder.access) : null;
         if (dashboard != null) {
+            resources.replaceAll(replies::sharing);
             resources.addAll(dashboard.resources());
-            addSnapshots(resources);
+            addSnapshots(resources, replies);
         }
         routes = new AdminRoutes(resources);
     }
@@ -121,12 +127,11 @@ public final class AdminServer implements AutoCloseable {
     }
 
     /** Adds the metrics under a second path, as a snapshot that all viewers of the dashboard share. */
-    private static void addSnapshots(List<AdminResource> resources) {
+    private static void addSnapshots(List<AdminResource> resources, SharedReplies replies) {
         resources.stream()
                 .filter(resource -> resource.path().equals(MetricsResource.PATH))
                 .findFirst()
-                .ifPresent(metrics ->
-                        resources.add(new SharedSnapshot("/v1/dashboard/metrics", metrics, System::nanoTime)));
+                .ifPresent(metrics -> resources.add(replies.snapshot("/v1/dashboard/metrics", metrics)));
     }
 
     /** Creates a builder without listeners and resources. */
@@ -282,6 +287,7 @@ public final class AdminServer implements AutoCloseable {
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
         private AdminTransport transport = AdminTransport.best();
         private AdminTimes times = AdminTimes.standard();
+        private LongSupplier nanoTime = System::nanoTime;
         private @Nullable Path unixSocket;
         private @Nullable InetSocketAddress tcpAddress;
         private @Nullable AdminAccess access;
@@ -350,6 +356,12 @@ public final class AdminServer implements AutoCloseable {
 
         Builder times(AdminTimes limits) {
             times = limits;
+            return this;
+        }
+
+        /** Sets the clock of the replies that viewers of the dashboard share. */
+        Builder nanoTime(LongSupplier clock) {
+            nanoTime = clock;
             return this;
         }
 

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -52,6 +53,9 @@ public final class MetricsRegistry implements AutoCloseable {
      * FunctionCounter holds its supplier by a weak reference only.
      */
     private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
+
+    /** The number of the latest scrape. */
+    private final AtomicLong scrapes = new AtomicLong();
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
     private final @Nullable ApplicationMeters application;
@@ -304,13 +308,51 @@ public final class MetricsRegistry implements AutoCloseable {
         new NettyAllocatorMetrics(allocator).bindTo(registry);
     }
 
+    /**
+     * Returns a report that is made once for all series of a scrape. The series of a scrape thus agree with each other.
+     * If the metrics are also meters of an application, which reads them one by one, each series makes its own.
+     *
+     * @param report called on the scraping thread; must not block
+     */
+    public <T> Supplier<T> perScrape(Supplier<T> report) {
+        return application != null ? report : new PerScrape<>(report, scrapes::get);
+    }
+
+    /** A report with the number of the scrape that made it. Thread-safe. */
+    private static final class PerScrape<T> implements Supplier<T> {
+        private record Made<T>(long scrape, T report) {}
+
+        private final Supplier<T> source;
+        private final LongSupplier scrapes;
+        private volatile @Nullable Made<T> last;
+
+        PerScrape(Supplier<T> source, LongSupplier scrapes) {
+            this.source = source;
+            this.scrapes = scrapes;
+        }
+
+        @Override
+        public T get() {
+            // Read before the report is made: a report is never older than the scrape that it belongs to.
+            long scrape = scrapes.getAsLong();
+            Made<T> made = last;
+            if (made == null || made.scrape() != scrape) {
+                made = new Made<>(scrape, source.get());
+                last = made;
+            }
+            return made.report();
+        }
+    }
+
     /** Returns all metrics in the Prometheus text format 0.0.4. */
     public String prometheusText() {
+        scrapes.incrementAndGet();
         return registry.scrape();
     }
 
     /** Returns all metrics in the OpenMetrics format 1.0.0, with exemplars. */
     public String openMetricsText() {
+        scrapes.incrementAndGet();
         return registry.scrape("application/openmetrics-text; version=1.0.0; charset=utf-8");
     }
 

@@ -6,45 +6,49 @@ import java.lang.management.MemoryPoolMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.management.JMException;
 import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory usage of this process, read from {@code /proc/self} at most every two seconds. All values
- * are 0 on systems without {@code /proc}.
+ * The memory usage of this process, read from {@code /proc/self}. All values are 0 on systems without {@code /proc}.
  *
  * <p>Thread-safe. A call takes some milliseconds, so it must not run on event loops.
  */
 public final class ProcessMemory {
     private static final Path SMAPS = Path.of("/proc/self/smaps");
     private static final Path STATUS = Path.of("/proc/self/status");
-    private static final long AGE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
     private static final long KIB = 1024;
 
     /** The memory ranges of the JVM, recorded before the first proxy of this process allocated buffers. */
     private static final List<MemoryMap.Range> JVM = jvm();
 
+    private final long ageNanosMax;
     private final ReentrantLock reading = new ReentrantLock();
     private @Nullable MemoryMap last;
     private long lastNanos;
     private MemoryMap.@Nullable Range heap;
+
+    /** @param ageMax the memory map is read again when it is older */
+    public ProcessMemory(Duration ageMax) {
+        ageNanosMax = ageMax.toNanos();
+    }
 
     /** Records the memory ranges of the JVM, once per process. Call before the first proxy allocates buffers. */
     public static void recordJvm() {
         assert JVM != null; // calling this method has initialized the class and thus the constant
     }
 
-    /** Returns the memory by purpose, at most two seconds old. Blocks while another thread reads. */
+    /** Returns the memory by purpose, not older than the limit. Blocks while another thread reads. */
     public MemoryMap map() {
         reading.lock();
         try {
             long now = System.nanoTime();
             MemoryMap known = last;
-            if (known == null || now - lastNanos > AGE_NANOS_MAX) {
+            if (known == null || now - lastNanos > ageNanosMax) {
                 known = read();
                 last = known;
                 lastNanos = now;

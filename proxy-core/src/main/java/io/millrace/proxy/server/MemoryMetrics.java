@@ -6,6 +6,7 @@ import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.store.StoreStatistics;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,10 +26,16 @@ public final class MemoryMetrics implements MemorySource {
     /** The memory that remains after subtracting every other part. */
     static final String UNACCOUNTED = "unaccounted";
 
+    /** Age of the memory map for a person who asks. */
+    private static final Duration AGE_MAX = Duration.ofSeconds(2);
+
+    /** Age of the memory map for metrics: shorter than the usual interval of scrapes, 15 s. */
+    private static final Duration AGE_MAX_OF_SCRAPES = Duration.ofSeconds(10);
+
     /** The memory map, the parts computed from it, and the kernel's total at the same time. */
     private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
 
-    private final ProcessMemory process = new ProcessMemory();
+    private final ProcessMemory process;
     private final Supplier<StoreStatistics.Memory> store;
     private final BufferPool connections;
     private final Supplier<InFlight> inFlight;
@@ -39,9 +46,26 @@ public final class MemoryMetrics implements MemorySource {
     }
 
     public MemoryMetrics(Supplier<StoreStatistics.Memory> store, BufferPool connections, Supplier<InFlight> inFlight) {
+        this(store, connections, inFlight, AGE_MAX);
+    }
+
+    private MemoryMetrics(
+            Supplier<StoreStatistics.Memory> store,
+            BufferPool connections,
+            Supplier<InFlight> inFlight,
+            Duration ageMax) {
+        process = new ProcessMemory(ageMax);
         this.inFlight = inFlight;
         this.store = store;
         this.connections = connections;
+    }
+
+    /**
+     * Creates the source for metrics. The kernel walks all pages of the process for one memory map, so scrapes that
+     * follow each other within seconds, such as those of the dashboard, share one.
+     */
+    static MemoryMetrics ofScrapes(Supplier<StoreStatistics.Memory> store, BufferPool connections) {
+        return new MemoryMetrics(store, connections, () -> InFlight.NONE, AGE_MAX_OF_SCRAPES);
     }
 
     void bind(MetricsRegistry metrics) {

@@ -16,6 +16,7 @@ import io.millrace.store.StoreStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -34,58 +35,59 @@ public final class ProxyMetrics {
 
     public static void bind(
             MetricsRegistry metrics, CacheStore<StoredHead> store, BufferPool allocator, ServerLogs accessLogs) {
+        Supplier<StoreStatistics> statistics = metrics.perScrape(store::statistics);
         metrics.supplyGauge(
-                StorageMetric.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
+                StorageMetric.CACHE_BYTES, () -> statistics.get().ram().bytes(), "ram", "");
         metrics.supplyGauge(
-                StorageMetric.CACHE_BYTES, () -> store.statistics().ram().pieceBytes(), "ram_pieces", "");
+                StorageMetric.CACHE_BYTES, () -> statistics.get().ram().pieceBytes(), "ram_pieces", "");
         metrics.supplyGauge(
-                StorageMetric.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
+                StorageMetric.CACHE_BYTES_MAX, () -> statistics.get().ram().bytesMax(), "ram", "");
         metrics.supplyGauge(
-                StorageMetric.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+                StorageMetric.CACHE_ENTRIES, () -> statistics.get().ram().entries(), "ram", "");
         metrics.supplyCounter(
-                StorageMetric.CACHE_EVICTIONS, () -> store.statistics().ram().evictions(), "ram", "");
+                StorageMetric.CACHE_EVICTIONS, () -> statistics.get().ram().evictions(), "ram", "");
         curve(metrics, store);
         metrics.supplyCounter(
                 StorageMetric.STORE_SCRUBBED_BYTES,
-                () -> store.statistics().counters().bytesScrubbed());
+                () -> statistics.get().counters().bytesScrubbed());
         metrics.supplyCounter(
                 StorageMetric.STORE_DAMAGED_RECORDS,
-                () -> store.statistics().counters().recordsDamaged(),
+                () -> statistics.get().counters().recordsDamaged(),
                 "read");
         metrics.supplyCounter(
                 StorageMetric.STORE_DAMAGED_RECORDS,
-                () -> store.statistics().counters().recordsDamagedByScrub(),
+                () -> statistics.get().counters().recordsDamagedByScrub(),
                 "scrub");
-        refused(metrics, store, "removal", StoreStatistics.Counters::removalsRefused);
-        refused(metrics, store, "claim", StoreStatistics.Counters::claimsRefused);
-        refused(metrics, store, "range", StoreStatistics.Counters::rangesRefused);
+        refused(metrics, statistics, "removal", StoreStatistics.Counters::removalsRefused);
+        refused(metrics, statistics, "claim", StoreStatistics.Counters::claimsRefused);
+        refused(metrics, statistics, "range", StoreStatistics.Counters::rangesRefused);
         List<StoreStatistics.Volume> volumes = store.statistics().volumes();
         for (int i = 0; i < volumes.size(); i++) {
             String path = volumes.get(i).path().toString();
-            volume(metrics, StorageMetric.CACHE_BYTES, store, i, path, StoreStatistics.Volume::bytes);
-            volume(metrics, StorageMetric.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
-            volume(metrics, StorageMetric.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
+            volume(metrics, StorageMetric.CACHE_BYTES, statistics, i, path, StoreStatistics.Volume::bytes);
+            volume(metrics, StorageMetric.CACHE_BYTES_MAX, statistics, i, path, StoreStatistics.Volume::bytesMax);
+            volume(metrics, StorageMetric.CACHE_ENTRIES, statistics, i, path, StoreStatistics.Volume::entries);
             int index = i;
-            ring(metrics, StorageMetric.VOLUME_WRITTEN, store, i, path, StoreStatistics.Ring::bytesWritten);
-            ring(metrics, StorageMetric.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
-            ring(metrics, StorageMetric.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
-            ring(metrics, StorageMetric.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
-            ring(metrics, StorageMetric.VOLUME_PINS_BROKEN, store, i, path, StoreStatistics.Ring::pinsBroken);
+            ring(metrics, StorageMetric.VOLUME_WRITTEN, statistics, i, path, StoreStatistics.Ring::bytesWritten);
+            ring(metrics, StorageMetric.VOLUME_CARRIED, statistics, i, path, StoreStatistics.Ring::bytesCarried);
+            ring(metrics, StorageMetric.VOLUME_RECLAIMED, statistics, i, path, StoreStatistics.Ring::segmentsReclaimed);
+            ring(metrics, StorageMetric.VOLUME_REFUSED, statistics, i, path, StoreStatistics.Ring::objectsRefused);
+            ring(metrics, StorageMetric.VOLUME_PINS_BROKEN, statistics, i, path, StoreStatistics.Ring::pinsBroken);
             metrics.supplyGauge(
                     StorageMetric.VOLUME_PINNED,
-                    () -> store.statistics().volumes().get(index).ring().bytesPinned(),
+                    () -> statistics.get().volumes().get(index).ring().bytesPinned(),
                     path);
             metrics.supplyCounter(
                     StorageMetric.VOLUME_INDEX_EVICTIONS,
-                    () -> store.statistics().volumes().get(index).indexEvictions(),
+                    () -> statistics.get().volumes().get(index).indexEvictions(),
                     path);
             metrics.supplyCounter(
                     StorageMetric.CACHE_ERRORS,
-                    () -> store.statistics().volumes().get(index).errors(),
+                    () -> statistics.get().volumes().get(index).errors(),
                     path);
             metrics.supplyGauge(
                     StorageMetric.VOLUME_ONLINE,
-                    () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
+                    () -> statistics.get().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
                     path);
         }
         metrics.supplyGauge(
@@ -95,9 +97,9 @@ public final class ProxyMetrics {
         metrics.supplyCounter(
                 StorageMetric.INVENTORY_DROPPED, () -> store.inventory().dropped());
         metrics.supplyCounter(
-                MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
+                MetricFamily.CACHE_REFILLED, () -> statistics.get().counters().objectsRefilled());
         metrics.bindAllocator(allocator);
-        new MemoryMetrics(() -> store.statistics().memory(), allocator).bind(metrics);
+        MemoryMetrics.ofScrapes(() -> statistics.get().memory(), allocator).bind(metrics);
         accessLogs.bindTo(metrics);
     }
 
@@ -150,36 +152,36 @@ public final class ProxyMetrics {
 
     private static void refused(
             MetricsRegistry metrics,
-            CacheStore<StoredHead> store,
+            Supplier<StoreStatistics> statistics,
             String what,
             ToLongFunction<StoreStatistics.Counters> value) {
         metrics.supplyCounter(
                 StorageMetric.STORE_REFUSED,
-                () -> value.applyAsLong(store.statistics().counters()),
+                () -> value.applyAsLong(statistics.get().counters()),
                 what);
     }
 
     private static void ring(
             MetricsRegistry metrics,
             Metric family,
-            CacheStore<StoredHead> store,
+            Supplier<StoreStatistics> statistics,
             int index,
             String path,
             ToLongFunction<StoreStatistics.Ring> value) {
         metrics.supplyCounter(
                 family,
-                () -> value.applyAsLong(store.statistics().volumes().get(index).ring()),
+                () -> value.applyAsLong(statistics.get().volumes().get(index).ring()),
                 path);
     }
 
     private static void volume(
             MetricsRegistry metrics,
             Metric family,
-            CacheStore<StoredHead> store,
+            Supplier<StoreStatistics> statistics,
             int index,
             String path,
             ToDoubleFunction<StoreStatistics.Volume> value) {
         metrics.supplyGauge(
-                family, () -> value.applyAsDouble(store.statistics().volumes().get(index)), "disk", path);
+                family, () -> value.applyAsDouble(statistics.get().volumes().get(index)), "disk", path);
     }
 }

@@ -28,7 +28,7 @@ import io.millrace.proxy.admin.copy.ImportResource;
 import io.millrace.proxy.admin.copy.ObjectResource;
 import io.millrace.proxy.admin.dashboard.Dashboard;
 import io.millrace.proxy.admin.dashboard.LoopbackListeners;
-import io.millrace.proxy.admin.dashboard.SharedSnapshot;
+import io.millrace.proxy.admin.dashboard.SharedReplies;
 import io.millrace.proxy.admin.fleet.FleetPurgeResource;
 import io.millrace.proxy.admin.fleet.FleetReadResource;
 import io.millrace.proxy.admin.fleet.FleetStatusResource;
@@ -358,7 +358,8 @@ class AdminApiReferenceTest {
                 ofDashboard("/v1/dashboard/open", "DashboardReport", "{}"),
                 new Documented(
                         "",
-                        new SharedSnapshot("/v1/dashboard/metrics", new MetricsResource(() -> ""), () -> 0),
+                        new SharedReplies(Runnable::run, () -> 0)
+                                .snapshot("/v1/dashboard/metrics", new MetricsResource(() -> "")),
                         "",
                         ""),
                 new Documented("", new MetricsResource(() -> ""), "", ""),

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The certificates of a proxy for the admin API. Thread-safe. */
@@ -43,10 +44,11 @@ public final class TlsAdmin implements CertificatesSource {
 
     /** Registers the metrics of certificates. */
     public void bind(MetricsRegistry metrics) {
+        Supplier<TlsReport> report = metrics.perScrape(tls::report);
         for (String state : STATES) {
             metrics.supplyGauge(
                     MetricFamily.TLS_CERTIFICATES,
-                    () -> tls.report().lines().stream()
+                    () -> report.get().lines().stream()
                             .filter(line -> state(line).equals(state))
                             .count(),
                     state);
@@ -60,8 +62,8 @@ public final class TlsAdmin implements CertificatesSource {
                     state);
         }
         metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
-        metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, this::secondsToFirstExpiry);
-        metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, this::secondsToExpiryByName);
+        metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, () -> secondsToFirstExpiry(report.get()));
+        metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, () -> secondsToExpiryByName(report.get()));
         metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(true), "stapled");
         metrics.supplyGauge(MetricFamily.OCSP_STAPLES, () -> tls.staples(false), "missing");
         metrics.supplyCounter(MetricFamily.OCSP_ANSWERS, () -> tls.ocspAnswers(null), "good");
@@ -71,15 +73,15 @@ public final class TlsAdmin implements CertificatesSource {
         for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
             metrics.supplyCounter(
                     MetricFamily.TLS_CERTIFICATE_FAULTS,
-                    () -> tls.report().faults().getOrDefault(kind, 0L),
+                    () -> report.get().faults().getOrDefault(kind, 0L),
                     kind.word());
         }
     }
 
     /** Returns the seconds to expiry by name, for the certificates that expire first. */
-    private Map<String, Double> secondsToExpiryByName() {
+    private Map<String, Double> secondsToExpiryByName(TlsReport report) {
         Map<String, Double> seconds = new LinkedHashMap<>();
-        tls.report().lines().stream()
+        report.lines().stream()
                 .filter(line -> line.facts() != null && !line.names().isEmpty())
                 .sorted(Comparator.comparingLong(
                         line -> Objects.requireNonNull(line.facts()).expirySeconds()))
@@ -90,8 +92,8 @@ public final class TlsAdmin implements CertificatesSource {
         return seconds;
     }
 
-    private double secondsToFirstExpiry() {
-        return tls.report().lines().stream()
+    private double secondsToFirstExpiry(TlsReport report) {
+        return report.lines().stream()
                 .map(TlsReport.Line::facts)
                 .filter(facts -> facts != null)
                 .mapToDouble(facts -> facts.expirySeconds() - nowSeconds())

@@ -12,6 +12,9 @@ const REFRESH_MILLIS = 10000;
 const QUERY_LIMIT_MILLIS = 45000;
 const CHANGE_LIMIT_MILLIS = 360000;
 
+/** Answers that are kept, so that Millrace need not send them again while they do not change. */
+const KEPT_MAX = 32;
+
 const TRY_AGAIN = 'Try again in some seconds. If it fails again, run "millctl status" and read the log of the launcher.';
 
 /** What to do next, by the code of an error. Messages with other codes name it themselves. */
@@ -47,6 +50,8 @@ let onChange = () => {};
 let refreshedMillis = 0;
 /** The login by a code: other requests wait for it, so that the page is shown meanwhile. Null without one. */
 let loginInProgress = null;
+/** The latest answers with an ETag by path, the oldest first. */
+const kept = new Map();
 
 /** Sets the function that is called with the reason when the session has ended; null for a logout. */
 export function onSessionEnd(handler) {
@@ -80,6 +85,7 @@ function keepSession({name, role, sites, kinds}) {
 function forgetSession() {
   localStorage.removeItem(PROOF);
   localStorage.removeItem(SESSION);
+  kept.clear();
 }
 
 /** Loads the rights of the session again: a reload of the configuration may have changed them. */
@@ -88,11 +94,23 @@ export async function refreshSession() {
   keepSession(await get('/v1/session'));
 }
 
-/** Sends a request and returns status, Retry-After and text of the response. */
+function keep(path, tag, text) {
+  kept.delete(path);
+  kept.set(path, {tag, text});
+  if (kept.size > KEPT_MAX) {
+    kept.delete(kept.keys().next().value);
+  }
+}
+
+/** Sends a request and returns status, Retry-After, text and age of the response. An answer that is kept is not sent again. */
 async function exchange(method, path, body, {signal, keepalive}) {
   const headers = {'X-Millrace-Session': localStorage.getItem(PROOF) || 'none'};
   if (body !== undefined) {
     headers['Content-Type'] = 'application/json';
+  }
+  const before = method === 'GET' ? kept.get(path) : undefined;
+  if (before) {
+    headers['If-None-Match'] = before.tag;
   }
   const limit = new AbortController();
   const abort = () => limit.abort();
@@ -111,8 +129,16 @@ async function exchange(method, path, body, {signal, keepalive}) {
       keepalive: Boolean(keepalive),
       signal: limit.signal,
     });
+    const ageMillis = Number(response.headers.get('Millrace-Age-Millis'));
+    if (before && response.status === 304) {
+      return {ok: true, status: 200, waitSeconds: 0, text: before.text, ageMillis, isKept: true};
+    }
     const text = await response.text();
-    return {ok: response.ok, status: response.status, waitSeconds: Number(response.headers.get('Retry-After')), text};
+    const tag = response.headers.get('ETag');
+    if (response.ok && tag) {
+      keep(path, tag, text);
+    }
+    return {ok: response.ok, status: response.status, waitSeconds: Number(response.headers.get('Retry-After')), text, ageMillis, isKept: false};
   } catch (e) {
     if (signal && signal.aborted) {
       throw e;
@@ -149,7 +175,7 @@ async function send(method, path, body, options) {
   }
   const response = await exchange(method, path, body, options || {});
   if (response.ok) {
-    return response.text;
+    return response;
   }
   const failure = failureOf(response);
   if (!isLogin && (failure.status === 401 || failure.code === 'page-refused')) {
@@ -171,7 +197,8 @@ function parsed(text) {
   }
 }
 
-export function getText(path, signal) {
+/** The text of an answer, its age in milliseconds, and whether it is the same as before. */
+export function getSnapshot(path, signal) {
   return send('GET', path, undefined, {signal});
 }
 
@@ -185,7 +212,7 @@ export async function get(path, parameters, signal) {
     }
   }
   const text = query.toString();
-  return parsed(await getText(text ? path + '?' + text : path, signal));
+  return parsed((await getSnapshot(text ? path + '?' + text : path, signal)).text);
 }
 
 /** Like get, for one of many requests that follow each other: waits when the token has sent too many, and sends it again. */
@@ -204,7 +231,7 @@ export async function getWhenAllowed(path, parameters, signal) {
 
 /** Sends a change. With keepalive the browser sends it also while the page is being left. */
 export async function post(path, body, options) {
-  return parsed(await send('POST', path, body || {}, options));
+  return parsed((await send('POST', path, body || {}, options)).text);
 }
 
 /** Opens a session: credentials have the member token or code. */

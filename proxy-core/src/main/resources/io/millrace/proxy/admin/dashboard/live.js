@@ -1,6 +1,6 @@
 // One series of samples for all screens: the last hour since the page was opened.
 
-import {getText} from './api.js';
+import {getSnapshot} from './api.js';
 import {Sample, Change, hits} from './metrics.js';
 import {pause} from './pause.js';
 
@@ -56,11 +56,14 @@ function add(after) {
 async function run(signal) {
   while (!signal.aborted) {
     try {
-      const text = await getText('/v1/dashboard/metrics', signal);
+      const {text, ageMillis, isKept} = await getSnapshot('/v1/dashboard/metrics', signal);
       if (signal.aborted) {
         return;
       }
-      add(new Sample(text, Date.now() / 1000));
+      // All viewers share a sample for up to two seconds. The same one again would be a rate of 0.
+      if (!isKept || samples.length === 0) {
+        add(new Sample(text, (Date.now() - ageMillis) / 1000));
+      }
       failure = null;
     } catch (e) {
       if (signal.aborted) {
@@ -69,7 +72,7 @@ async function run(signal) {
       failure = e;
     }
     listeners.forEach((listener) => listener());
-    // The second sample soon, because rates need two. The samples of all viewers are at most one second old.
+    // The second sample soon, because rates need two.
     const usual = samples.length < 2 && !failure ? FIRST_MILLIS : EVERY_MILLIS;
     await pause(Math.max(usual, failure ? failure.waitSeconds * 1000 : 0), signal);
   }
