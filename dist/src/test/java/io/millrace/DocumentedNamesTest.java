@@ -31,6 +31,7 @@ class DocumentedNamesTest {
             "Connection",
             "Cookie",
             "Link",
+            "Age",
             "Vary",
             "Destination",
             "Forwarded",
