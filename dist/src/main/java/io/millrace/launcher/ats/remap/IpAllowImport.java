@@ -227,8 +227,8 @@ public final class IpAllowImport {
      * contains it decides. The keys in Millrace apply to all methods.
      */
     private void writeDestinations(List<Line> lines) {
-        AddressSet onlyLocal = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
-        AddressSet denied = onlyLocal == null ? AddressSet.NONE : onlyLocal;
+        AddressSet deniedByDefault = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
+        AddressSet denied = deniedByDefault == null ? AddressSet.NONE : deniedByDefault;
         AddressSet known = AddressSet.NONE;
         List<Entry> sources = new ArrayList<>();
         for (Line line : lines) {

@@ -84,7 +84,7 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates for a name. CertificateImport with the name take precedence over those with a matching
+     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
      * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
     private List<Certificate> certificatesOf(String name) {

@@ -23,8 +23,8 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * The importer of storage paths and volumes of Traffic Server's cache. It reads storage.yaml, or storage.config,
- * volume.config and hosting.config. Confined to one thread.
+ * The importer of storage paths and volumes of Traffic Server's cache. It reads storage.yaml, or else storage.config
+ * and volume.config. In both cases it reads hosting.config. Confined to one thread.
  */
 public final class StorageImport {
     /**
