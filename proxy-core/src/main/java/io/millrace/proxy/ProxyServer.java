@@ -262,7 +262,9 @@ public final class ProxyServer implements AutoCloseable {
                 new ServerView(this), adminSocket, builder.configFile(), builder.drainMark(), originAdmin);
     }
 
-    /** Closes the parts that are open already if the meters cannot be added. */
+    /**
+     * Creates the metrics. If the application's registry refuses the meters, closes the parts that are already open.
+     */
     private MetricsRegistry metricsOf(ProxyServerBuilder builder) {
         try {
             return new MetricsRegistry(builder.applicationMeters());

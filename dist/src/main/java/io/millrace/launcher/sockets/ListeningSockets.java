@@ -55,7 +55,7 @@ public final class ListeningSockets implements AutoCloseable {
         this.groups = List.copyOf(groups);
     }
 
-    /** Like the other method of this name, without sockets of a service manager. */
+    /** Binds sockets as the other {@code open} does, without sockets of a service manager. */
     public static ListeningSockets open(
             Map<String, ? extends SocketAddress> addresses,
             int perAddress,

@@ -164,6 +164,7 @@ final class WarmUpLoad implements AutoCloseable {
                 exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
             }
             if (i % 8 == 0) {
+                // All connections request one response, so that the proxy fetches it once for all (request collapsing).
                 long same = number;
                 exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
             }
