@@ -526,7 +526,7 @@ public final class ProxyServer implements AutoCloseable {
         allocator.close();
     }
 
-    /** Writes the history of origins for the last time. A successor reads it. */
+    /** Writes the file of {@link OriginRecords} for the last time. A successor reads it. */
     private void endOriginRecords() {
         if (originRecords != null) {
             originRecords.end();
