@@ -305,7 +305,7 @@ final class NatsLink implements FleetLink {
 
     private static String leader(StreamInfo info) {
         ClusterInfo cluster = info.getClusterInfo();
-        // A server that leads again after another one has a later time.
+        // A server that becomes the leader again has a later time, so the text differs from the earlier one.
         return cluster == null || cluster.getLeader() == null
                 ? ""
                 : cluster.getLeader() + " since " + cluster.getLeaderSince();
