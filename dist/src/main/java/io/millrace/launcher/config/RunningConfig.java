@@ -113,7 +113,7 @@ public final class RunningConfig {
         };
     }
 
-    /** Sets the receiver of applied and rejected configurations. */
+    /** Sets the receiver of events about applied and rejected configurations. */
     public void events(EventSink sink) {
         events = sink;
     }

@@ -145,7 +145,7 @@ public final class FleetMembership implements AutoCloseable {
                 pause(present, REFUSED_RETRY_NANOS);
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.setDisconnected("no NATS server can be reached: " + e.getMessage());
+                state.setDisconnected("not connected: " + e.getMessage());
                 pause(present, CONNECT_RETRY_NANOS);
             } catch (InterruptedException e) {
                 return;

@@ -128,7 +128,7 @@ final class FleetSession {
         return subscriptions;
     }
 
-    /** Returns the position of the worker; null before it is known. */
+    /** Returns the position of the worker; null while this node does not follow the stream. */
     @Nullable
     FleetPosition position() {
         return following ? position : null;
@@ -285,7 +285,10 @@ final class FleetSession {
         }
     }
 
-    /** Purges everything because of a gap, and moves the position to the end of the stream. */
+    /**
+     * Purges everything because of a gap, and moves the position to the end of the stream. Returns false if the worker
+     * had another position.
+     */
     private boolean purgeAfterGap(Gap gap, StreamState stream) throws IOException, InterruptedException {
         String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);

@@ -52,8 +52,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to NATS servers with JetStream. Subjects are {@code millrace.FLEET.purge.NODE} for the stream, {@code
- * millrace.FLEET.node.NODE} for reports, and {@code millrace.FLEET.ask.NODE} for queries. The only class that uses the
- * NATS client.
+ * millrace.FLEET.node.NODE} for reports, and {@code millrace.FLEET.ask.NODE} for queries. No other class uses the NATS
+ * client.
  */
 final class NatsLink implements FleetLink {
     private static final Logger LOG = LoggerFactory.getLogger(NatsLink.class);
