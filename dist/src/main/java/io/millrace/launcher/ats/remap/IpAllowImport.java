@@ -273,8 +273,8 @@ public final class IpAllowImport {
     }
 
     /**
-     * Imports {@code url_remap.remap_required} 0 as a forward proxy. If the files allow all clients, only private
-     * addresses are written, so that the import never configures an open proxy.
+     * Imports {@code url_remap.remap_required} 0 as a forward proxy. If the files do not restrict the clients, only
+     * private addresses are written, so that the import never configures an open proxy.
      */
     private void writeForward() {
         Rec required = state.records().take("url_remap.remap_required");

@@ -129,7 +129,7 @@ public final class NameCertificates {
         }
     }
 
-    /** Returns a name of the first certificate, preferably one without settings. */
+    /** Returns a name of the first certificate, preferably one without settings; null if it has no names. */
     private @Nullable String defaultName() {
         List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
         String best = own.isEmpty() ? null : own.get(0);
