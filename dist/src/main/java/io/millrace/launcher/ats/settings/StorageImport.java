@@ -30,7 +30,7 @@ public final class StorageImport {
     /**
      * A volume.
      *
-     * @param size such as {@code 30%}, or a number of bytes with a unit
+     * @param size such as {@code 30%}, or a number with or without a unit; empty for the remaining space
      * @param inMegabytes whether a size without a unit is in MiB
      */
     private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}
