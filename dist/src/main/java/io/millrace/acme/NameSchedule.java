@@ -126,7 +126,10 @@ final class NameSchedule {
         renewalInfoSeconds.put(name, askAgainSeconds);
     }
 
-    /** Returns a certificate whose renewal information is to be requested now; null for none. */
+    /**
+     * Returns a certificate whose renewal information is to be requested now; null for none. {@code onDemand} includes
+     * certificates of names that are not configured.
+     */
     @Nullable
     AcmeRecord withDueRenewalInfo(List<String> configured, boolean onDemand, long nowSeconds) {
         for (AcmeRecord record : records.values()) {

@@ -52,7 +52,7 @@ final class OnDemandNames {
     }
 
     /**
-     * Reads the request files, and queries the ask service about new names.
+     * Reads the request files, and asks the operator's service about new names.
      *
      * @param hasCertificate returns true for a name that has a certificate
      */

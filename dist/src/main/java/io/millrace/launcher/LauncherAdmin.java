@@ -233,7 +233,7 @@ final class LauncherAdmin implements AutoCloseable {
         server.close();
     }
 
-    /** The part of the status that the launcher knows without a worker. Thread-safe. */
+    /** The worker's admin sockets, and the status that the launcher knows without a worker. Thread-safe. */
     private record Status(
             Supervisor supervisor, RunningConfig running, LauncherContext launcherContext, Instant startedAt) {
 

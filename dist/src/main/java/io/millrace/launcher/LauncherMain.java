@@ -49,7 +49,8 @@ public final class LauncherMain {
         line.addSubcommand(new ArchiveCommand());
         line.addSubcommand(new VersionCommand());
         line.setCaseInsensitiveEnumValuesAllowed(true);
-        // An argument that begins with @ is a file name, not a file of arguments.
+        // An argument that begins with @ is used as it is. By default, picocli reads arguments from the file of that
+        // name.
         line.setExpandAtFiles(false);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
             if (exception instanceof LaunchException launch) {

@@ -36,7 +36,10 @@ final class ServiceNotifier implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Creates a notifier from the {@code environment} of the process {@code pid}. Blocks; not on the event loop. */
+    /**
+     * Creates a notifier from the {@code environment} of the process {@code pid}. Blocks, so it must not run on the
+     * event loop.
+     */
     static ServiceNotifier of(Map<String, String> environment, long pid, EventLoop loop) {
         String socket = environment.getOrDefault("NOTIFY_SOCKET", "");
         if (socket.isEmpty()) {

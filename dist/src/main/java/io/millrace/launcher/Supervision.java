@@ -73,8 +73,8 @@ final class Supervision implements AutoCloseable {
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
-     * Delay from the start of serving to the recording of the class archive. The recording would slow the first
-     * requests.
+     * Delay from the start of serving to the recording of the class archive (AppCDS). The recording would slow the
+     * first requests.
      */
     private static final long RECORDING_DELAY_MILLIS = 1000;
 
@@ -214,17 +214,17 @@ final class Supervision implements AutoCloseable {
                     + "themselves with worker.transport: nio, or without epoll; stop its socket unit");
         }
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
-        Adoption.Result left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Result.NOTHING;
-        if (survivor.isEmpty() || left.found() == Adoption.Found.FINISHING) {
+        Adoption.Result adopted = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Result.NOTHING;
+        if (survivor.isEmpty() || adopted.found() == Adoption.Found.FINISHING) {
             // The previous launcher was stopped, not killed. An operator's request to drain applied only until that
             // stop.
             Files.deleteIfExists(launcherContext.state().control().drainMark());
         }
         Map<String, SocketAddress> addresses = LauncherContext.addresses(firstConfig);
         if (LauncherContext.bindsSockets(firstConfig)) {
-            if (left.servesOnItsOwn()) {
+            if (adopted.servesOnItsOwn()) {
                 LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
-                awaitWorker(
+                awaitReply(
                         supervisor.dismiss(firstConfig.timeouts().drainNanos()),
                         firstConfig.timeouts().drainNanos(),
                         pid);
@@ -233,14 +233,14 @@ final class Supervision implements AutoCloseable {
             return ListeningSockets.open(
                     addresses,
                     perAddress,
-                    inherited.take(addresses, perAddress, left.sockets()),
+                    inherited.take(addresses, perAddress, adopted.sockets()),
                     inherited.names(addresses));
         }
         // Workers bind their own sockets with this configuration. The inherited sockets would occupy the addresses.
-        left.sockets().values().forEach(ListeningSockets::closeAll);
+        adopted.sockets().values().forEach(ListeningSockets::closeAll);
         for (Map.Entry<String, SocketAddress> address : addresses.entrySet()) {
             if (address.getValue() instanceof InetSocketAddress tcp) {
-                ListeningSockets.checkFree(address.getKey(), tcp, left.found() == Adoption.Found.SERVING ? pid : 0);
+                ListeningSockets.checkFree(address.getKey(), tcp, adopted.found() == Adoption.Found.SERVING ? pid : 0);
             } else {
                 throw new LaunchException(address.getKey() + ": Unix sockets in listen need epoll");
             }
@@ -251,22 +251,21 @@ final class Supervision implements AutoCloseable {
     private Adoption.Result takeOver(WorkerIdentity.Survivor survivor) throws LaunchException {
         long pid = survivor.process().pid();
         LOG.info("worker {} of an earlier launcher is running; this launcher takes over its sockets", pid);
-        Adoption.Result left = awaitWorker(supervisor.adopt(survivor), 0, pid);
-        if (left.found() == Adoption.Found.FINISHING) {
+        Adoption.Result adopted = awaitReply(supervisor.adopt(survivor), 0, pid);
+        if (adopted.found() == Adoption.Found.FINISHING) {
             LOG.info("worker {} of an earlier launcher is already stopping and finishes its requests in progress", pid);
         }
-        return left;
+        return adopted;
     }
 
     /**
      * Waits for a reply of the adopted worker. The supervisor kills a worker that does not reply. So the wait fails
      * only if the kernel blocks the exit of the killed worker.
      */
-    private static <T> T awaitWorker(CompletableFuture<T> awaitWorker, long drainNanos, long pid)
+    private static <T> T awaitReply(CompletableFuture<T> reply, long drainNanos, long pid)
             throws LaunchException {
         try {
-            return awaitWorker
-                    .orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
+            return reply.orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
                     .join();
         } catch (CompletionException e) {
             throw new LaunchException("worker " + pid

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link ServedProxy} of the product, which delegates to a {@link ProxyServer}. Called on the threads of the
- * interface.
+ * The {@link ServedProxy} of the product, which delegates to a {@link ProxyServer}. Methods are called on the threads
+ * that the interface names.
  */
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";

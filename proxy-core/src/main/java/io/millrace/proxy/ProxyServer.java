@@ -262,7 +262,9 @@ public final class ProxyServer implements AutoCloseable {
                 new ServerView(this), adminSocket, builder.configFile(), builder.drainMark(), originAdmin);
     }
 
-    /** Closes the parts that are open already if the meters cannot be added. */
+    /**
+     * Creates the metrics. If the application's registry refuses the meters, closes the parts that are already open.
+     */
     private MetricsRegistry metricsOf(ProxyServerBuilder builder) {
         try {
             return new MetricsRegistry(builder.applicationMeters());
@@ -524,7 +526,7 @@ public final class ProxyServer implements AutoCloseable {
         allocator.close();
     }
 
-    /** Writes the history of origins for the last time. A successor reads it. */
+    /** Writes the file of {@link OriginRecords} for the last time. A successor reads it. */
     private void endOriginRecords() {
         if (originRecords != null) {
             originRecords.end();

@@ -90,7 +90,10 @@ public final class ProxyServerBuilder {
         return this;
     }
 
-    /** Sets the file that keeps the history of origins. The next proxy with the same file restores the history. */
+    /**
+     * Sets the file that keeps the history of origin hosts: the HTTP version, the numbers of requests and failures, and
+     * the times of the last response and failure. The next proxy with the same file restores the history.
+     */
     public ProxyServerBuilder originRecords(Path file) {
         originRecords = file;
         return this;

@@ -2,7 +2,7 @@ package io.millrace.proxy;
 
 /** The states of a {@link ProxyServer}, in the order in which they occur. */
 public enum ProxyState {
-    /** The proxy was built. Only the store is open. */
+    /** The proxy was built. Its store is open, but it does not accept clients. */
     NEW,
     /** The proxy accepts and serves clients. */
     RUNNING,

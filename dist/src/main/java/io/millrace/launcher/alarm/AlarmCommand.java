@@ -36,7 +36,7 @@ final class AlarmCommand implements ActionQueue.Action {
     private static final List<String> INHERITED = List.of("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR");
     private static final int OUTPUT_SHOWN_MAX = 300;
 
-    /** A wait, which tests replace. */
+    /** Waits for a time. Tests replace this function. */
     @FunctionalInterface
     interface Pause {
         void pass(long nanos) throws InterruptedException;

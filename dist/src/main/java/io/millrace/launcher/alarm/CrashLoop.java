@@ -20,10 +20,10 @@ final class CrashLoop {
      * Updates the detection with the number of workers that have died since the start of the launcher. The first call
      * only records this number, from which later calls count.
      *
-     * @return number of deaths within the last five minutes if workers die repeatedly; 0 if they do not
+     * @return number of deaths within the last five minutes while the crash loop lasts; 0 otherwise
      */
     int update(long restarts, long nowNanos) {
-        // More deaths than the limit change nothing, so that a large step of the count needs little memory.
+        // Adds at most 100 deaths at once. More would not change the detection, and would need memory.
         for (long i = counted < 0 ? restarts : Math.max(counted, restarts - 100); i < restarts; i++) {
             deaths.add(nowNanos);
         }

@@ -150,7 +150,7 @@ public final class AtsImport {
         new StrategiesImport(state, groups).read(rules.forwarding());
         new ParentImport(state, groups).read(rules.forwarding());
         boolean forward = !state.records().isOn("url_remap.remap_required", true);
-        connectPorts(state, forward, !rules.forwarding().isEmpty());
+        explainConnectPorts(state, forward, !rules.forwarding().isEmpty());
         new CacheConfigImport(state, new CacheRuleHosts(rules.forwarding(), forward)).read();
         SplitDnsImport.read(state);
         new LogImport(state).read();
@@ -164,10 +164,10 @@ public final class AtsImport {
     }
 
     /**
-     * Imports the permitted ports of CONNECT. Reports that Traffic Server, but not Millrace, also applies remap rules
-     * to CONNECT.
+     * Explains the permitted ports of CONNECT, which {@link IpAllowImport} imports. Traffic Server, but not Millrace,
+     * also applies remap rules to CONNECT.
      */
-    private static void connectPorts(ImportState state, boolean forward, boolean rules) {
+    private static void explainConnectPorts(ImportState state, boolean forward, boolean rules) {
         Records.Rec ports = state.records().take("http.connect_ports");
         if (ports == null || ports.value() == null) {
             return;

@@ -44,7 +44,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
     private final RunningConfig running;
     private final ThreadPoolExecutor thread;
 
-    /** Creates the changes of this configuration, and starts their thread. */
+    /** Creates the executor of changes of {@code running}. */
     public ConfigChanges(RunningConfig running) {
         this.running = running;
         thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(WAITING_MAX), task -> {

@@ -60,7 +60,7 @@ final class ConfigHistory {
     }
 
     /**
-     * Adds an entry, and deletes the oldest entries beyond the configured limit.
+     * Adds an entry, unless nothing has changed. Deletes the oldest entries beyond the configured limit.
      *
      * @param by command that applied the configuration
      * @param changes the changed settings

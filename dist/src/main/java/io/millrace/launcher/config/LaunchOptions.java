@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param demo whether to serve the demonstration site
  * @param origin URL of the only origin; then no configuration file is read. Null for none
- * @param listen listen addresses; empty for those of the configuration
+ * @param listen listen addresses; empty for those of the configuration file, or for a default address without a file
  * @param config configuration file; null for a default file
  * @param state state directory; null for the default of {@link StateDirectory}
  * @param set settings that override those of the file, by key

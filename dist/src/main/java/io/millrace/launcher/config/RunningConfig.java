@@ -74,7 +74,8 @@ public final class RunningConfig {
     private final LauncherContext launcherContext;
     private final ServingWorker worker;
     private final ConfigHistory history;
-    private volatile Function<ProxyConfig, List<String>> applied = config -> List.of();
+    /** Calls the receivers of applied configurations, and returns their notes. */
+    private volatile Function<ProxyConfig, List<String>> receivers = config -> List.of();
     private volatile EventSink events = EventSink.NONE;
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();
@@ -104,15 +105,15 @@ public final class RunningConfig {
      * @param receiver returns notes for the report
      */
     public void onApplied(Function<ProxyConfig, List<String>> receiver) {
-        Function<ProxyConfig, List<String>> before = applied;
-        applied = config -> {
+        Function<ProxyConfig, List<String>> before = receivers;
+        receivers = config -> {
             List<String> notes = new ArrayList<>(before.apply(config));
             notes.addAll(receiver.apply(config));
             return notes;
         };
     }
 
-    /** Sets the receiver of applied and rejected configurations. */
+    /** Sets the receiver of events about applied and rejected configurations. */
     public void events(EventSink sink) {
         events = sink;
     }
@@ -267,7 +268,7 @@ public final class RunningConfig {
                     target.overlaidValues(),
                     target.rolledBackTo());
             List<String> notes = new ArrayList<>(target.notes());
-            notes.addAll(applied.apply(changed));
+            notes.addAll(receivers.apply(changed));
             history.record(target.source(), changed, by, changes, notes);
             return new ReloadReport(true, List.copyOf(settings), List.of(), notes);
         } catch (LaunchException e) {

@@ -51,6 +51,7 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
+    /** Number of the last event. */
     private long last;
     /** Number of the last event in the file. Confined to the writer thread after the start. */
     private long written;
@@ -76,7 +77,10 @@ public final class EventLog implements EventSink, EventSource, AutoCloseable {
         return log;
     }
 
-    /** Every new worker reports certificates that expire soon; one event about each state of a certificate is enough. */
+    /**
+     * Returns true if the event repeats the latest one about an expiring certificate. Every new worker reports such
+     * certificates again.
+     */
     private boolean isKnown(Event event) {
         Event known = event.kind() == EventKind.CERTIFICATE_EXPIRING ? latest(event.kind(), event.subject()) : null;
         return known != null && known.text().equals(event.text());

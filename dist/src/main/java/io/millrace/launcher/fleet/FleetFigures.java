@@ -37,7 +37,7 @@ final class FleetFigures {
         return Math.max(0, newest.get() - lastApplied.get());
     }
 
-    /** Returns the metrics in the text format of Prometheus. */
+    /** Returns the metrics in the text format of Prometheus. A node is away while its reports are missing. */
     String prometheusText(boolean connected, int live, int away) {
         StringBuilder text = new StringBuilder(2048);
         one(text, MetricFamily.FLEET_CONNECTED, connected ? 1 : 0);

@@ -75,7 +75,8 @@ interface FleetLink extends AutoCloseable {
     void report(byte[] report);
 
     /**
-     * Sets the receiver of reports. It gets the name of the sender, from the NATS subject, and the report. Any thread.
+     * Sets the receiver of reports. It gets the name of the sender, from the NATS subject, and the report. It is called
+     * on any thread.
      */
     void onReport(BiConsumer<String, byte[]> receiver);
 

@@ -71,7 +71,7 @@ public final class FleetMembership implements AutoCloseable {
         worker = purges;
     }
 
-    /** Sets the queries of the admin API of this node. Call before {@link #apply}. */
+    /** Sets the function that queries the admin API of this node. Call before {@link #apply}. */
     public void setLocalQueries(NodeReads.Local queries) {
         reads.setLocal(queries);
     }
@@ -145,7 +145,7 @@ public final class FleetMembership implements AutoCloseable {
                 pause(present, REFUSED_RETRY_NANOS);
             } catch (IOException e) {
                 LOG.debug("fleet {}", present.name(), e);
-                state.setDisconnected("no NATS server can be reached: " + e.getMessage());
+                state.setDisconnected("not connected: " + e.getMessage());
                 pause(present, CONNECT_RETRY_NANOS);
             } catch (InterruptedException e) {
                 return;
@@ -184,7 +184,7 @@ public final class FleetMembership implements AutoCloseable {
         session.leave();
     }
 
-    /** Waits, unless the settings change. */
+    /** Waits until the time has passed or the settings change. */
     private void pause(FleetConfig present, long nanos) {
         long end = System.nanoTime() + nanos;
         while (!closed && present.equals(settings) && end - System.nanoTime() > 0) {

@@ -37,7 +37,10 @@ final class FleetSession {
     static final long BEHIND_MAX = 10_000;
 
     private static final long REPORT_MILLIS = 1000;
-    /** Minimum interval between two reports. Each node of the fleet adds a millisecond. */
+    /**
+     * Minimum interval between two reports while messages are applied. With more live nodes than this number, the
+     * interval is one millisecond for each.
+     */
     private static final long REPORT_QUICK_MILLIS = 20;
 
     /** Minimum interval between two comparisons with the stream. */
@@ -125,7 +128,7 @@ final class FleetSession {
         return subscriptions;
     }
 
-    /** Returns the position of the worker; null before it is known. */
+    /** Returns the position of the worker; null while this node does not follow the stream. */
     @Nullable
     FleetPosition position() {
         return following ? position : null;
@@ -167,6 +170,9 @@ final class FleetSession {
         return now - checkedAt >= interval || anchors.size() >= ANCHORS_CHECKED;
     }
 
+    /**
+     * Compares the position with the stream. After a gap, purges all stored responses. Subscribes again if necessary.
+     */
     private void check(long now) throws IOException, FleetException, InterruptedException {
         checkedAt = now;
         if (!positionKnown) {
@@ -279,7 +285,10 @@ final class FleetSession {
         }
     }
 
-    /** Purges everything because of a gap, and moves the position to the end of the stream. */
+    /**
+     * Purges everything because of a gap, and moves the position to the end of the stream. Returns false if the worker
+     * had another position.
+     */
     private boolean purgeAfterGap(Gap gap, StreamState stream) throws IOException, InterruptedException {
         String id = stream.last() > 0 && stream.last() >= stream.first() ? link.idAt(stream.last()) : null;
         FleetPosition to = new FleetPosition(stream.created(), stream.last(), id == null ? "" : id);
@@ -331,7 +340,7 @@ final class FleetSession {
     }
 
     /**
-     * Returns true if this node has purged everything after the sender of a message has detected the loss. So several
+     * Returns true if this node has purged everything since the sender of a message detected the loss. So several
      * nodes that detect the same loss cause one purge, not one each.
      */
     private static boolean isCovered(FleetPurge lost, long purgedAfter) {
@@ -401,7 +410,7 @@ final class FleetSession {
                 if (message != null && message.instance().equals(instance)) {
                     // This node applied its purge before it queued the message.
                     own.add(to);
-                } else if (message != null && isApplied(message.purge(), Math.max(purgedAfter, lost))) {
+                } else if (message != null && mustApply(message.purge(), Math.max(purgedAfter, lost))) {
                     messages.add(message);
                     bytes += next.body().length + 1;
                     lost = message.purge().action() == FleetPurge.Action.LOST ? next.sequence() : lost;
@@ -422,7 +431,8 @@ final class FleetSession {
         return true;
     }
 
-    private static boolean isApplied(FleetPurge purge, long purgedAfter) {
+    /** Returns true if the worker must apply a purge of another node. */
+    private static boolean mustApply(FleetPurge purge, long purgedAfter) {
         return switch (purge.action()) {
             case MARK -> false;
             case LOST -> !isCovered(purge, purgedAfter);
@@ -449,7 +459,7 @@ final class FleetSession {
         }
     }
 
-    private NodeReport own(boolean leaving) {
+    private NodeReport ownReport(boolean leaving) {
         FleetPosition present = position;
         return new NodeReport(
                 settings.name(),
@@ -473,7 +483,7 @@ final class FleetSession {
         }
         reportedAt = now;
         reportedSequence = sequence;
-        NodeReport report = own(leaving);
+        NodeReport report = ownReport(leaving);
         state.nodes.add(report, now);
         link.report(report.bytes());
     }

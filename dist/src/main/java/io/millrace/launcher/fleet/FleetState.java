@@ -23,7 +23,7 @@ final class FleetState {
     static final long ALARM_AFTER_MILLIS = 10_000;
 
     private static final int REFUSED_MAX = 16;
-    /** An event of one kind about one subject is repeated after this time at the earliest. */
+    /** Minimum time between two events about refused messages with the same reason and sender. */
     private static final long REPEAT_MILLIS = 60_000;
 
     private static final int SUBJECTS_MAX = 1000;
@@ -85,7 +85,7 @@ final class FleetState {
         return connectedSince > 0;
     }
 
-    /** Returns true if the node has been without a connection for longer than a new connection takes. */
+    /** Returns true if the node has been without a connection for so long that the alarm is raised. */
     boolean isDownTooLong() {
         long since = downSince;
         return since > 0 && nowMillis() - since >= ALARM_AFTER_MILLIS;
@@ -153,7 +153,7 @@ final class FleetState {
         return present == null ? "fleet" : present.name();
     }
 
-    /** Counts a refused message, and reports it once a minute for each reason and sender. */
+    /** Counts a refused message. Reports it as an event, at most once a minute for each reason and sender. */
     void reportRefusal(String reason, String sender, String text) {
         figures.countRefused(reason);
         String key = reason + " " + sender;

@@ -72,7 +72,8 @@ final class FleetView implements FleetSource {
         if (!state.areMembersKnown()) {
             note = "the nodes of the fleet are not known yet";
         } else if (spread.isComplete() && !state.isVerifiedAfter(place.appliedEverywhere(state.nowMillis()))) {
-            // The nodes have applied this number. If the servers had lost the message, it would be another message.
+            // The nodes have applied a message with this number. If the servers had lost the purge, it would be another
+            // message.
             note = "the stream is being compared with the purge";
             state.wantCheck();
         }

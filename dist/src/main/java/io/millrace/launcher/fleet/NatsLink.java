@@ -51,8 +51,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to NATS servers with JetStream. Subjects are {@code millrace.FLEET.purge.NODE} for the stream and
- * {@code millrace.FLEET.node.NODE} for reports. The only class that uses the NATS client.
+ * The connection to NATS servers with JetStream. Subjects are {@code millrace.FLEET.purge.NODE} for the stream, {@code
+ * millrace.FLEET.node.NODE} for reports, and {@code millrace.FLEET.ask.NODE} for queries. No other class uses the NATS
+ * client.
  */
 final class NatsLink implements FleetLink {
     private static final Logger LOG = LoggerFactory.getLogger(NatsLink.class);
@@ -304,7 +305,7 @@ final class NatsLink implements FleetLink {
 
     private static String leader(StreamInfo info) {
         ClusterInfo cluster = info.getClusterInfo();
-        // A server that leads again after another one has a later time.
+        // A server that becomes the leader again has a later time, so the text differs from the earlier one.
         return cluster == null || cluster.getLeader() == null
                 ? ""
                 : cluster.getLeader() + " since " + cluster.getLeaderSince();

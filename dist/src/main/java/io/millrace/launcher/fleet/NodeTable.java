@@ -39,7 +39,7 @@ final class NodeTable {
      * @param away nodes that were heard from earlier, each with the time since then in seconds
      */
     record Spread(List<String> applied, Map<String, String> missing, Map<String, Long> away) {
-        /** Returns true if every live node has applied the purge. */
+        /** Returns true if every live node has applied the purge, and there is a live node. */
         boolean isComplete() {
             return missing.isEmpty() && !applied.isEmpty();
         }

@@ -53,7 +53,7 @@ final class OutboxPublisher {
     /** Offset after the last line that was published. */
     private long read;
     /** Offset after the last line that this node has received from the stream. */
-    private long acknowledged;
+    private long receivedOffset;
     /** Number of the subscription with which the lines in flight were published. */
     private long subscription;
     /** Bytes that were removed from the file since this object exists. */
@@ -104,14 +104,14 @@ final class OutboxPublisher {
             subscription = present;
         }
         long size = outbox.size();
-        state.figures.outboxBytes.set(Math.max(0, size - acknowledged));
+        state.figures.outboxBytes.set(Math.max(0, size - receivedOffset));
         if (size < read) {
             // The file was deleted.
             restart();
-            acknowledged = 0;
+            receivedOffset = 0;
             read = 0;
         }
-        boolean worked = acknowledge();
+        boolean worked = advance();
         if (position != null && link.isConnected()) {
             compare(position);
         }
@@ -122,11 +122,11 @@ final class OutboxPublisher {
             publish();
             worked = true;
         }
-        if (acknowledged > 0 && ((inFlight.isEmpty() && acknowledged == size) || acknowledged >= REMOVE_BYTES)) {
-            outbox.removeBefore(acknowledged);
-            removed += acknowledged;
-            read -= acknowledged;
-            acknowledged = 0;
+        if (receivedOffset > 0 && ((inFlight.isEmpty() && receivedOffset == size) || receivedOffset >= REMOVE_BYTES)) {
+            outbox.removeBefore(receivedOffset);
+            removed += receivedOffset;
+            read -= receivedOffset;
+            receivedOffset = 0;
         }
         return worked;
     }
@@ -134,7 +134,7 @@ final class OutboxPublisher {
     private void restart() {
         inFlight.clear();
         inFlightById.clear();
-        read = acknowledged;
+        read = receivedOffset;
     }
 
     private void publish() throws IOException {
@@ -172,7 +172,8 @@ final class OutboxPublisher {
         return new InFlight(end, null, CompletableFuture.completedFuture(0L));
     }
 
-    private boolean acknowledge() {
+    /** Drops the received lines from the queue. Publishes all lines again later if a publication failed. */
+    private boolean advance() {
         for (InFlight one : inFlight) {
             if (one.sequence.isCompletedExceptionally() && !one.received) {
                 LOG.warn("fleet {}: a purge is not published yet: {}", settings.name(), reason(one));
@@ -183,7 +184,7 @@ final class OutboxPublisher {
         }
         boolean worked = false;
         for (InFlight first = inFlight.peek(); first != null && first.received; first = inFlight.peek()) {
-            acknowledged = first.end - removed;
+            receivedOffset = first.end - removed;
             inFlight.remove();
             if (first.id != null) {
                 inFlightById.remove(first.id);

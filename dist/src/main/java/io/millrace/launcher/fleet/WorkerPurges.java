@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Passes purges of other nodes to the serving worker. Methods block for at most 30 s. */
 interface WorkerPurges {
     /**
-     * Returns the position of the worker in the stream; null if it has none.
+     * Returns an outcome with the position of the worker in the stream; null if it has no position.
      *
      * @throws IOException if no worker answers
      */

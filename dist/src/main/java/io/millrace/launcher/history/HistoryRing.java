@@ -114,7 +114,7 @@ final class HistoryRing implements AutoCloseable {
             earlier.read(source, Long.MIN_VALUE, Long.MAX_VALUE)
                     .forEach((at, figures) -> steps.computeIfAbsent(stepBegin(archive, at), key -> new Figures())
                             .add(figures));
-            // Only the latest steps, as many as the archive has.
+            // Copies only the latest steps, as many as the archive has.
             long newest = steps.isEmpty() ? 0 : steps.lastKey();
             for (var step : steps.tailMap(newest - archive.spanSeconds(), false).entrySet()) {
                 write(archive, step.getKey(), step.getValue());

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of an import. Immutable.
  *
- * @param yaml the valid configuration; null if the files could not be read
+ * @param yaml the valid configuration; null if there are {@code problems}
  * @param lines every line of every file, in the order of the files
- * @param problems errors that the other proxy would also report: {@code file:line:column: what}
+ * @param problems errors that prevent the import: {@code file:line:column: what}
  * @param warnings warnings of the importer, and of the validator about {@code yaml}
  * @param files the files that were read
  */

@@ -68,7 +68,7 @@ public final class Workspace {
         return draft;
     }
 
-    /** Errors in the source files, one line each. With an error, the import has no resulting configuration. */
+    /** Errors that prevent the import, one line each. With an error, there is no resulting configuration. */
     public List<String> problems() {
         return problems;
     }

@@ -42,6 +42,7 @@ final class CacheConditions {
 
     /**
      * Adds a cache rule for each host of a server.
+     *
      * @param prefix prefix of the paths; {@code /} for every path
      * @param expression expression for the URL of the cache key; null for none
      */

@@ -104,7 +104,7 @@ final class CachePlan {
         negative(scope, rule);
     }
 
-    /** Writes the lifetime of responses with other statuses than 200. Millrace has only one value for them. */
+    /** Writes the lifetime of responses with other statuses than 200 and 301. Millrace has only one value for them. */
     private static void negative(Scope scope, RuleSettings.Rule rule) {
         Set<String> codes = new LinkedHashSet<>();
         Directive first = null;
@@ -234,8 +234,8 @@ final class CachePlan {
     }
 
     /**
-     * Translates the cache key. In Millrace it is the client's URL. Fields and cookies in it become parts of the
-     * variant key.
+     * Translates the cache key. In Millrace it is the client's URL. Fields and cookies in the key of nginx become parts
+     * of the variant key.
      */
     private static void key(Scope scope, RuleSettings.Rule rule) {
         Directive key = scope.last("proxy_cache_key");

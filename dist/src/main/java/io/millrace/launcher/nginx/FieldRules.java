@@ -165,7 +165,10 @@ final class FieldRules {
         }
     }
 
-    /** Writes changes as few elements of {@code rules}. An element has one condition, and each name once. */
+    /**
+     * Writes changes with as few elements of {@code rules} as possible. An element has one condition, and each name
+     * once.
+     */
     private static void write(DraftNode into, Map<Change, List<Directive>> changes) {
         DraftNode rule = null;
         String when = "";

@@ -35,7 +35,10 @@ record Location(Scope scope, Kind kind, String path, String expression, String w
         return !path.isEmpty();
     }
 
-    /** Returns all locations of a server, in the order of the rules to write. Expressions are last. */
+    /**
+     * Returns the locations of a server except the named ones, in the order of the rules to write. Expressions are
+     * last.
+     */
     static List<Location> ordered(Scope server) {
         List<Location> all = new ArrayList<>();
         collect(server, "/", all);

@@ -22,7 +22,7 @@ public final class NginxImport {
      * Imports a directory or a file.
      *
      * @param path a directory such as {@code /etc/nginx}, or a file with any part of a configuration
-     * @param prefix base of relative paths; null for the directory of the file
+     * @param prefix base of relative paths; null for the imported directory, or the directory of the file
      */
     public static ImportResult read(Path path, @Nullable Path prefix) {
         if (!Files.exists(path)) {

@@ -237,7 +237,7 @@ final class Notes {
         }
     }
 
-    /** Returns true if the directive turns on or off what Millrace always, or never, does. */
+    /** Returns true if the value of the directive is what Millrace does anyway. */
     private static boolean isDefault(Directive each) {
         boolean switches = List.of(
                         "gzip",

@@ -81,6 +81,7 @@ final class RuleWriter {
         }
     }
 
+    /** Plans the rules of a server for one scheme, host and port. */
     private void base(Server server, UrlBase base, List<Location> locations) {
         Scope scope = server.scope();
         Redirect whole = whole(server, base);
@@ -158,7 +159,7 @@ final class RuleWriter {
 
     /** Plans a rule that denies paths without a location. For such paths, nginx would serve files. */
     private void denyOtherPaths(UrlBase base, Set<String> paths) {
-        // Without redirections only: Millrace would try the planned rule before the redirections.
+        // The rule is planned only for a host without redirections, because Millrace would try it before them.
         if (!redirecting.contains(base) && !base.isForAllHosts() && !paths.isEmpty()) {
             planned.add(new Planned(base.rank(), node -> {
                 node.put(base.verb(), base.url("/"));
@@ -169,7 +170,7 @@ final class RuleWriter {
         }
     }
 
-    /** Returns the redirection for all requests of a base; null if there is none. */
+    /** Returns the redirection for all requests of a base (scheme, host and port); null if there is none. */
     private static @Nullable Redirect whole(Server server, UrlBase base) {
         for (Directive each : server.scope().own("if")) {
             String host = Conditions.host(each);
@@ -474,13 +475,13 @@ final class RuleWriter {
             rule.put("origin.http2", "prior_knowledge", target.source().entry());
         }
         AccessPlan.write(scope, node);
-        boolean obeys = !conditions.translateBypasses(scope, rule, List.of(base), path);
+        boolean obeysClients = !conditions.translateBypasses(scope, rule, List.of(base), path);
         if (cacheForExpressionOnly.contains(scope.block())) {
             rule.putDefault("cache.enabled", "true", "responses are stored by cache_rules only");
             rule.putDefault("cache.ignore_client_no_cache", "true", "nginx ignores Cache-Control of requests");
             rule.putDefault("cache.ignore_client_max_age", "true", "nginx ignores Cache-Control of requests");
         } else {
-            CachePlan.fill(scope, rule, !obeys, inactive);
+            CachePlan.fill(scope, rule, !obeysClients, inactive);
         }
         if (scope.value("proxy_request_buffering", "on").equals("off")) {
             scope.all("proxy_request_buffering")
@@ -532,6 +533,7 @@ final class RuleWriter {
         cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
     }
 
+    /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
     private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
         Directive source = location.source();
         String expression = CacheConditions.ofPath(location.expression());

@@ -132,7 +132,7 @@ final class Servers {
                     other.scope()
                             .own("server_name")
                             .forEach(each -> each.notMapped(
-                                    "the rule for all hosts of the default server precedes" + " redirections"));
+                                    "the rule for all hosts of the default server precedes redirections"));
                 }
             }
         }

@@ -21,7 +21,7 @@ public final class ArchiveRecorder implements AutoCloseable {
     private final Path directory;
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Process process;
-    /** The archive that was recorded last. */
+    /** The archive whose recording began last. It is not recorded again. */
     private @Nullable Path recordedArchive;
 
     private boolean closed;
@@ -36,8 +36,8 @@ public final class ArchiveRecorder implements AutoCloseable {
     }
 
     /**
-     * Starts to record the archive for later workers with {@code command}. Does nothing if the archive exists, or if
-     * this launcher has recorded it before.
+     * Starts to record the archive for later workers with {@code command}. Does nothing if the archive exists, if this
+     * launcher has begun to record it before, or while another recording is in progress.
      */
     public void start(WorkerCommand command) {
         Path archive = command.archiveFile();

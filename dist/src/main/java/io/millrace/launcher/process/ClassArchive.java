@@ -156,7 +156,7 @@ final class ClassArchive {
      * Deletes the archive, or marks it as unusable.
      *
      * @param why reason for the log, which follows the word "because"
-     * @return whether there was a usable archive
+     * @return false if there was no usable archive, or if it can be neither deleted nor marked
      */
     boolean discard(String why) {
         if (!exists()) {

@@ -342,7 +342,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
                 : Runtime.version().feature();
     }
 
-    /** Returns the content of the release file of the JDK in {@code javaHome}. */
+    /**
+     * Returns the content of the release file of the JDK in {@code javaHome}. If it cannot be read, returns another
+     * text that identifies the JDK.
+     */
     private static String release(Path javaHome) {
         try {
             return Files.readString(javaHome.resolve("release"));

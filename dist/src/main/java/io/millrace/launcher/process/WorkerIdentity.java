@@ -35,7 +35,7 @@ public final class WorkerIdentity {
      */
     private static final int START_TICKS = 22 - 3;
 
-    /** Limit of the wait for the exit of one of two workers without launcher. */
+    /** Limit of the wait until one of two workers exits that have lost their launcher. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);

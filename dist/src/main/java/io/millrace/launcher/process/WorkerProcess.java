@@ -118,7 +118,7 @@ public final class WorkerProcess {
     }
 
     /**
-     * Returns true if the worker uses the same protocol version as this launcher. Only then it can decode a
+     * Returns true if the worker uses the same protocol version as this launcher. Only then can it decode a
      * configuration. An adopted worker may use another version.
      */
     public boolean isOfThisVersion() {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * A snapshot of the worker's state for other threads and the admin API. Immutable.
  *
  * @param pid process id; -1 while no worker runs
- * @param generation number of the latest worker; 0 before the first
+ * @param generation number of the worker, or of the latest one while no worker runs; 0 before the first
  * @param restarts number of dead or hung workers that were replaced
  * @param ready the {@code Ready} message of the worker; null before it is ready
  * @param warmUp warm-up in progress of the next worker; null if there is none

@@ -55,7 +55,7 @@ public final class ListeningSockets implements AutoCloseable {
         this.groups = List.copyOf(groups);
     }
 
-    /** Like the other method of this name, without sockets of a service manager. */
+    /** Binds sockets as the other {@code open} does, without sockets of a service manager. */
     public static ListeningSockets open(
             Map<String, ? extends SocketAddress> addresses,
             int perAddress,
@@ -200,7 +200,8 @@ public final class ListeningSockets implements AutoCloseable {
      * Checks that an address can be bound, without keeping it bound. Used if workers bind their own sockets.
      *
      * @param leaving process that may still use the address, because it will exit before a worker binds it; 0 for none
-     * @throws LaunchException if the address cannot be bound; the message contains the process that uses the address
+     * @throws LaunchException if the address cannot be bound; the message contains, if known, the process that uses the
+     *     address
      */
     public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
         try (java.net.Socket probe = new java.net.Socket()) {
@@ -270,7 +271,10 @@ public final class ListeningSockets implements AutoCloseable {
         closeExcept(null);
     }
 
-    /** Closes the sockets that {@code other} does not share, and deletes files of Unix sockets. Idempotent. */
+    /**
+     * Closes the sockets that {@code other} does not share. Deletes the files of Unix sockets for addresses that {@code
+     * other} does not have. Idempotent.
+     */
     public void closeExcept(@Nullable ListeningSockets other) {
         for (Group group : groups) {
             if (other == null || !other.groups.contains(group)) {

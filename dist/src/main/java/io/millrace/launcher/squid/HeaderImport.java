@@ -149,7 +149,10 @@ final class HeaderImport {
         }
     }
 
-    /** Adds a rule for the messages that match all lists. If a list is unknown, adds a note and returns null. */
+    /**
+     * Adds a rule for the messages that match all lists. If a list is unknown or has no equivalent, adds a note and
+     * returns null.
+     */
     private @Nullable DraftNode rule(SquidLine line, List<String> names) {
         List<String> parts = new ArrayList<>();
         Set<Acl> used = new HashSet<>();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>Millrace compares the received share only. Source: {@code CheckQuickAbortIsReasonable} of Squid 6, and
- * {@code squid.conf.documented}. No state.
+ * {@code squid.conf.documented}. Stateless.
  */
 final class QuickAbort {
     private static final String KEY = "cache.background_fill_completed_threshold";
@@ -61,7 +61,7 @@ final class QuickAbort {
         return last;
     }
 
-    /** Every fetch continues, which is the default of Millrace. */
+    /** Translates a line if every fetch continues, which is the default of Millrace. */
     private static void continueAll(SquidLine line) {
         if (line.name().equals(MIN)) {
             line.markHandled().matchesDefaultOf(KEY);
@@ -70,7 +70,7 @@ final class QuickAbort {
         }
     }
 
-    /** With the share 1, no fetch continues after its last client has left. */
+    /** Translates a line if every fetch ends with its last client: the share 1 in Millrace. */
     private static void endAll(SquidLine line, Draft draft) {
         if (line.name().equals(MAX)) {
             set("1", line, draft);

@@ -38,7 +38,8 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
 
     /**
      * Selects the directories. The option {@code --state} takes precedence over the directories that systemd has
-     * created for the service. Without both, the directory is {@code ~/.local/state/millrace/<first port>}.
+     * created for the service. Without both, the directory is {@code millrace/<first port>} below {@code
+     * XDG_STATE_HOME}, or below {@code ~/.local/state} if that variable is not set.
      */
     public static StateDirectory resolve(
             @Nullable Path option, Map<String, String> environment, Path home, int firstPort) {

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>Not thread-safe; confined to the event loop.
  */
 final class HandOver {
-    /** Time limit from the release of the store until the successor accepts connections. */
+    /** Time limit from the order to release the store until the successor accepts connections. */
     static final long TIMEOUT_SECONDS = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);

@@ -50,7 +50,8 @@ final class PublishedStatus {
     /**
      * Publishes the status.
      *
-     * @param generation number of the latest worker
+     * @param candidate the new worker of a roll in progress; null for none
+     * @param generation number of the latest worker, which is published while there is no current worker
      * @param handsOver whether a hand-over of the store to the candidate is in progress
      */
     void publish(

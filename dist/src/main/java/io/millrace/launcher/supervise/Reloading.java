@@ -64,7 +64,8 @@ final class Reloading {
     /**
      * Sends a configuration to a worker. No other reload may be in progress.
      *
-     * @param answer completes with the outcome of each setting, or with a {@link TimeoutException}
+     * @param answer completes with the outcome of each setting, or fails: with a {@link TimeoutException} if the worker
+     *     does not reply in time
      */
     void send(WorkerProcess worker, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {
         if (!worker.isOfThisVersion()) {

@@ -356,7 +356,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
             begin(attempted, false);
         } else if (attempted != null && !shutdown.hasBegun() && worker.mayStartNextTime()) {
-            LOG.warn("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
+            LOG.warn("worker {} {}; restarting it without its class archive, a possible cause", worker.pid(), cause);
             begin(attempted, false);
         } else {
             rollFailed(cause);
@@ -387,7 +387,7 @@ final class WorkerSuccession implements WorkerRegistry.Listener, WorkerConnectio
             return;
         }
         if (worker.mayStartNextTime()) {
-            LOG.error("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
+            LOG.error("worker {} {}; restarting it without its class archive, a possible cause", worker.pid(), cause);
             startCurrent();
             return;
         }

@@ -139,8 +139,8 @@ final class Backends {
     }
 
     /**
-     * Assigns the origin group of a backend or director to a rule. A backend without a probe and a limit of connections
-     * needs no group.
+     * Assigns the origin group of a backend or director to a rule. A backend with neither a probe nor a limit of
+     * connections needs no group.
      */
     void assign(String name, DraftNode rule) {
         Director director = directors.get(name);

@@ -60,7 +60,10 @@ final class Match {
         }
     }
 
-    /** Returns true if only URL and host are tested. An element of cache_rules can have such conditions. */
+    /**
+     * Returns true if only URL, host, and the methods GET and HEAD are tested. An element of cache_rules can have such
+     * conditions.
+     */
     boolean isUrl() {
         boolean any = !urls.isEmpty() || !hosts.isEmpty();
         return any && testsNothingElse() && methods.stream().allMatch(Match::isGet);
@@ -97,7 +100,7 @@ final class Match {
         return !cookies.isEmpty() && others.isEmpty() && statuses.isEmpty() && clients.isEmpty();
     }
 
-    /** Returns true if only Authorization is tested. */
+    /** Returns true if Authorization is tested, and neither Cookie, URL, host nor unknown parts. */
     boolean isAuthorization() {
         return authorization && cookies.isEmpty() && others.isEmpty() && urls.isEmpty() && hosts.isEmpty();
     }
@@ -112,7 +115,7 @@ final class Match {
         return responseDefault;
     }
 
-    /** Returns true if only the status is tested. */
+    /** Returns true if the status is tested, and neither Cookie, URL, host nor unknown parts. */
     boolean isStatus() {
         return !statuses.isEmpty() && others.isEmpty() && urls.isEmpty() && cookies.isEmpty() && hosts.isEmpty();
     }
@@ -162,7 +165,7 @@ final class Match {
         return others.isEmpty() ? "" : others.get(0).toString();
     }
 
-    /** Returns the status codes from 200 to 599 that meet the tests. */
+    /** Returns the usual status codes that meet the tests, and all codes from 200 to 599 that a test names. */
     List<String> codes() {
         List<String> codes = new ArrayList<>();
         for (int code : new int[] {

@@ -61,7 +61,7 @@ final class SynthRules {
         }
     }
 
-    /** Writes an answer without an origin. Returns false if the condition has no equivalent. */
+    /** Writes an answer without an origin. Returns false if the status or the condition has no equivalent. */
     boolean answer(Statement each, Walker.Reached reached, String status) {
         if (!done.add(new Place(each, reached))) {
             return true;

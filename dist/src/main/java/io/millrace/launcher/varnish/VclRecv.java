@@ -22,7 +22,7 @@ final class VclRecv extends Walker {
      *
      * @param map the first URL or the path of the rule
      * @param chain number of the innermost {@code if} around the statement; its {@code elsif} and {@code else} have the
-     *     same number
+     *     same number. {@link Integer#MAX_VALUE} for a refusal, whose rule is written first
      */
     record Route(String verb, String map, String backend, Entry source, int chain) {}
 
@@ -370,7 +370,7 @@ final class VclRecv extends Walker {
         return true;
     }
 
-    /** Returns the path prefixes that match an expression. Returns an empty list if it has no equivalent prefixes. */
+    /** Returns the path prefixes that are equivalent to an expression. Returns an empty list if there are none. */
     static List<String> prefixes(String expression) {
         String text = expression.replaceAll("^\\(\\?i\\)", "");
         Matcher plain =

@@ -14,7 +14,7 @@ public record ControlPaths(Path directory) {
         return directory.resolve("control.sock");
     }
 
-    /** Socket for listening sockets (file descriptors), one per message. The launcher listens. */
+    /** Socket over which listening sockets are sent as file descriptors, one per message. The launcher listens. */
     public Path descriptors() {
         return directory.resolve("descriptors.sock");
     }

@@ -6,7 +6,7 @@ package io.millrace.worker.control;
  *
  * @param address the address in the configuration, for example {@code :8080}
  * @param boundAddress the bound address, for example {@code :8080} or {@code 127.0.0.1:8080}; the port is never 0
- * @param count number of sockets, each with its own descriptor
+ * @param count number of descriptors that a worker gets; if event loops share a socket, its descriptor is repeated
  */
 public record ListenerSockets(String address, String boundAddress, int count) {
     public ListenerSockets {

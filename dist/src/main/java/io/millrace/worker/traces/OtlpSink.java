@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends spans to a collector by OTLP over HTTP, in batches. The SDK repeats a failed request up to five times, within
- * about ten seconds. Meanwhile the queue fills; when it is full, further spans are dropped and counted.
+ * Sends spans to a collector by OTLP over HTTP, in batches. The OpenTelemetry SDK repeats a failed request up to five
+ * times, within about ten seconds. Meanwhile the queue fills; when it is full, further spans are dropped and counted.
  *
  * <p>{@link #accept} and {@link #close} are called by one thread; a thread of this class sends.
  */

@@ -164,6 +164,7 @@ final class WarmUpLoad implements AutoCloseable {
                 exchange(mixed, 200, n -> fresh(Kind.CHUNKED, n, PLAIN));
             }
             if (i % 8 == 0) {
+                // All connections request one response, so that the proxy fetches it once for all (request collapsing).
                 long same = number;
                 exchange(mixed, 200, n -> fresh(Kind.STORED, same, PLAIN));
             }
@@ -200,7 +201,7 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
-    /** Closes one connection of each kind. The next request opens it again. */
+    /** Closes one connection of each kind. The next request opens a new one. */
     private void reconnect() {
         int index = (int) (number % HIT_CLIENTS);
         hitting.get(index).close();

@@ -82,8 +82,8 @@ public final class AccessRules {
     }
 
     /**
-     * Returns the name of the filter that denies a request. Returns null if the request is allowed. Allocates only if
-     * the client's address is read from X-Forwarded-For.
+     * Returns why a request is denied: {@code filter:NAME}, or {@code no-filter:PATH} if no filter of a list allows it.
+     * Returns null if the request is allowed. Allocates only if the client's address is read from X-Forwarded-For.
      *
      * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
      * @param peer address of the sender, null if unknown; 0.0.0.0 for the peer of a Unix socket

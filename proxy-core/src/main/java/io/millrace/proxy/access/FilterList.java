@@ -58,6 +58,8 @@ final class FilterList {
     /**
      * One filter.
      *
+     * @param sources null for any client address
+     * @param listeners null for any local address
      * @param methods empty for any method
      */
     private record Filter(

@@ -52,6 +52,7 @@ final class RequestFilters {
         return any;
     }
 
+    /** Returns why a request is denied, as {@link AccessRules#denial} does; null if it is allowed. */
     @Nullable
     String denial(int ruleIndex, RequestHead request, @Nullable IpAddress peer, @Nullable IpAddress local) {
         FilterList own = ruleIndex == AccessRules.NO_RULE ? FilterList.NONE : byRule[ruleIndex];

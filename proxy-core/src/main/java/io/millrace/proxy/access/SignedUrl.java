@@ -25,7 +25,7 @@ public final class SignedUrl {
     /** Limit of the length of a URL, as in url_sig. */
     private static final int URL_MAX = 8192;
 
-    /** Limit of keys whose objects are kept between requests. */
+    /** Limit of keys whose {@link Mac} objects are kept between requests. */
     private static final int MACS_MAX = 256;
 
     private static final String OWN_SIGNATURE = "mr-signature=";
@@ -65,7 +65,10 @@ public final class SignedUrl {
 
     private String query = "";
 
-    /** The query without the signature, after a verification with the result {@link Result#VALID}; empty for none. */
+    /**
+     * The query without the parameters of the signature, after a verification with the result {@link Result#VALID};
+     * empty for none.
+     */
     public String unsignedQuery() {
         return query;
     }

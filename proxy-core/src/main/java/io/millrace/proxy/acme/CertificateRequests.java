@@ -166,8 +166,8 @@ public final class CertificateRequests {
     }
 
     /**
-     * Records a refusal. If a certificate was issued meanwhile, the record has no effect: handshakes find the
-     * certificate first.
+     * Records that a name is not requested again for some time. If a certificate was issued meanwhile, the record has
+     * no effect: handshakes find the certificate first.
      */
     private void refuse(String name, long nowNanos) {
         refusedNanos.remove(name);

@@ -66,7 +66,7 @@ public final class ChallengeAnswers {
      * Reads the answer to a challenge request in the background.
      *
      * @param path path of the request, which begins with {@link #PATH}
-     * @param caller executor on which {@code callback} is called, once: the event loop of the request
+     * @param caller the event loop of the request, on which this method and, once, {@code callback} are called
      * @param callback receives the key authorization; null if the token is unknown
      */
     public void find(String path, Executor caller, Consumer<@Nullable String> callback) {

@@ -165,7 +165,10 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         return fields;
     }
 
-    /** Counts an error answer by its stable word, if the error means missing rights. Call on the event loop. */
+    /**
+     * Counts an error answer by its stable word, if its cause is a missing right, a failed login, or a limit. Call on
+     * the event loop.
+     */
     void failed(String errorCode) {
         if (tcp != null) {
             tcp.refusals()
@@ -183,8 +186,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     }
 
     /**
-     * Answers a wrong token after a delay, so that guessing takes time. New connections may replace this one
-     * meanwhile.
+     * Answers a refused request. The answer to a wrong token is delayed, so that guessing takes time. New connections
+     * may replace this one meanwhile.
      */
     private static void refuse(
             ChannelHandlerContext context,

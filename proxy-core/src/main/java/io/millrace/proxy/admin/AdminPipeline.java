@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  *   <caption>Limits</caption>
- *   <tr><td>connections</td><td>{@value #MAX_CONNECTIONS}</td></tr>
+ *   <tr><td>connections on a Unix domain socket</td><td>{@value #MAX_CONNECTIONS}</td></tr>
  *   <tr><td>request line, bytes</td><td>{@value #MAX_LINE_BYTES}</td></tr>
  *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
  *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>

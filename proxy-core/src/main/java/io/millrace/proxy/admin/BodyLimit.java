@@ -21,7 +21,10 @@ final class BodyLimit extends HttpObjectAggregator {
         this.connection = connection;
     }
 
-    /** Answers {@code Expect: 100-continue} with the same 413, because Netty's answer has no body. */
+    /**
+     * Returns null for {@code Expect: 100-continue} with a body that is too long. The request then gets the 413 of this
+     * class, because Netty's 413 has no body.
+     */
     @Override
     protected @Nullable Object newContinueResponse(HttpMessage start, int lengthMax, ChannelPipeline pipeline) {
         return HttpUtil.getContentLength(start, -1L) > lengthMax

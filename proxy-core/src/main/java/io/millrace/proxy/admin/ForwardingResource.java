@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Forwards requests from the launcher's admin server to the worker's. Thread-safe. */
 final class ForwardingResource implements AdminResource {
-    /** Added to the worker's own time limit, so that the client gets the worker's error. */
+    /** Time that is added to the worker's time limit, so that the client gets the worker's error. */
     private static final Duration MARGIN = Duration.ofSeconds(5);
 
     private final AdminClient client;

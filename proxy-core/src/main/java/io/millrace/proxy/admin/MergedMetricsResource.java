@@ -12,7 +12,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** {@code GET /metrics} of the launcher: the metrics of the worker, followed by those of this process. Thread-safe. */
+/**
+ * {@code GET /metrics} with additional metrics: those of another resource, such as the worker's, followed by those of
+ * this admin server. Thread-safe.
+ */
 final class MergedMetricsResource implements AdminResource {
     private final AdminResource metrics;
     private final List<Supplier<String>> own;

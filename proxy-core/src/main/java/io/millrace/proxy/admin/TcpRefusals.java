@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  */
 final class TcpRefusals {
     /**
-     * Stable words of errors for missing rights and reached limits. They are also values of the label {@code reason}.
+     * Stable words of errors for missing rights, failed logins and reached limits. They are also values of the label
+     * {@code reason}.
      */
     private static final List<String> CODES = List.of(
             "role-refused",
@@ -109,7 +110,7 @@ final class TcpRefusals {
                 () -> TcpSlots.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }
 
-    /** Counts a connection that was refused because all slots of connections with the token were taken. */
+    /** Counts a request that was refused because all slots of connections with a valid token were taken. */
     void full() {
         full.increment();
     }

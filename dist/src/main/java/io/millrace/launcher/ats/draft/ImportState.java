@@ -136,7 +136,7 @@ public final class ImportState {
         return name;
     }
 
-    /** Returns the path of a file that another file refers to, relative to this directory. */
+    /** Returns a file's path relative to the configuration directory. Leaves a relative path unchanged. */
     public String relative(String name) {
         Path path = Path.of(name);
         return path.isAbsolute()

@@ -98,7 +98,7 @@ public final class ForwardedParents {
         written = true;
     }
 
-    /** Disables forwarding if it would bypass parents. */
+    /** Disables forwarding if it would bypass parents or SOCKS servers. */
     void finish() {
         if (!forwarding) {
             return;

@@ -155,7 +155,7 @@ public final class GroupWriter {
     /**
      * Writes the settings of retries and of mark-down. The records for them apply to all groups.
      *
-     * @param moreTries retries after error responses
+     * @param moreTries number of retries after error responses
      * @param responses status codes that cause a retry
      * @param marks status codes that mark a host down
      */

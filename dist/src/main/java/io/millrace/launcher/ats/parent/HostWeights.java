@@ -26,8 +26,8 @@ final class HostWeights {
     }
 
     /**
-     * Returns the smallest whole numbers with the same ratios. Weights are rounded to hundredths. The results are at
-     * most 1000.
+     * Returns the smallest whole numbers with the same ratios. Weights are first rounded to hundredths. If a result
+     * would exceed 1000, all results are scaled down, so that the ratios are only approximate.
      */
     static List<BigInteger> whole(List<BigDecimal> weights) {
         List<BigInteger> whole = weights.stream()

@@ -103,19 +103,20 @@ final class IpAllowFilters {
             if (!line.allow && !known.covers(addresses)) {
                 List<String> words = new ArrayList<>(line.addresses);
                 before.forEach(address -> words.add("~" + address));
-                names.add(name(line, words, line.methods, ""));
+                names.add(writeDenyFilter(line, words, line.methods, ""));
             }
             before.addAll(line.addresses);
             known = known.or(addresses);
         }
         if (!lines.isEmpty() && !known.covers(AddressSet.ALL)) {
             Line last = lines.get(lines.size() - 1);
-            names.add(name(last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
+            names.add(writeDenyFilter(last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
         }
         return names;
     }
 
-    private String name(Line line, List<String> addresses, List<String> methods, String word) {
+    /** Writes a named filter that denies requests, unless it exists. Returns its name. */
+    private String writeDenyFilter(Line line, List<String> addresses, List<String> methods, String word) {
         return named.computeIfAbsent(addresses + " " + methods, key -> {
             DraftNode node = state.draft().element("filters", line.entry);
             String name = NAME_PREFIX + (word.isEmpty() ? Integer.toString(named.size() + 1) : word);
@@ -141,7 +142,7 @@ final class IpAllowFilters {
             }
             known = known.or(lineTerms.sources());
             if (!line.allow && !line.methods.isEmpty()) {
-                rule.elementWord("filters", name(line, line.addresses, line.methods, ""));
+                rule.elementWord("filters", writeDenyFilter(line, line.addresses, line.methods, ""));
             }
             FilterTerms both = allowedByRule.and(line.allow ? lineTerms.withMethods(line.methods) : lineTerms);
             boolean hasAllowed = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
@@ -155,7 +156,7 @@ final class IpAllowFilters {
                     && both.methods().isEmpty();
             if (!allRequestsAllowed && !known.covers(AddressSet.ALL)) {
                 // No later line applies to these addresses.
-                rule.elementWord("filters", name(line, line.addresses, List.of(), ""));
+                rule.elementWord("filters", writeDenyFilter(line, line.addresses, List.of(), ""));
             }
         }
         if (!lines.isEmpty() && !any) {

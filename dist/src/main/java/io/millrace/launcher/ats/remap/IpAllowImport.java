@@ -227,8 +227,8 @@ public final class IpAllowImport {
      * contains it decides. The keys in Millrace apply to all methods.
      */
     private void writeDestinations(List<Line> lines) {
-        AddressSet onlyLocal = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
-        AddressSet denied = onlyLocal == null ? AddressSet.NONE : onlyLocal;
+        AddressSet deniedByDefault = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
+        AddressSet denied = deniedByDefault == null ? AddressSet.NONE : deniedByDefault;
         AddressSet known = AddressSet.NONE;
         List<Entry> sources = new ArrayList<>();
         for (Line line : lines) {
@@ -273,8 +273,8 @@ public final class IpAllowImport {
     }
 
     /**
-     * Imports {@code url_remap.remap_required} 0 as a forward proxy. If the files allow all clients, only private
-     * addresses are written, so that the import never configures an open proxy.
+     * Imports {@code url_remap.remap_required} 0 as a forward proxy. If the files do not restrict the clients, only
+     * private addresses are written, so that the import never configures an open proxy.
      */
     private void writeForward() {
         Rec required = state.records().take("url_remap.remap_required");

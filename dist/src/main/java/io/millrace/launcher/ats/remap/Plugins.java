@@ -123,7 +123,8 @@ public final class Plugins {
     }
 
     /**
-     * Imports plugin.config. Adds a note to each line.
+     * Imports plugin.config. Adds a note to each line. For a plugin that denies clients, all rules deny all requests,
+     * and the forward proxy is disabled.
      *
      * @param rules the rules to which the plugins apply
      * @param rewrites imports the files of header_rewrite

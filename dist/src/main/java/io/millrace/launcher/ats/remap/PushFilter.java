@@ -14,7 +14,7 @@ public final class PushFilter {
 
     private PushFilter() {}
 
-    /** Writes a filter that denies PUSH before all other filters. */
+    /** Writes a filter that denies PUSH before all other filters. Does nothing if Traffic Server accepts PUSH. */
     public static void write(ImportState state, RemapFilters names) {
         Rec rec = state.records().take(RECORD);
         if (rec != null && state.records().isOn(RECORD, false)) {

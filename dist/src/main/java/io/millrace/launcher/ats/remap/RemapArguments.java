@@ -82,7 +82,7 @@ final class RemapArguments {
             return;
         }
         if (plugin.equals(Plugins.URL_SIG)) {
-            // Until the parameter with the file of keys is read.
+            // The rule stays denied until the parameter with the file of keys is read.
             rule.markDenied();
             return;
         }

@@ -178,7 +178,7 @@ final class RemapFilter {
                 line.note("filters before version 10 never match the method " + method
                         + (allows()
                                 ? ", so the method is omitted: it is not allowed in Traffic Server either"
-                                : "; this one does"));
+                                : "; the imported filter does"));
             }
         }
     }

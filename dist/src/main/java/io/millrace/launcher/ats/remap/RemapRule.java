@@ -20,7 +20,7 @@ public final class RemapRule {
     private List<String> referers = List.of();
     private String refererRedirect = "";
     private String strategy = "";
-    /** Number of plugins of the rule that deny clients and have no equivalent. */
+    /** Number of reasons to deny all requests. */
     private int denials;
 
     private @Nullable DraftNode node;
@@ -66,13 +66,13 @@ public final class RemapRule {
     }
 
     /**
-     * Marks a rule with a plugin that denies clients. Since Millrace lacks the plugin, the rule will deny all requests.
+     * Makes the rule deny all requests, such as for a plugin that denies clients and that Millrace lacks.
      */
     void markDenied() {
         denials++;
     }
 
-    /** Takes one {@link #markDenied} back, because the plugin was imported. */
+    /** Takes one {@link #markDenied} back, such as when the plugin was imported. */
     void unmarkDenied() {
         denials--;
     }
@@ -99,7 +99,9 @@ public final class RemapRule {
         return settings;
     }
 
-    /** Sets the node of the rule in the resulting configuration. */
+    /**
+     * Sets the node of the rule in the resulting configuration. If the rule is marked as denied, denies all clients.
+     */
     void setNode(DraftNode written) {
         node = written;
         if (denials > 0) {

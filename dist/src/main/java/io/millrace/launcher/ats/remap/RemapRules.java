@@ -79,6 +79,7 @@ public final class RemapRules {
             return null;
         }
         filters.begin(entry);
+        // Traffic Server has internal pages with URLs such as http://{cache}.
         if (to.startsWith("http://{") || (from.contains("{") && !verb.startsWith("regex"))) {
             entry.notMapped(
                     "Millrace has no such pages; millctl cache list, millctl status and millctl metric get show the same data");

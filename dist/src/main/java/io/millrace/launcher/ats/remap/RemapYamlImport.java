@@ -237,8 +237,8 @@ public final class RemapYamlImport {
     }
 
     /**
-     * Returns the URLs that a node describes, as a whole or in parts. For a host without a scheme, one URL for each
-     * scheme.
+     * Returns the URLs that a node describes, as a whole or in parts. A {@code from} host without a scheme gives a URL
+     * for http, and one for https if a listening address has TLS.
      */
     private List<String> urls(@Nullable Node node, boolean from) {
         String whole = Yaml.text(node, "url");

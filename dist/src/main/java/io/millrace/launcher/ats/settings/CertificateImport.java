@@ -85,8 +85,8 @@ public final class CertificateImport {
     }
 
     /**
-     * Enables TLS at a listening address. A single certificate is written into this element of {@code listen}, several
-     * certificates into {@code tls.certificates}.
+     * Enables TLS at a listening address. A single certificate without listed names is written into this element of
+     * {@code listen}; other certificates are written into {@code tls.certificates}.
      */
     void enableTls(DraftNode listener) {
         if (all.size() > 1 || all.stream().anyMatch(each -> !each.names.isEmpty())) {

@@ -62,7 +62,7 @@ final class LogList {
             log.entry().notMapped("lines are not written to standard error; the target stdout exists");
             return;
         }
-        if (!canBeAdded(format)) {
+        if (!tryAddFormat(format)) {
             log.entry().notMapped("all templates together name more than eight header fields");
             return;
         }
@@ -97,7 +97,8 @@ final class LogList {
         }
     }
 
-    private boolean canBeAdded(String format) {
+    /** Adds a format. Returns false if all templates together then name too many header fields. */
+    private boolean tryAddFormat(String format) {
         List<AccessLogFormat> all = new ArrayList<>(formats);
         try {
             all.add(AccessLogFormat.of(format));
@@ -181,12 +182,12 @@ final class LogList {
     }
 
     private void keep(DraftNode node, LogObject log) {
-        String logRolling = log.rolling().get("rolling_min_count");
-        String count = logRolling == null ? value(minCount, "") : logRolling;
+        String ownCount = log.rolling().get("rolling_min_count");
+        String count = ownCount == null ? value(minCount, "") : ownCount;
         if (count.isEmpty()) {
             return;
         }
-        Entry source = logRolling == null && minCount != null ? minCount.entry() : log.entry();
+        Entry source = ownCount == null && minCount != null ? minCount.entry() : log.entry();
         source.note("Traffic Server keeps at least this many files, Millrace at most; 0 keeps all");
         if (isDefault("rotate_keep", count)) {
             source.matchesDefaultOf("log.access[].rotate_keep");

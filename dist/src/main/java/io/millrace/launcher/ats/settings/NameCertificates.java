@@ -84,7 +84,7 @@ public final class NameCertificates {
     }
 
     /**
-     * Returns the certificates for a name. CertificateImport with the name take precedence over those with a matching
+     * Returns the certificates for a name. Certificates with the name take precedence over those with a matching
      * wildcard. If there are none, returns the certificates for clients that send no server name.
      */
     private List<Certificate> certificatesOf(String name) {
@@ -129,7 +129,7 @@ public final class NameCertificates {
         }
     }
 
-    /** Returns a name of the first certificate, preferably one without settings. */
+    /** Returns a name of the first certificate, preferably one without settings; null if it has no names. */
     private @Nullable String defaultName() {
         List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
         String best = own.isEmpty() ? null : own.get(0);

@@ -16,7 +16,8 @@ final class RecordNotes {
      * @param name name of the record, or a prefix that ends with a dot
      * @param off value with which Traffic Server behaves like Millrace, or several values separated by bars;
      *     {@code *} for every value; null if there is no such value
-     * @param why note for the value {@code off}: the reason why nothing needs to be set
+     * @param why note for the value {@code off}, and for a record without a value: the reason why nothing needs to be
+     *     set
      * @param instead note for other values: what is missing, and what to do
      */
     private record Note(String name, @Nullable String off, String why, String instead) {}

@@ -23,14 +23,14 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * The importer of storage paths and volumes of Traffic Server's cache. It reads storage.yaml, or storage.config,
- * volume.config and hosting.config. Confined to one thread.
+ * The importer of storage paths and volumes of Traffic Server's cache. It reads storage.yaml, or else storage.config
+ * and volume.config. In both cases it reads hosting.config. Confined to one thread.
  */
 public final class StorageImport {
     /**
      * A volume.
      *
-     * @param size such as {@code 30%}, or a number of bytes with a unit
+     * @param size such as {@code 30%}, or a number with or without a unit; empty for the remaining space
      * @param inMegabytes whether a size without a unit is in MiB
      */
     private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}

@@ -43,7 +43,10 @@ public final class RecordTable {
             List<String> keys,
             @Nullable String atsDefault,
             String note) {
-        /** Converts the value to the form of Millrace. */
+        /**
+         * Converts the value to the form of Millrace. Always returns an empty list for {@code LIST}; see {@link
+         * #words}.
+         */
         public String convert(String key, String value) throws BadValueException {
             return switch (kind) {
                 case SECONDS -> Quantity.seconds(Quantity.integer(value));

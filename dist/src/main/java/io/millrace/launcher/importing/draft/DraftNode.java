@@ -25,6 +25,7 @@ public final class DraftNode {
     private final Set<String> remarks = new LinkedHashSet<>();
     private boolean element;
     private boolean removable;
+    /** True after {@link #denyAllClients} has changed this rule. */
     private boolean closed;
 
     /**

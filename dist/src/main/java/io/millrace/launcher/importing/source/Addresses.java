@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts IP addresses and ranges of Traffic Server to the form of Millrace. Stateless. */
+/** Converts IP addresses and ranges of other proxies to the form of Millrace. Stateless. */
 public final class Addresses {
     private Addresses() {}
 
@@ -23,7 +23,7 @@ public final class Addresses {
     }
 
     /**
-     * Clears the address bits beyond the prefix length, which Traffic Server ignores: {@code 10.0.0.1/8} becomes
+     * Clears the address bits beyond the prefix length, which other proxies ignore: {@code 10.0.0.1/8} becomes
      * {@code 10.0.0.0/8}.
      */
     private static String withoutHostBits(String range) {

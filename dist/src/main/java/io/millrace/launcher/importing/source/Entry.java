@@ -74,7 +74,7 @@ public final class Entry {
         return !keys.isEmpty();
     }
 
-    /** Returns true if the line has an outcome. */
+    /** Returns true if the line has a note, sets a default, or is not mapped. */
     boolean isDecided() {
         return !missing.isEmpty() || !notes.isEmpty() || !defaults.isEmpty();
     }

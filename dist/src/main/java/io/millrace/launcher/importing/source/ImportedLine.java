@@ -9,7 +9,8 @@ import java.util.List;
  * @param line first line number, from 1
  * @param column first column, from 1
  * @param text text of the line, joined with its continuation lines
- * @param keys keys written for the line, such as {@code remap[2]} or {@code cache.required_headers}
+ * @param keys keys that the line writes or sets to the default, such as {@code remap[2]} or {@code
+ *     cache.required_headers}
  * @param note reason for the outcome, and what to do instead; may be empty
  */
 public record ImportedLine(

@@ -3,11 +3,11 @@ package io.millrace.launcher.importing.source;
 import java.math.BigDecimal;
 import java.util.Locale;
 
-/** Parses numbers of Traffic Server, and formats sizes and durations for Millrace. Stateless. */
+/** Parses numbers of other proxies, and formats sizes and durations for Millrace. Stateless. */
 public final class Quantity {
     private static final int DIGITS_MAX = 40;
 
-    /** Thrown for a value that Traffic Server would refuse. */
+    /** Thrown for a value that the other proxy would refuse. */
     public static final class BadValueException extends Exception {
         private static final long serialVersionUID = 1;
 

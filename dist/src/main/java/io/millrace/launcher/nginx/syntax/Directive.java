@@ -51,7 +51,7 @@ public final class Directive {
         return String.join(" ", args);
     }
 
-    /** Returns true if the only word is {@code on}. */
+    /** Returns true if the first word after the name is {@code on}. */
     public boolean isOn() {
         return arg(0).equalsIgnoreCase("on");
     }
@@ -85,7 +85,7 @@ public final class Directive {
         return entry;
     }
 
-    /** Marks the directive as translated, with a note. A directive with only notes has no effect. */
+    /** Marks the directive as translated, with a note. In the report, a directive with only notes has no effect. */
     public void note(String note) {
         markHandled().note(note);
     }

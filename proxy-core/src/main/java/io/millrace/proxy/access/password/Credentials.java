@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The user name and password of a request with Basic authentication (RFC 7617). Immutable.
  *
- * @param file the file that knows the users
+ * @param file the file with the users and the hashes of their passwords
  * @param user the user name
  * @param password the password
  * @param digest key under which {@link PasswordVerifier} remembers the result

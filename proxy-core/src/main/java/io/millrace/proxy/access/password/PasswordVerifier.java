@@ -46,7 +46,7 @@ public final class PasswordVerifier {
     }
 
     private final byte[] secret = new byte[SECRET_BYTES];
-    // Two tables, so that guesses do not displace the results of users.
+    // There are two tables, so that wrong guesses do not displace the results of users.
     private final AtomicReferenceArray<@Nullable Digest> right = new AtomicReferenceArray<>(RESULTS_MAX);
     private final AtomicReferenceArray<@Nullable Digest> wrong = new AtomicReferenceArray<>(RESULTS_MAX);
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
@@ -98,7 +98,7 @@ public final class PasswordVerifier {
      * Compares a password with the hash of its user, and remembers the result.
      *
      * @param loop the event loop on which {@code then} is called
-     * @param then called once
+     * @param then receives the result, once
      */
     public void verify(Credentials credentials, EventExecutor loop, Consumer<Result> then) {
         try {

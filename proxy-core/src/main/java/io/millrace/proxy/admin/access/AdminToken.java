@@ -66,7 +66,7 @@ public final class AdminToken {
                 : RateLimit.perMinute(settings.requestsPerMinute(), nanoTime);
     }
 
-    /** Returns the token with the same content and other settings. */
+    /** Returns a token with the same secret and other settings. */
     AdminToken with(AdminConfig.Token changed, LongSupplier nanoTime) {
         return new AdminToken(changed, digest, limit(changed, this, nanoTime), identity);
     }

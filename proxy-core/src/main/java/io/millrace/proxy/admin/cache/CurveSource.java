@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** Source of the estimated hit ratios of other sizes of the RAM tier. Thread-safe. */
 @FunctionalInterface
 public interface CurveSource {
-    /** Returns the estimate, at most two seconds old; null if {@code cache.curve} is false. */
+    /** Returns the estimate, at most two seconds old; null if {@code cache.curve} is false or there is no RAM tier. */
     @Nullable
     CurveView curve();
 

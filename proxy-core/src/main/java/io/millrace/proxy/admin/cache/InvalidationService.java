@@ -8,8 +8,9 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. A single URL is purged only
- * softly: its responses may be used again after validation. Thread-safe; never blocks.
+ * Invalidates stored responses by host, prefix, group, tag, pattern, URL, or all of them. A single URL is invalidated
+ * only by soft purges, after which its responses may be used again after validation; hard purges of it use {@link
+ * PurgeService}. Thread-safe; never blocks.
  */
 @FunctionalInterface
 public interface InvalidationService {

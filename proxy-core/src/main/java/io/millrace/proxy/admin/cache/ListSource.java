@@ -39,7 +39,7 @@ public interface ListSource {
      * One page. Immutable.
      *
      * @param objects the objects in no particular order; empty if hosts were counted
-     * @param hosts the hosts with the most objects first; empty if objects were listed
+     * @param hosts the hosts, with the most objects first; empty if objects were listed
      * @param next the start of the next page; null for the last page
      * @param complete whether the inventory (the table from which the page was read) has all stored objects; an object
      *     stored a moment ago may be missing

@@ -37,14 +37,15 @@ public interface StorageControl {
      * @param bytes bytes of segments with records
      * @param bytesMax bytes of all segments
      * @param entries number of objects
-     * @param pinnedSegments segments that readers use
+     * @param pinnedSegments number of segments that readers use
      * @param queuedBytes bytes that wait to be written
      * @param writtenBytes bytes of records written since the store was opened
      * @param carriedBytes bytes of these records that were copied from reclaimed segments
      * @param reclaimedSegments number of segments that were reclaimed
      * @param refused number of new objects that did not fit into the full volume
-     * @param pinnedBytes bytes of pinned objects, including replaced and purged ones until their segment is reclaimed
-     * @param pinsBroken pinned records that were reclaimed
+     * @param pinnedBytes bytes of objects that a rule pins, including replaced and purged ones until their segment is
+     *     reclaimed
+     * @param pinsBroken number of such objects that were dropped because the pinned bytes exceeded a limit
      * @param indexEvictions objects removed because the index was full and could not grow
      * @param errors I/O errors so far
      * @param lastError the last I/O error, or the reason why the volume is offline; null for none

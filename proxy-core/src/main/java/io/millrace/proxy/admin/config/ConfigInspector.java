@@ -40,14 +40,14 @@ public interface ConfigInspector {
         FILE,
         /** An option of {@code run}. */
         COMMAND_LINE,
-        /** {@code config set}. */
+        /** The command {@code millctl config set}. */
         OVERLAY
     }
 
     /**
      * A key with its present value. Immutable.
      *
-     * @param key entry of the catalogue
+     * @param key the key, from the catalogue of all keys
      * @param value the value as in a file; null for none, and for keys of list elements
      * @param source source of the value
      * @param place place such as {@code millrace.yaml:12:3}; empty for a default
@@ -87,7 +87,7 @@ public interface ConfigInspector {
     /**
      * Differences with notes. Immutable.
      *
-     * @param differences differences in the order of the catalogue
+     * @param differences differences in the order of the catalogue of keys
      * @param pending changes that a reload of the present file would make
      * @param notes notes of one sentence each
      */

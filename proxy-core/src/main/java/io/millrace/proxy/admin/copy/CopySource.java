@@ -40,7 +40,7 @@ public interface CopySource {
      * @param ageSeconds the age at {@code nowMillis}
      * @param lifetimeSeconds the freshness lifetime
      * @param nowMillis the present time, in epoch milliseconds
-     * @param tags each followed by a line feed
+     * @param tags the tags, each followed by a line feed
      * @param version identifies the stored response; another response under the key has another version
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared

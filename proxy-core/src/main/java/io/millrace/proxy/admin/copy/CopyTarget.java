@@ -52,7 +52,7 @@ public interface CopyTarget {
      * @param requestMillis time of the request to the origin by the clock of the source, in epoch milliseconds
      * @param exportedMillis time of the copy by the clock of the source, in epoch milliseconds
      * @param lifetimeSecondsMax limit of the lifetime; -1 for none
-     * @param tags each followed by a line feed; empty for none
+     * @param tags the tags, each followed by a line feed; empty for none
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record NewCopy(

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses admin requests that store a response from another node. No state.
+ * Parses admin requests that store a response from another node. Stateless.
  *
  * <p>{@code millctl cache import} sends them: JSON members, and query parameters for the parts of long content.
  */

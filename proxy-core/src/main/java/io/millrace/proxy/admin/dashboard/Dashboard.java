@@ -55,7 +55,8 @@ public final class Dashboard {
     }
 
     /**
-     * Opens a loopback listener until the process ends. Returns its URL, with a code for one login within two minutes.
+     * Opens a loopback listener until the admin server is closed. Returns its URL, with a code for one login within two
+     * minutes.
      */
     public CompletionStage<String> open() {
         return leases.openUnlimited()

@@ -51,7 +51,7 @@ final class Leases {
     /** A listener and its lease. */
     record Lease(String id, LoopbackListeners.Listener listener) {}
 
-    /** @param isUnlimited whether the lease lasts until the process ends */
+    /** @param isUnlimited whether the lease needs no renewal */
     private record Leased(LoopbackListeners.Listener listener, boolean isUnlimited, long endNanos) {}
 
     /** Opens a listener with a lease. Completes with an {@link AdminException} if all leases are taken. */
@@ -59,7 +59,7 @@ final class Leases {
         return open(false);
     }
 
-    /** Opens a listener whose lease lasts until the process ends. */
+    /** Opens a listener whose lease needs no renewal. */
     CompletionStage<Lease> openUnlimited() {
         return open(true);
     }

@@ -35,7 +35,7 @@ final class LoginCodes {
     }
 
     /**
-     * A code, as returned by its use.
+     * The properties of a code.
      *
      * @param token the token whose rights its session has
      * @param lease the lease of the loopback listener of {@code millctl dashboard} for which the code was made; null
@@ -43,7 +43,7 @@ final class LoginCodes {
      */
     record Code(AdminToken token, @Nullable String lease, long startNanos) {}
 
-    /** Creates a code. */
+    /** Creates a code that opens one session. */
     String next(AdminToken token, @Nullable String lease) {
         lock.lock();
         try {

@@ -111,7 +111,7 @@ final class LoginResource implements AdminResource {
             throw new AdminException(
                     429,
                     "too-many-logins",
-                    "more than " + LoginLimit.FAILURES_MAX + " failed logins with " + credentials
+                    "too many failed logins with " + credentials
                             + " from this address; try again in " + wait + " s",
                     wait);
         }

@@ -55,8 +55,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards
- * requests to it. In an embedding program it is the only admin API.
+ * The admin API of one proxy: status, metrics, health, purges, lookups, storage, origins, certificates and others. The
+ * launcher forwards requests to it. In an embedding program it is the only admin API.
  *
  * <p>Thread-safe.
  */
@@ -111,6 +111,11 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         return new DataPlaneAdmin(proxy, socket, configFile, origins, drain);
     }
 
+    /**
+     * Restores the drain of an earlier process, and starts to listen.
+     *
+     * @throws IOException if the socket cannot be opened
+     */
     public void start() throws IOException {
         drain.restore();
         proxy.metrics()
