@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;

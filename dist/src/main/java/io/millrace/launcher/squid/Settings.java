@@ -102,8 +102,8 @@ final class Settings {
                 client_delay_access client_delay_parameters response_delay_pool reply_body_max_size""");
         put(MISSING, "refused requests are answered with 403", """
                 deny_info http_reply_access http_access2 adapted_http_access miss_access""");
-        put(MISSING, "the system chooses the local address of connections", """
-                tcp_outgoing_address tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark
+        put(MISSING, "connections have the type of service and the marks of the system", """
+                tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark
                 server_pconn_for_nonretriable""");
         put(MISSING, "responses are validated as RFC 9111 says", """
                 offline_mode refresh_all_ims broken_vary_encoding ie_refresh vary_ignore_expiry send_hit store_miss
@@ -238,6 +238,7 @@ final class Settings {
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
             case "negative_ttl" -> negativeTtl(line);
+            case "tcp_outgoing_address" -> localAddress(line);
             case "collapsed_forwarding" -> {
                 if (line.isOn()) {
                     line.markHandled().matchesDefaultOf("cache.collapse_wait");
@@ -317,6 +318,16 @@ final class Settings {
                 .removableIfInvalid()
                 .from(line.markHandled());
         draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
+    }
+
+    private void localAddress(SquidLine line) {
+        if (!line.from(1).isEmpty() && !line.from(1).equals(List.of("all"))) {
+            line.notMapped("write origin.source_address into the remap rules of these requests");
+        } else if (draft.root().find("origin.source_address") != null) {
+            line.note("an earlier line has the address of all connections");
+        } else {
+            set("origin.source_address", line.arg(0), line);
+        }
     }
 
     private void negativeTtl(SquidLine line) {
