@@ -274,7 +274,9 @@ abstract class ImportSideBySideFixture {
         kinds.put("public", List.of("Cache-Control: public, max-age=600"));
         kinds.put("shared", List.of("Cache-Control: s-maxage=600"));
         kinds.put("etag", List.of("Cache-Control: max-age=600", "ETag: \"v1\"", ranges));
-        kinds.put("dated", List.of("Cache-Control: max-age=600", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", ranges));
+        kinds.put(
+                "dated",
+                List.of("Cache-Control: max-age=600", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", ranges));
         kinds.put("expires", List.of("Expires: Fri, 01 Jan 2100 00:00:00 GMT"));
         kinds.put("expired", List.of("Expires: Mon, 01 Jan 1990 00:00:00 GMT"));
         kinds.put("private", List.of("Cache-Control: private, max-age=600"));
@@ -285,7 +287,7 @@ abstract class ImportSideBySideFixture {
         kinds.forEach((name, fields) -> {
             List<String> all = new ArrayList<>(List.of(more));
             all.addAll(fields);
-            origin().on(below + name, exchange -> exchange.answer(200, "body of " + name, all.toArray(String[]::new)));
+            origin().serves(below + name, "body of " + name, all.toArray(String[]::new));
         });
         List<String> age = new ArrayList<>(List.of(more));
         age.add("Cache-Control: max-age=600");
@@ -332,7 +334,12 @@ abstract class ImportSideBySideFixture {
         for (String language : List.of("de", "fr", "de", "fr")) {
             ask("GET", host, below + "language", "Accept-Language: " + language);
         }
-        for (String fields : List.of("Cookie: a=b", "Accept-Encoding: gzip", "Cache-Control: no-cache", "Pragma: no-cache", "User-Agent: x")) {
+        for (String fields : List.of(
+                "Cookie: a=b",
+                "Accept-Encoding: gzip",
+                "Cache-Control: no-cache",
+                "Pragma: no-cache",
+                "User-Agent: x")) {
             ask("GET", host, below + "fresh", fields);
             ask("GET", host, below + "no-store", fields);
         }

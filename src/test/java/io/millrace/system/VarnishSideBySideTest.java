@@ -49,7 +49,11 @@ class VarnishSideBySideTest extends ImportSideBySideFixture {
                 return (hash);
             }
             sub vcl_synth {
-                if (resp.status == 750) { set resp.http.Location = resp.reason; set resp.status = 301; return (deliver); }
+                if (resp.status == 750) {
+                    set resp.http.Location = resp.reason;
+                    set resp.status = 301;
+                    return (deliver);
+                }
             }
             sub vcl_backend_response {
                 if (bereq.url ~ "^/hour/") { set beresp.ttl = 1h; }

@@ -254,7 +254,7 @@ final class CacheConditions {
             }
         }
 
-        /** Translates a line {@code default} that lets all requests bypass the cache for which there is no other line. */
+        /** Translates a line {@code default} that lets all other requests bypass the cache. */
         private void others(Directive map, Directive line, String variable) {
             List<String> parts = new ArrayList<>();
             for (Directive each : map.children()) {

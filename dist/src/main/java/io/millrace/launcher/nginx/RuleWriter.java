@@ -166,7 +166,7 @@ final class RuleWriter {
         }
     }
 
-    /** Returns the writer of an answer or redirection of requests that meet a condition. Returns null if it has none. */
+    /** Returns the writer of an answer or redirection under a condition. Returns null if there is none. */
     private static @Nullable Consumer<DraftNode> answerOrRedirection(
             Server server, UrlBase base, Scope around, Directive block, String when) {
         RequestRule answer = RequestRule.of(new Scope(around, block), when);
@@ -584,7 +584,8 @@ final class RuleWriter {
         }
         target.source().note("the same origin as for " + wider.path());
         for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
-            if (!each.arg(0).equalsIgnoreCase("Set-Cookie") && !expressionField(base, location, each, wider, locations)) {
+            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
+                    && !expressionField(base, location, each, wider, locations)) {
                 each.notMapped("the location shares the rule for " + wider.path()
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }

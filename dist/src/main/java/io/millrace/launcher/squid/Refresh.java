@@ -91,7 +91,9 @@ final class Refresh {
         DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
         rule.put(
                 "when",
-                matches + " && !(response_header[\"Cache-Control\"] =~ \"(?i)max-age|s-maxage|no-store|no-cache|private\")"
+                matches
+                        + " && !(response_header[\"Cache-Control\"] =~ \"(?i)max-age|s-maxage"
+                        + "|no-store|no-cache|private\")"
                         + " && !(response_header[\"Expires\"] =~ \"\")");
         rule.put("set_stored_header.CDN-Cache-Control", "max-age=0");
         rule.putWords("remove_response_header", List.of("CDN-Cache-Control"));

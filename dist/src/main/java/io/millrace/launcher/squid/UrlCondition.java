@@ -11,7 +11,7 @@ final class UrlCondition {
 
     private UrlCondition() {}
 
-    /** Returns the condition for URLs that match an expression. Returns null if it spans path and query, or the host. */
+    /** Returns the condition for URLs that match an expression. Returns null if it spans several parts. */
     static @Nullable String of(String expression) {
         String flag = expression.startsWith("(?i)") ? "(?i)" : "";
         String body = expression.substring(flag.length());

@@ -111,8 +111,8 @@ final class ResponsePlan extends Walker {
     }
 
     /**
-     * Gives the lifetime to responses that the built-in VCL permits to be stored, by a field for this cache only. Returns
-     * false if the condition or the lifetime has no equivalent.
+     * Gives the lifetime to responses that the built-in VCL permits to be stored, by a field for this cache only.
+     * Returns false if the condition or the lifetime has no equivalent.
      */
     private boolean lifetime(Statement each) {
         long seconds = Plan.seconds(each.value());

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The translator of {@code return (synth(…))} and {@code return (pass)} to {@code rules} that redirect, answer or bypass
- * the cache. Confined to one thread.
+ * The translator of {@code return (synth(…))} and {@code return (pass)} to {@code rules} that redirect, answer or
+ * bypass the cache. Confined to one thread.
  */
 final class SynthRules {
     /** Statements of a branch of vcl_synth that make a redirection. */

@@ -61,14 +61,15 @@ final class ImportCorpusTest {
         System.out.printf(
                 "%s: %d samples, %d directives: %s; %.1f %% of those that need a setting, %.1f %% of all%n  %s%n",
                 importer, samples.size(), all, counts, 100 * settings, 100.0 * (all - without) / all, missing);
-        assertTrue(settings >= SHARE_MIN, () -> importer + ": share " + settings + " without an equivalent: " + missing);
+        assertTrue(settings >= SHARE_MIN, () -> importer + ": share " + settings + ", missing: " + missing);
     }
 
     /** Checks the configuration as {@code millrace config check} does, and that each line has an outcome. */
     private static void check(String sample, ImportResult result) {
         assertEquals(List.of(), result.problems(), sample);
         assertNotNull(result.yaml(), sample);
-        ConfigResult config = ConfigLoader.parse(result.yaml(), "millrace.yaml", Path.of("").toAbsolutePath(), Map.of());
+        ConfigResult config =
+                ConfigLoader.parse(result.yaml(), "millrace.yaml", Path.of("").toAbsolutePath(), Map.of());
         assertTrue(config.isOk(), () -> sample + ": " + config.problems());
         List<ImportedLine> silent = new ArrayList<>();
         for (ImportedLine line : result.lines()) {

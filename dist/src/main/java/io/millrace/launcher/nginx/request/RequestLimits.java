@@ -96,7 +96,9 @@ public final class RequestLimits {
             limit.entry().note("requests are not delayed: those of a burst are sent on at once");
         }
         if (number > 1) {
-            limit.entry().note("each remap rule counts its own requests, in nginx all of the zone are counted together");
+            limit.entry()
+                    .note("each remap rule counts its own requests, in nginx all of the zone are counted"
+                            + " together");
         }
     }
 
