@@ -5,6 +5,7 @@ import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -20,6 +21,15 @@ import org.jspecify.annotations.Nullable;
 final class FieldRules {
     /** Statuses for which {@code add_header} without {@code always} has an effect. */
     private static final String STATUSES = "status in (200, 201, 204, 206, 301, 302, 303, 304, 307, 308)";
+
+    /** Words of nginx for the results of cache lookups, each with the condition. */
+    private static final List<String> RESULTS = List.of(
+            "HIT cache == \"hit\"",
+            "STALE cache == \"stale\"",
+            "REVALIDATED cache == \"revalidated\"",
+            "EXPIRED cache == \"stale-miss\"",
+            "BYPASS cache == \"bypass\"",
+            "MISS cache in (\"uri-miss\", \"vary-miss\", \"partial\")");
 
     /**
      * A change of one field.
@@ -75,8 +85,81 @@ final class FieldRules {
         }
     }
 
-    /** Adds a field to responses. */
-    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    /**
+     * Sets Cache-Control of responses, and removes Expires, which has no constant value.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void expires(DraftNode node, Directive source, String around) {
+        String word = source.arg(0);
+        Long millis = Values.millis(word.replaceAll("^-", ""));
+        String value = switch (word) {
+            case "epoch" -> "no-cache";
+            case "max" -> "max-age=315360000";
+            default -> millis == null || word.startsWith("@") || source.args().size() != 1
+                    ? ""
+                    : word.startsWith("-") ? "no-cache" : "max-age=" + millis / 1000;
+        };
+        if (word.equals("off")) {
+            source.note("off, as in Millrace");
+        } else if (value.isEmpty()) {
+            source.notMapped("rules have constant values: write set_response_header: {Cache-Control: max-age=SECONDS}");
+        } else {
+            String when = both(around, STATUSES);
+            put(of(node).responses, new Change(when, "remove_response_header", "Expires", ""), source);
+            put(of(node).responses, new Change(when, "set_response_header", "Cache-Control", value), source);
+            source.entry().note("Expires is not sent; max-age in Cache-Control precedes it");
+        }
+    }
+
+    /**
+     * Adds a field with the result of the cache lookup, in the words of nginx.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void cacheResult(DraftNode node, Directive source, String around) {
+        if (!RuleTexts.isFieldName(source.arg(0)) || !source.arg(1).matches("\\$\\{?upstream_cache_status}?")) {
+            source.note("Cache-Status in responses has the result of the cache lookup");
+            return;
+        }
+        boolean always = source.args().size() > 2 && source.lastArg().equals("always");
+        for (String result : RESULTS) {
+            String word = result.substring(0, result.indexOf(' '));
+            String when = both(around, result.substring(word.length() + 1));
+            put(
+                    of(node).responses,
+                    new Change(always ? when : both(when, STATUSES), "add_response_header", source.arg(0), word),
+                    source);
+        }
+    }
+
+    /** Sets or removes fields as the directives {@code more_set_headers} and {@code more_clear_headers} do. */
+    void more(DraftNode node, Directive source) {
+        boolean sets = source.name().equals("more_set_headers");
+        for (String word : source.args()) {
+            int colon = word.indexOf(':');
+            String name = colon < 0 ? word : word.substring(0, colon).strip();
+            String value = colon < 0 ? "" : word.substring(colon + 1).strip();
+            if (!RuleTexts.isFieldName(name) || value.contains("$")) {
+                source.notMapped("'" + word + "': names and values of fields are constants; write a rule");
+            } else if (sets && !value.isEmpty()) {
+                put(of(node).responses, new Change("", "set_response_header", name, value), source);
+            } else {
+                put(of(node).responses, new Change("", "remove_response_header", name, ""), source);
+            }
+        }
+    }
+
+    private static String both(String one, String two) {
+        return one.isEmpty() ? two : two.isEmpty() ? one : one + " && " + two;
+    }
+
+    /**
+     * Adds a field to responses.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source, String around) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with add_response_header");
@@ -96,8 +179,8 @@ final class FieldRules {
         boolean replaces = name.equalsIgnoreCase("ETag") || name.equalsIgnoreCase("Last-Modified");
         String key = replaces ? "set_response_header" : "add_response_header";
         values.forEach((when, value) -> {
-            String both = always ? when : when.isEmpty() ? STATUSES : when + " && " + STATUSES;
-            put(of(node).responses, new Change(both, key, name, value), source);
+            String all = both(around, always ? when : both(when, STATUSES));
+            put(of(node).responses, new Change(all, key, name, value), source);
         });
     }
 

@@ -4,6 +4,10 @@ import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
+import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.request.Conditions;
+import io.millrace.launcher.nginx.request.RequestLimits;
+import io.millrace.launcher.nginx.request.RequestRule;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
@@ -44,8 +48,10 @@ final class RuleWriter {
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
 
-    /** Redirections in {@code rules}, by the first URL of the remap rule that maps their requests. */
-    private final Map<String, List<RedirectRule>> redirections = new HashMap<>();
+    /** Writers of elements of {@code rules}, by the first URL of the remap rule that maps their requests. */
+    private final Map<String, List<Consumer<DraftNode>>> requestRules = new HashMap<>();
+
+    private final RequestLimits limits;
 
     /**
      * Creates a writer.
@@ -58,6 +64,7 @@ final class RuleWriter {
         this.headers = headers;
         this.inactive = inactive;
         conditions = new CacheConditions(workspace, http);
+        limits = new RequestLimits(http);
         origins = new OriginRules(workspace);
     }
 
@@ -105,6 +112,7 @@ final class RuleWriter {
         for (Directive each : scope.own("rewrite")) {
             serverRewrite(server, base, each, locations);
         }
+        conditionalAnswers(server, base, scope, locations);
         Set<String> paths = new HashSet<>();
         for (Location location : locations) {
             location(server, base, location, locations, paths);
@@ -125,16 +133,61 @@ final class RuleWriter {
         if (rule != null) {
             for (Location each : locations) {
                 if (each.isPath() && isMapping(server, each)) {
-                    addRedirection(base, each, rule);
+                    addRule(base, each, rule::write);
                 }
             }
         }
     }
 
-    private void addRedirection(UrlBase base, Location within, RedirectRule rule) {
-        redirections
+    private void addRule(UrlBase base, Location within, Consumer<DraftNode> rule) {
+        requestRules
                 .computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
                 .add(rule);
+    }
+
+    private void writeRequestRules(UrlBase base, String path, DraftNode node) {
+        requestRules.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.accept(node));
+    }
+
+    /** Plans the answers and redirections of {@code if} directives in a block for some of its locations. */
+    private void conditionalAnswers(Server server, UrlBase base, Scope scope, List<Location> locations) {
+        for (Directive each : scope.own("if")) {
+            boolean only = !each.isHandled()
+                    && each.children().size() == 1
+                    && each.children().get(0).name().equals("return")
+                    && Conditions.permittedMethods(each) == null;
+            String when = only ? ConditionText.of(each) : null;
+            Consumer<DraftNode> rule = when == null ? null : answerOrRedirection(server, base, scope, each, when);
+            for (Location location : locations) {
+                if (rule != null && location.isPath() && isAnswered(server, location)) {
+                    addRule(base, location, rule);
+                }
+            }
+        }
+    }
+
+    /** Returns the writer of an answer or redirection under a condition. Returns null if there is none. */
+    private static @Nullable Consumer<DraftNode> answerOrRedirection(
+            Server server, UrlBase base, Scope around, Directive block, String when) {
+        RequestRule answer = RequestRule.of(new Scope(around, block), when);
+        if (answer != null) {
+            return answer::write;
+        }
+        for (Directive each : block.children("return")) {
+            RedirectRule redirection = RedirectRule.ofReturn(each, base, serverName(server), when);
+            if (redirection != null) {
+                return node -> {
+                    redirection.write(node);
+                    block.markHandled().recordKey("rules");
+                };
+            }
+        }
+        return null;
+    }
+
+    /** Returns true if a location has a remap rule whose {@code rules} apply to its requests. */
+    private static boolean isAnswered(Server server, Location location) {
+        return isMapping(server, location) || AnswerRule.of(location.scope()) != null;
     }
 
     private static String serverName(Server server) {
@@ -151,6 +204,7 @@ final class RuleWriter {
         source.markHandled();
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
+            writeRequestRules(base, path, node);
             AnswerRule.write(node, scope, source);
             headers.translateAnswerFields(scope, base, node);
         }));
@@ -251,7 +305,7 @@ final class RuleWriter {
                     && isMapping(server, each);
             RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
             if (rule != null) {
-                addRedirection(base, each, rule);
+                addRule(base, each, rule::write);
                 if (ownLocation != null) {
                     ownLocation.source().markHandled().note("its requests use the rule for " + each.path());
                 }
@@ -363,9 +417,10 @@ final class RuleWriter {
         for (Directive each : location.scope().own("rewrite")) {
             RedirectRule rule = RedirectRule.ofRewrite(each, base, serverName(server));
             if (rule != null) {
-                addRedirection(base, location, rule);
+                addRule(base, location, rule::write);
             }
         }
+        conditionalAnswers(server, base, location.scope(), List.of(location));
         proxy(server, base, location, closed);
     }
 
@@ -467,7 +522,8 @@ final class RuleWriter {
         if (host != null) {
             OriginRules.host(host, rule, pristine, literal);
         }
-        redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
+        writeRequestRules(base, path, node);
+        limits.add(node, scope);
         headers.translateRequestFields(scope, base, node);
         headers.translateResponseFields(scope, base, node, workspace.draft());
         if (target.grpc()) {
@@ -488,6 +544,7 @@ final class RuleWriter {
         }
         origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
         origins.translateTls(scope, rule, target);
+        OriginRules.localAddress(scope, rule);
     }
 
     /**
@@ -496,6 +553,9 @@ final class RuleWriter {
     private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
         Scope scope = handler(server, location.scope());
         Directive source = location.source();
+        if (answerExpression(server, base, location, locations)) {
+            return;
+        }
         if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
             source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
                     + " not refused");
@@ -523,13 +583,78 @@ final class RuleWriter {
             return;
         }
         target.source().note("the same origin as for " + wider.path());
-        for (Directive each : scope.own("add_header", "proxy_hide_header")) {
-            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")) {
+        for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
+            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
+                    && !expressionField(base, location, each, wider, locations)) {
                 each.notMapped("the location shares the rule for " + wider.path()
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }
         }
         cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
+    }
+
+    /**
+     * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
+     * nginx compares with it. Returns false if there is none, or none with an equivalent.
+     */
+    private boolean answerExpression(Server server, UrlBase base, Location location, List<Location> locations) {
+        String when = whenMatched(location, locations);
+        Consumer<DraftNode> rule =
+                when == null ? null : answerOrRedirection(server, base, location.scope(), location.source(), when);
+        if (rule == null) {
+            return false;
+        }
+        boolean isPlanned = false;
+        for (Location each : locations) {
+            boolean compared = each.kind() == Kind.PREFIX
+                    || (each.kind() == Kind.PATHS && isBefore(location.source(), each.source(), server));
+            boolean inside = location.within().equals("/") || each.path().startsWith(location.within());
+            if (compared && inside && isAnswered(server, each)) {
+                addRule(base, each, rule);
+                isPlanned = true;
+            }
+        }
+        return isPlanned;
+    }
+
+    private static boolean isBefore(Directive first, Directive second, Server server) {
+        List<Directive> all = server.scope().block().children();
+        return all.indexOf(first) < all.indexOf(second);
+    }
+
+    /** Returns the condition for the requests of a location with an expression; earlier expressions precede it. */
+    private static @Nullable String whenMatched(Location location, List<Location> locations) {
+        StringBuilder when = new StringBuilder();
+        for (Location each : locations) {
+            String matches = each.kind() == Kind.EXPRESSION ? ConditionText.path(each.expression()) : "";
+            if (each.equals(location)) {
+                return matches == null ? null : matches + when;
+            }
+            boolean precedes = each.kind() == Kind.EXPRESSION && each.within().equals(location.within());
+            if (precedes && matches == null) {
+                return null;
+            }
+            if (precedes) {
+                when.append(" && !(").append(matches).append(')');
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Plans a changed field of a location with an expression, in the rule of the wider location. Returns false if that
+     * location changes fields too, which the location with the expression does not inherit.
+     */
+    private boolean expressionField(
+            UrlBase base, Location location, Directive field, Location wider, List<Location> locations) {
+        String when = whenMatched(location, locations);
+        boolean alone = wider.scope().all(field.name()).isEmpty();
+        if (when == null || !alone || field.name().equals("proxy_hide_header")) {
+            return false;
+        }
+        field.markHandled();
+        addRule(base, wider, node -> headers.matched(location.scope(), base, node, field, when));
+        return true;
     }
 
     private void cacheOnly(UrlBase base, Location location, Scope scope, Scope outer, Location wider) {
@@ -581,6 +706,7 @@ final class RuleWriter {
         // These rules were planned while the rules above were written.
         origins.writeReverseRules();
         headers.writeRules(workspace.draft(), common);
+        limits.write(workspace.draft());
         settings.write(workspace.draft());
     }
 

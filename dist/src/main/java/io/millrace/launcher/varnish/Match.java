@@ -145,6 +145,10 @@ final class Match {
         return clients;
     }
 
+    List<Test> cookies() {
+        return cookies;
+    }
+
     List<Test> urls() {
         return urls;
     }

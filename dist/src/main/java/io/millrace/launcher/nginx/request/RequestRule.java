@@ -1,0 +1,57 @@
+package io.millrace.launcher.nginx.request;
+
+import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.syntax.Directive;
+import io.millrace.launcher.nginx.syntax.Scope;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer to the requests of a remap rule that meet a condition, as an element of its {@code rules}. Immutable.
+ *
+ * @param sources the directives that become the rule
+ * @param body content; empty for the line with the status
+ */
+public record RequestRule(List<Directive> sources, String when, String status, String body) {
+    /**
+     * Returns the answer to requests that a {@code return} or {@code deny all} directive of a block refuses. Returns
+     * null if the block has neither, or a text with variables.
+     *
+     * @param when condition
+     */
+    @Nullable
+    public static RequestRule of(Scope scope, String when) {
+        for (Directive each : scope.own("return")) {
+            String text = scope.expand(each.arg(1));
+            if (each.arg(0).matches("[245]\\d\\d") && !text.contains("$")) {
+                // Status 444 closes the connection without a response.
+                String status = each.arg(0).equals("444") ? "403" : each.arg(0);
+                return new RequestRule(List.of(scope.block(), each), when, status, text);
+            }
+            return null;
+        }
+        List<Directive> lines = scope.own("allow", "deny");
+        boolean denies = !lines.isEmpty()
+                && lines.get(0).name().equals("deny")
+                && lines.get(0).arg(0).equals("all");
+        return denies ? new RequestRule(List.of(scope.block(), lines.get(0)), when, "403", "") : null;
+    }
+
+    /** Writes the rule into a remap rule. */
+    public void write(DraftNode node) {
+        DraftNode rule = node.element("rules").removableIfInvalid();
+        for (Directive each : sources) {
+            Entry entry = each.markHandled();
+            rule.from(entry);
+            if (each.name().equals("return") && each.arg(0).equals("444")) {
+                entry.note("answered with 403; nginx closes the connection without a response");
+            }
+        }
+        rule.put("when", when);
+        rule.put("answer.status", status);
+        if (!body.isEmpty()) {
+            rule.put("answer.body", body);
+        }
+    }
+}
