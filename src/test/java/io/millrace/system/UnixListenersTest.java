@@ -84,7 +84,7 @@ class UnixListenersTest {
 
         write("0666");
         String plan = first.millctl("config", "plan").out();
-        assertTrue(plan.contains("socket_mode"), plan);
+        assertTrue(plan.contains("rolled    listen"), plan);
         long before = first.worker().pid();
         first.millctl("config", "reload").succeeds();
         first.awaitWorkerAfter(before);
