@@ -275,8 +275,7 @@ abstract class ImportSideBySideFixture {
         kinds.put("shared", List.of("Cache-Control: s-maxage=600"));
         kinds.put("etag", List.of("Cache-Control: max-age=600", "ETag: \"v1\"", ranges));
         kinds.put(
-                "dated",
-                List.of("Cache-Control: max-age=600", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", ranges));
+                "dated", List.of("Cache-Control: max-age=600", "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", ranges));
         kinds.put("expires", List.of("Expires: Fri, 01 Jan 2100 00:00:00 GMT"));
         kinds.put("expired", List.of("Expires: Mon, 01 Jan 1990 00:00:00 GMT"));
         kinds.put("private", List.of("Cache-Control: private, max-age=600"));
@@ -296,7 +295,8 @@ abstract class ImportSideBySideFixture {
         origin().on(below + "gone", exchange -> exchange.answer(404, "gone", age.toArray(String[]::new)));
         origin().on(below + "error", exchange -> exchange.answer(500, "error", more));
         origin().on(below + "coded", exchange -> {
-            boolean gzip = String.valueOf(exchange.request().field("Accept-Encoding")).contains("gzip");
+            boolean gzip =
+                    String.valueOf(exchange.request().field("Accept-Encoding")).contains("gzip");
             List<String> fields = new ArrayList<>(age);
             fields.add("Vary: Accept-Encoding");
             if (gzip) {

@@ -125,7 +125,14 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
                 add_header X-Frame-Options DENY;
                 if ($http_user_agent ~* (badbot|scraper)) { return 403; }
                 if ($arg_old) { return 301 http://a.example/new; }
-                location / { proxy_pass http://ORIGIN; }
+                if ($http_x_mode !~* ^(on|)$) { return 400; }
+                location / {
+                  if ($arg_stop) { return 410; }
+                  proxy_pass http://ORIGIN;
+                }
+                location = /exact { proxy_pass http://ORIGIN; }
+                location /latest/ { proxy_pass http://ORIGIN; expires max; }
+                location /never/ { proxy_pass http://ORIGIN; expires -1; }
                 location /valid/ { proxy_pass http://ORIGIN; proxy_cache_valid 200 301 10m; proxy_cache_valid 404 1m; }
                 location /browser/ { proxy_pass http://ORIGIN; proxy_cache off; expires 1h; }
                 location ^~ /open/ { proxy_pass http://ORIGIN; }
@@ -212,6 +219,14 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
         get("a.example", "/browser/fresh", "/browser/expires", "/browser/no-store", "/browser/gone");
         get("a.example", "/.git/config", "/a/.htaccess", "/open/.git/config", "/x/.well-known/acme", "/dump.sql");
         get("a.example", "/DUMP.SQL", "/dump.sql.gz", "/users/12", "/users/a", "/fresh?old=1", "/fresh?old=0");
+        for (String path : List.of("/exact", "/exact/longer", "/latest/fresh", "/never/fresh")) {
+            origin().serves(path, "body", "Cache-Control: max-age=600");
+        }
+        get("a.example", "/exact", "/exact/longer", "/exact/.git", "/latest/fresh", "/latest/fresh", "/never/fresh");
+        get("a.example", "/fresh?stop=1", "/fresh?stop=0", "/dump.sql?stop=1", "/exact?stop=1");
+        for (String mode : List.of("on", "ON", "off", "")) {
+            ask("GET", "a.example", "/exact", "X-Mode: " + mode);
+        }
         for (String codings : List.of("gzip", "gzip", "deflate", "deflate")) {
             ask("GET", "a.example", "/coded", "Accept-Encoding: " + codings);
         }

@@ -25,9 +25,8 @@ final class AccessPlan {
         for (String name : AUTHENTICATION) {
             Directive found = scope.last(name);
             if (found != null && !found.arg(0).equals("off")) {
-                found.notMapped(
-                        "authentication is not translated, so the rule denies all clients; write basic_auth or"
-                                + " signed_urls");
+                found.notMapped("authentication is not translated, so the rule denies all clients; write basic_auth or"
+                        + " signed_urls");
                 return true;
             }
         }

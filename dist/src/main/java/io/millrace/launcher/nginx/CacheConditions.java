@@ -277,9 +277,7 @@ final class CacheConditions {
             switch (variable) {
                 case "request_method" -> {
                     List<String> methods = Conditions.methods(value);
-                    if (methods != null && !operator.startsWith("!") && !methods.contains("GET")) {
-                        directive.note("requests other than GET and HEAD do not use the cache");
-                    } else if (operator.startsWith("!")) {
+                    if (methods != null && operator.startsWith("!") == methods.contains("GET")) {
                         directive.note("requests other than GET and HEAD do not use the cache");
                     } else if (!rule(directive, variable, operator, value)) {
                         directive.notMapped("requests with GET cannot bypass the cache by this expression");

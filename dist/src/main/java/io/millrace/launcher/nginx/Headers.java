@@ -94,18 +94,19 @@ final class Headers {
         for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
             rules.removeResponseField(rule, each);
         }
+        // All levels have an effect, before expires and add_header.
+        for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
+            rules.more(rule, each);
+        }
         for (Directive each : scope.all("expires")) {
             rules.expires(rule, each, "");
-        }
-        for (Directive each : scope.all("more_set_headers", "more_clear_headers")) {
-            rules.more(rule, each);
         }
         for (Directive each : scope.all("add_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             if (name.equals("strict-transport-security")) {
                 hsts(each, draft);
             } else if (each.arg(1).contains("$upstream_cache_status")) {
-                rules.cacheResult(rule, each, "");
+                rules.cacheResult(rule, scope, each, "");
             } else {
                 rules.addResponseField(rule, scope, base, each, "");
             }
@@ -126,7 +127,7 @@ final class Headers {
         if (directive.name().equals("expires")) {
             rules.expires(rule, directive, when);
         } else if (directive.arg(1).contains("$upstream_cache_status")) {
-            rules.cacheResult(rule, directive, when);
+            rules.cacheResult(rule, scope, directive, when);
         } else {
             rules.addResponseField(rule, scope, base, directive, when);
         }
@@ -134,6 +135,12 @@ final class Headers {
 
     /** Translates the fields of responses that the proxy gives itself, except Content-Type. */
     void translateAnswerFields(Scope scope, UrlBase base, DraftNode rule) {
+        for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
+            rules.more(rule, each);
+        }
+        for (Directive each : scope.all("expires")) {
+            rules.expires(rule, each, "");
+        }
         for (Directive each : scope.all("add_header")) {
             if (each.arg(1).contains("$upstream_")) {
                 each.note("not sent without an origin");

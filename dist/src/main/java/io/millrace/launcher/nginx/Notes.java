@@ -34,7 +34,7 @@ final class Notes {
             ssl_certificate ssl_certificate_key ssl_protocols ssl_ciphers ssl_ecdh_curve ssl_client_certificate
             ssl_verify_client ssl_crl ssl_stapling ssl_session_ticket_key http2 set_real_ip_from real_ip_header
             limit_conn_zone log_format access_log proxy_request_buffering limit_except proxy_set_body return
-            rewrite set limit_req limit_req_zone expires more_set_headers more_clear_headers proxy_bind
+            rewrite set limit_req limit_req_zone limit_req_dry_run expires more_set_headers more_clear_headers proxy_bind
             http2_max_concurrent_streams""".strip().split("\\s+", -1));
 
     static {
@@ -91,7 +91,6 @@ final class Notes {
         put(NO_EFFECT, "concerns the log messages of nginx; Millrace has its own", """
                 limit_req_log_level limit_conn_log_level rewrite_log log_subrequest open_log_file_cache
                 uninitialized_variable_warn""");
-        put(NO_EFFECT, "limits have no dry run", "limit_req_dry_run limit_conn_dry_run");
         put(NO_EFFECT, "paths keep empty segments, as clients send them", "merge_slashes");
         put(NO_EFFECT, "requests with an invalid field name are always refused", "ignore_invalid_headers");
         put(NO_EFFECT, "the last trusted address in X-Forwarded-For is used", "real_ip_recursive");
@@ -104,6 +103,7 @@ final class Notes {
         put(MISSING, "not translated; write error_pages", "error_page recursive_error_pages");
         put(MISSING, COMPRESSION, "gzip brotli gunzip");
         put(NO_EFFECT, "requests beyond a limit are answered with 429", "limit_req_status limit_conn_status");
+        put(MISSING, "limits of connections have no dry run", "limit_conn_dry_run");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
         put(MISSING, "responses get no trailer fields", "add_trailer");
         put(
@@ -247,6 +247,8 @@ final class Notes {
                         "charset",
                         "proxy_store",
                         "proxy_bind",
+                        "limit_req_dry_run",
+                        "limit_conn_dry_run",
                         "sub_filter_once")
                 .contains(each.name());
         boolean passes = List.of("proxy_pass_request_headers", "proxy_pass_request_body", "underscores_in_headers")

@@ -141,7 +141,7 @@ final class OriginRules {
         if (bind == null || bind.arg(0).equals("off")) {
             return;
         }
-        if (bind.args().size() == 1 && bind.arg(0).matches("[0-9a-fA-F.:]+")) {
+        if (bind.args().size() == 1 && bind.arg(0).matches("\\d+(\\.\\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+")) {
             rule.put("origin.source_address", bind.arg(0), bind.markHandled());
         } else {
             bind.notMapped("origin.source_address is an address; for clients' addresses see listen[].transparent");

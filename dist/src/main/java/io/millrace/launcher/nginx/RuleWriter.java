@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
 import io.millrace.launcher.nginx.request.ConditionText;
@@ -25,6 +26,14 @@ import org.jspecify.annotations.Nullable;
 final class RuleWriter {
     /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
+
+    /** Directives that restrict requests. */
+    private static final Set<String> RESTRICTING = Set.of(
+            "allow", "deny", "limit_except", "limit_req", "auth_basic", "auth_request", "auth_jwt", "secure_link");
+
+    /** Other directives of a location with an expression that have no effect on the rule which it shares. */
+    private static final Set<String> CHANGING =
+            Set.of("proxy_set_header", "proxy_bind", "more_set_headers", "more_clear_headers", "rewrite");
 
     private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
 
@@ -109,12 +118,18 @@ final class RuleWriter {
             answer(base, "/", scope, answer);
             return;
         }
-        for (Directive each : scope.own("rewrite")) {
-            serverRewrite(server, base, each, locations);
+        for (Directive each : scope.own("rewrite", "if")) {
+            if (each.name().equals("if")) {
+                conditionalAnswer(server, base, scope, each, "", locations);
+            } else {
+                serverRewrite(server, base, each, locations);
+            }
         }
-        conditionalAnswers(server, base, scope, locations);
+        // Answers by expression precede the rules of other locations.
+        List<Location> others = new ArrayList<>(locations);
+        others.removeIf(each -> each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations));
         Set<String> paths = new HashSet<>();
-        for (Location location : locations) {
+        for (Location location : others) {
             location(server, base, location, locations, paths);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
@@ -149,26 +164,57 @@ final class RuleWriter {
         requestRules.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.accept(node));
     }
 
-    /** Plans the answers and redirections of {@code if} directives in a block for some of its locations. */
-    private void conditionalAnswers(Server server, UrlBase base, Scope scope, List<Location> locations) {
-        for (Directive each : scope.own("if")) {
-            boolean only = !each.isHandled()
-                    && each.children().size() == 1
-                    && each.children().get(0).name().equals("return")
-                    && Conditions.permittedMethods(each) == null;
-            String when = only ? ConditionText.of(each) : null;
-            Consumer<DraftNode> rule = when == null ? null : answerOrRedirection(server, base, scope, each, when);
-            for (Location location : locations) {
-                if (rule != null && location.isPath() && isAnswered(server, location)) {
-                    addRule(base, location, rule);
-                }
+    /**
+     * Plans the answer or redirection of an {@code if} directive in a block for some of its locations.
+     *
+     * @param more condition to append
+     */
+    private void conditionalAnswer(
+            Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {
+        boolean only = !block.isHandled()
+                && block.children().size() == 1
+                && block.children().get(0).name().equals("return")
+                && Conditions.permittedMethods(block) == null;
+        String when = only ? ConditionText.of(block) : null;
+        boolean replaced = !scope.all("set_real_ip_from").isEmpty()
+                && !scope.value("real_ip_header", "X-Real-IP").equals("proxy_protocol");
+        if (when == null || (replaced && when.startsWith("client "))) {
+            return;
+        }
+        Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
+        for (Location location : locations) {
+            if (rule != null && location.isPath() && isAnswered(server, location)) {
+                addRule(base, location, rule);
             }
+        }
+    }
+
+    /** Plans the answers and redirections of {@code if} directives in a location. */
+    private void conditionalAnswers(Server server, UrlBase base, Location location, List<Location> locations) {
+        String more = location.kind() == Kind.EXACT ? " && path == " + RuleTexts.literal(location.path()) : "";
+        for (Location each : locations) {
+            boolean precedes = each.kind() == Kind.EXPRESSION
+                    && location.kind() != Kind.EXACT
+                    && isCompared(server, each, location);
+            String matches = precedes ? ConditionText.path(each.expression()) : "";
+            if (matches == null) {
+                return;
+            }
+            more += precedes ? " && !(" + matches + ")" : "";
+        }
+        for (Directive each : location.scope().own("if")) {
+            conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
         }
     }
 
     /** Returns the writer of an answer or redirection under a condition. Returns null if there is none. */
     private static @Nullable Consumer<DraftNode> answerOrRedirection(
             Server server, UrlBase base, Scope around, Directive block, String when) {
+        boolean isOverruled = block.children().stream()
+                .anyMatch(each -> List.of("if", "rewrite", "break").contains(each.name()));
+        if (isOverruled) {
+            return null;
+        }
         RequestRule answer = RequestRule.of(new Scope(around, block), when);
         if (answer != null) {
             return answer::write;
@@ -420,7 +466,7 @@ final class RuleWriter {
                 addRule(base, location, rule::write);
             }
         }
-        conditionalAnswers(server, base, location.scope(), List.of(location));
+        conditionalAnswers(server, base, location, locations);
         proxy(server, base, location, closed);
     }
 
@@ -553,9 +599,6 @@ final class RuleWriter {
     private void expression(Server server, UrlBase base, Location location, List<Location> locations) {
         Scope scope = handler(server, location.scope());
         Directive source = location.source();
-        if (answerExpression(server, base, location, locations)) {
-            return;
-        }
         if (AccessPlan.onlyDenies(scope) || AccessPlan.refusal(scope) != null) {
             source.notMapped("rules match paths by their beginning only: requests whose path matches the expression are"
                     + " not refused");
@@ -590,7 +633,38 @@ final class RuleWriter {
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }
         }
+        shared(location, wider);
+        for (Location each : locations) {
+            if (!each.equals(wider)
+                    && isCompared(server, location, each)
+                    && each.kind() != Kind.EXACT
+                    && isMapping(server, each)
+                    && !target.isSameOrigin(Target.of(handler(server, each.scope())))) {
+                source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
+            }
+        }
         cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
+    }
+
+    /** Reports the directives of a location with an expression that its shared rule does not have. */
+    private void shared(Location location, Location wider) {
+        for (Directive each : location.source().children()) {
+            boolean restricts = RESTRICTING.contains(each.name());
+            if (!restricts && !CHANGING.contains(each.name())) {
+                continue;
+            }
+            boolean same = wider.scope().all(each.name()).stream()
+                    .anyMatch(one -> one.text().equals(each.text()));
+            if (same) {
+                each.note("the same as for " + wider.path());
+                continue;
+            }
+            each.notMapped("the location shares the rule for " + wider.path());
+            if (restricts) {
+                workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
+                        + each.entry().place());
+            }
+        }
     }
 
     /**
@@ -599,17 +673,16 @@ final class RuleWriter {
      */
     private boolean answerExpression(Server server, UrlBase base, Location location, List<Location> locations) {
         String when = whenMatched(location, locations);
-        Consumer<DraftNode> rule =
-                when == null ? null : answerOrRedirection(server, base, location.scope(), location.source(), when);
-        if (rule == null) {
-            return false;
-        }
         boolean isPlanned = false;
         for (Location each : locations) {
-            boolean compared = each.kind() == Kind.PREFIX
-                    || (each.kind() == Kind.PATHS && isBefore(location.source(), each.source(), server));
-            boolean inside = location.within().equals("/") || each.path().startsWith(location.within());
-            if (compared && inside && isAnswered(server, each)) {
+            if (when == null || !isAnswered(server, each) || !isCompared(server, location, each)) {
+                continue;
+            }
+            // The remap rule of an exact location also has the longer paths, which are compared.
+            boolean longer = each.kind() == Kind.EXACT && !isBefore(server, location, each);
+            String whole = longer ? when + " && path != " + RuleTexts.literal(each.path()) : when;
+            Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
+            if (rule != null) {
                 addRule(base, each, rule);
                 isPlanned = true;
             }
@@ -617,20 +690,40 @@ final class RuleWriter {
         return isPlanned;
     }
 
-    private static boolean isBefore(Directive first, Directive second, Server server) {
+    /** Returns true if a location has an expression too, and nginx compares paths with another one first. */
+    private static boolean isBefore(Server server, Location first, Location second) {
         List<Directive> all = server.scope().block().children();
-        return all.indexOf(first) < all.indexOf(second);
+        return second.source().arg(0).startsWith("~") && all.indexOf(first.source()) < all.indexOf(second.source());
+    }
+
+    /** Returns true if nginx compares paths of a location, or longer ones, with an expression. */
+    private static boolean isCompared(Server server, Location expression, Location found) {
+        Scope around = expression.scope().parent();
+        boolean inside = false;
+        for (Scope scope = found.scope(); scope != null && around != null; scope = scope.parent()) {
+            inside |= scope.block() == around.block();
+        }
+        if (around != null && found.source() == around.block()) {
+            return found.isPath();
+        }
+        return inside
+                && switch (found.kind()) {
+                    case PREFIX, EXACT -> true;
+                    case PATHS -> isBefore(server, expression, found);
+                    default -> false;
+                };
     }
 
     /** Returns the condition for the requests of a location with an expression; earlier expressions precede it. */
     private static @Nullable String whenMatched(Location location, List<Location> locations) {
+        Scope around = location.scope().parent();
         StringBuilder when = new StringBuilder();
         for (Location each : locations) {
             String matches = each.kind() == Kind.EXPRESSION ? ConditionText.path(each.expression()) : "";
             if (each.equals(location)) {
                 return matches == null ? null : matches + when;
             }
-            boolean precedes = each.kind() == Kind.EXPRESSION && each.within().equals(location.within());
+            boolean precedes = each.kind() == Kind.EXPRESSION && isWithin(each, around);
             if (precedes && matches == null) {
                 return null;
             }
@@ -639,6 +732,11 @@ final class RuleWriter {
             }
         }
         return null;
+    }
+
+    private static boolean isWithin(Location location, @Nullable Scope around) {
+        Scope parent = location.scope().parent();
+        return parent != null && around != null && parent.block() == around.block();
     }
 
     /**

@@ -62,12 +62,15 @@ final class Refresh {
     private static void zeros(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
         List<String> usual = List.of("0", "20%", "4320");
         for (SquidLine each : patterns) {
-            usual = each.arg(0).equals(".") ? each.args().subList(1, Math.min(4, each.args().size())) : usual;
+            usual = each.arg(0).equals(".")
+                    ? each.args().subList(1, Math.min(4, each.args().size()))
+                    : usual;
         }
         while (!rules.isEmpty()) {
             SquidLine last = rules.get(rules.size() - 1);
             int at = last.arg(0).equals("-i") ? 1 : 0;
-            List<String> numbers = last.argsFrom(at + 1).subList(0, Math.min(3, last.argsFrom(at + 1).size()));
+            List<String> numbers = last.argsFrom(at + 1)
+                    .subList(0, Math.min(3, last.argsFrom(at + 1).size()));
             List<String> options = last.argsFrom(at + 4);
             boolean harmless = options.stream().allMatch(each -> each.matches("refresh-ims|reload-into-ims"));
             String when = (at == 1 ? "(?i)" : "") + last.arg(at);

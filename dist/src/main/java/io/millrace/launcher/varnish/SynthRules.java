@@ -99,8 +99,10 @@ final class SynthRules {
                 .element("rules")
                 .removableIfInvalid()
                 .from(each.markHandled());
-        // An earlier return passes requests too, or answers them, so that its condition need not be excluded.
         rule.put("when", when.text());
+        if (when.partial()) {
+            each.note("requests for which an earlier return ends the subroutine bypass the cache too");
+        }
         rule.put("bypass", "true");
         return true;
     }

@@ -121,12 +121,25 @@ final class VclBackendResponse extends Walker {
         if (seconds <= 0 || when == null || when.text().isEmpty()) {
             return false;
         }
-        String permitted = when.text() + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")";
+        String permitted = when.text() + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
+                + (isCookieRemoved() ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
         DraftNode rule = plan.fields().rule(each, new RuleCondition.When(permitted, when.partial()));
         rule.put("set_stored_header." + FIELD, "max-age=" + seconds);
         rule.putWords("remove_response_header", List.of(FIELD));
         each.note("the lifetime holds whatever the response says, except private, no-cache and no-store");
         return true;
+    }
+
+    /** Returns true if a statement removes Set-Cookie. With this field, the built-in VCL does not store a response. */
+    private boolean isCookieRemoved() {
+        return isCookieRemoved(plan.vcl().sub("vcl_backend_response"));
+    }
+
+    private static boolean isCookieRemoved(List<Statement> statements) {
+        return statements.stream()
+                .anyMatch(each ->
+                        (each.kind().equals("unset") && each.target().equalsIgnoreCase("beresp.http.set-cookie"))
+                                || isCookieRemoved(each.body()));
     }
 
     private void status(Statement each, Match match, String time) {

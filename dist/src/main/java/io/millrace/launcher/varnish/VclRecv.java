@@ -142,7 +142,8 @@ final class VclRecv extends Walker {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
-            boolean named = match.cookies().stream().allMatch(test -> test.operator().equals("~"));
+            boolean named =
+                    match.cookies().stream().allMatch(test -> test.operator().equals("~"));
             if (!named || !synthRules.bypass(each, reached())) {
                 plan.passCookies(each.markHandled());
             }

@@ -25,7 +25,7 @@ final class UrlConditionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"^http://a/", "a:80", "/a\\?b", "a$|b$"})
+    @ValueSource(strings = {"^http://a/", "a:80", "/a\\?b", "a$|b$", "a.*b", "/a[^.]+b", "a\\.example/b"})
     void expressionsThatSpanPartsHaveNone(String expression) {
         assertNull(UrlCondition.of(expression));
     }

@@ -4,6 +4,7 @@ import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
 /** Converts conditions of nginx to conditions of {@code rules}. Stateless. */
@@ -37,10 +38,10 @@ public final class ConditionText {
     /** Returns the condition for a test of a variable. Returns null if it has no equivalent. */
     @Nullable
     public static String of(Conditions.Condition condition) {
-        if (!OPERATORS.contains(condition.operator())) {
+        String name = condition.variable();
+        if (!OPERATORS.contains(condition.operator()) || !name.matches("\\w+")) {
             return null;
         }
-        String name = condition.variable();
         String rest = name.substring(name.indexOf('_') + 1);
         if (name.equals("request_uri")) {
             return requestUri(condition);
@@ -99,7 +100,21 @@ public final class ConditionText {
         if (empty) {
             return field + " =~ \".\"";
         }
-        return compared(field, condition);
+        String compared = compared(field, condition);
+        if (compared == null || !operator.contains("~") || !isFoundInEmpty(value)) {
+            return compared;
+        }
+        // For nginx, a missing field matches. In rules, it matches no expression.
+        String missing = "!(" + field + " =~ \"\")";
+        return operator.startsWith("!") ? field + " =~ \"\" && " + compared : "(" + missing + " || " + compared + ")";
+    }
+
+    private static boolean isFoundInEmpty(String expression) {
+        try {
+            return Pattern.compile(expression).matcher("").find();
+        } catch (PatternSyntaxException e) {
+            return false;
+        }
     }
 
     private static @Nullable String compared(String field, Conditions.Condition condition) {
@@ -120,8 +135,9 @@ public final class ConditionText {
     private static @Nullable String requestUri(Conditions.Condition condition) {
         String value = condition.value();
         String operator = condition.operator();
-        // An expression that spans path and query cannot be split.
-        boolean whole = value.startsWith("^") || value.endsWith("$") || value.matches(".*(\\?|\\.[*+]).*");
+        // An expression with an anchor, or one that can span path and query, cannot be split.
+        boolean anchor = value.matches("(.*[^\\[])?\\^.*|(.*[^\\\\])?\\$.*");
+        boolean whole = anchor || value.matches(".*(\\?|\\.[*+]|\\[\\^).*");
         String expression = expression((operator.endsWith("*") ? "(?i)" : "") + value);
         if (!operator.contains("~") || whole || expression == null) {
             return null;

@@ -19,7 +19,7 @@ public final class RequestLimits {
     private static final Pattern RATE = Pattern.compile("(\\d{1,7})r/([sm])");
 
     /** The limits of one remap rule. */
-    private record Limited(DraftNode node, List<Directive> limits, Scope scope) {}
+    private record Limited(DraftNode node, List<Directive> limits, boolean dryRun, Scope scope) {}
 
     private final Map<String, Directive> zones = new HashMap<>();
     private final List<Limited> rules = new ArrayList<>();
@@ -44,7 +44,7 @@ public final class RequestLimits {
 
     /** Adds a remap rule, with or without limits. */
     public void add(DraftNode node, Scope scope) {
-        rules.add(new Limited(node, scope.all("limit_req"), scope));
+        rules.add(new Limited(node, scope.all("limit_req"), scope.isOn("limit_req_dry_run"), scope));
     }
 
     /** Writes the limits into the remap rules, or once for all requests if the rules have the same limits. */
@@ -52,12 +52,12 @@ public final class RequestLimits {
         if (rules.isEmpty()) {
             return;
         }
-        List<Directive> first = rules.get(0).limits;
-        boolean same = rules.stream().allMatch(each -> each.limits.equals(first));
+        Limited first = rules.get(0);
+        boolean same = rules.stream().allMatch(each -> each.limits.equals(first.limits) && each.dryRun == first.dryRun);
         Map<String, Integer> uses = new LinkedHashMap<>();
         for (Limited each : same ? rules.subList(0, 1) : rules) {
             for (Directive limit : each.limits) {
-                write(same ? draft.root() : each.node, limit, uses);
+                write(same ? draft.root() : each.node, limit, each, uses);
             }
             Directive status = each.scope.last("limit_req_status");
             if (status != null && status.arg(0).equals("429")) {
@@ -68,15 +68,15 @@ public final class RequestLimits {
         }
     }
 
-    private void write(DraftNode into, Directive limit, Map<String, Integer> uses) {
+    private void write(DraftNode into, Directive limit, Limited rule, Map<String, Integer> uses) {
         String name = option(limit, "zone");
         Directive zone = name == null ? null : zones.get(name);
         String rate = zone == null ? null : option(zone, "rate");
         Matcher parts = RATE.matcher(rate == null ? "" : rate);
         List<String> keys = zone == null ? List.of() : keys(zone.arg(0));
         if (zone == null || !parts.matches() || keys.isEmpty()) {
-            limit.notMapped("the limit needs a zone with a rate, whose key is the client, the host, or request fields,"
-                    + " cookies and parameters");
+            limit.notMapped("the limit needs a zone with a rate, whose key is the client, the host, or one request"
+                    + " field, cookie or parameter");
             return;
         }
         int number = uses.merge(String.valueOf(name), 1, Integer::sum);
@@ -90,6 +90,10 @@ public final class RequestLimits {
         // nginx counts the requests beyond the first one.
         long atOnce = burst != null && burst.matches("\\d{1,6}") ? Long.parseLong(burst) + 1 : 1;
         element.put("burst", Long.toString(atOnce));
+        Directive dryRun = rule.scope.last("limit_req_dry_run");
+        if (rule.dryRun && dryRun != null) {
+            element.put("dry_run", "true").from(dryRun.markHandled());
+        }
         element.from(limit.markHandled());
         element.from(zone.markHandled());
         if (burst != null && !limit.args().contains("nodelay")) {
@@ -102,10 +106,14 @@ public final class RequestLimits {
         }
     }
 
+    /**
+     * Returns the parts of a key. Returns an empty list if one has no equivalent. A field of the request is the only
+     * part: nginx counts requests without it too if the key has another part.
+     */
     private static List<String> keys(String text) {
         List<String> keys = new ArrayList<>();
         for (String part : text.replaceAll("[{}]", "").split("(?=\\$)", -1)) {
-            String variable = part.startsWith("$") ? part.substring(1) : part;
+            String variable = part.startsWith("$") ? part.substring(1) : "";
             String rest = variable.substring(variable.indexOf('_') + 1);
             if (variable.matches("(binary_)?remote_addr")) {
                 keys.add("client");
@@ -121,6 +129,7 @@ public final class RequestLimits {
                 return List.of();
             }
         }
-        return keys;
+        boolean optional = keys.stream().anyMatch(each -> each.endsWith("]"));
+        return optional && keys.size() > 1 ? List.of() : keys;
     }
 }

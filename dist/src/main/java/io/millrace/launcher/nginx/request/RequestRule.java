@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param sources the directives that become the rule
  * @param body content; empty for the line with the status
+ * @param type media type of the content; empty for the default
  */
-public record RequestRule(List<Directive> sources, String when, String status, String body) {
+public record RequestRule(List<Directive> sources, String when, String status, String body, String type) {
     /**
      * Returns the answer to requests that a {@code return} or {@code deny all} directive of a block refuses. Returns
-     * null if the block has neither, or a text with variables.
+     * null if the block has neither, a text with variables, or another response for the status by error_page.
      *
      * @param when condition
      */
@@ -27,7 +28,10 @@ public record RequestRule(List<Directive> sources, String when, String status, S
             if (each.arg(0).matches("[245]\\d\\d") && !text.contains("$")) {
                 // Status 444 closes the connection without a response.
                 String status = each.arg(0).equals("444") ? "403" : each.arg(0);
-                return new RequestRule(List.of(scope.block(), each), when, status, text);
+                return isReplaced(scope, each.arg(0))
+                        ? null
+                        : new RequestRule(
+                                List.of(scope.block(), each), when, status, text, scope.value("default_type", ""));
             }
             return null;
         }
@@ -35,7 +39,17 @@ public record RequestRule(List<Directive> sources, String when, String status, S
         boolean denies = !lines.isEmpty()
                 && lines.get(0).name().equals("deny")
                 && lines.get(0).arg(0).equals("all");
-        return denies ? new RequestRule(List.of(scope.block(), lines.get(0)), when, "403", "") : null;
+        return denies && !isReplaced(scope, "403")
+                ? new RequestRule(List.of(scope.block(), lines.get(0)), when, "403", "", "")
+                : null;
+    }
+
+    /** Returns true if error_page gives a status another status, or requests with it to a named location. */
+    private static boolean isReplaced(Scope scope, String status) {
+        return scope.all("error_page").stream()
+                .anyMatch(each -> each.args().contains(status)
+                        && (each.lastArg().startsWith("@")
+                                || each.args().stream().anyMatch(word -> word.startsWith("="))));
     }
 
     /** Writes the rule into a remap rule. */
@@ -52,6 +66,9 @@ public record RequestRule(List<Directive> sources, String when, String status, S
         rule.put("answer.status", status);
         if (!body.isEmpty()) {
             rule.put("answer.body", body);
+            if (!type.isEmpty()) {
+                rule.put("answer.content_type", type).removableIfInvalid();
+            }
         }
     }
 }

@@ -22,6 +22,8 @@ final class ConditionTextTest {
                 "request_method;=;TRACE; method == \"TRACE\"",
                 "host;!~;^a\\.b$; !(host =~ \"^a\\\\.b$\")",
                 "request_uri;~;//; (path =~ \"//\" || query =~ \"//\")",
+                "http_x;~*;^(|b)$; (!(request_header[\"x\"] =~ \"\") || request_header[\"x\"] =~ \"(?i)^(|b)$\")",
+                "http_x;!~;^(|b)$; request_header[\"x\"] =~ \"\" && !(request_header[\"x\"] =~ \"^(|b)$\")",
                 "remote_addr;=;192.0.2.1; client == \"192.0.2.1\""
             })
     void testsBecomeConditions(String variable, String operator, String value, String expected) {
@@ -29,7 +31,17 @@ final class ConditionTextTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"http_x,~,a(?!b)", "request_uri,~,^/a.*$", "remote_addr,~,^10", "geo,=,1", "uri,-f,"})
+    @CsvSource({
+        "http_x,~,a(?!b)",
+        "request_uri,~,^/a.*$",
+        "request_uri,~,(a|b$)",
+        "request_uri,~,(^/a|b)",
+        "request_uri,~,/[^/]+x",
+        "http_x:$http_y,=,1",
+        "remote_addr,~,^10",
+        "geo,=,1",
+        "uri,-f,"
+    })
     void testsWithoutEquivalentHaveNone(String variable, String operator, String value) {
         String text = value == null ? "" : value;
         assertNull(ConditionText.of(new Conditions.Condition(variable, operator, text)));
