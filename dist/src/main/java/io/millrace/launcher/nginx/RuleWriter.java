@@ -191,16 +191,9 @@ final class RuleWriter {
 
     /** Plans the answers and redirections of {@code if} directives in a location. */
     private void conditionalAnswers(Server server, UrlBase base, Location location, List<Location> locations) {
-        String more = location.kind() == Kind.EXACT ? " && path == " + RuleTexts.literal(location.path()) : "";
-        for (Location each : locations) {
-            boolean precedes = each.kind() == Kind.EXPRESSION
-                    && location.kind() != Kind.EXACT
-                    && isCompared(server, each, location);
-            String matches = precedes ? ConditionText.path(each.expression()) : "";
-            if (matches == null) {
-                return;
-            }
-            more += precedes ? " && !(" + matches + ")" : "";
+        String more = ExpressionOrder.unlessMatched(server, location, locations);
+        if (more == null) {
+            return;
         }
         for (Directive each : location.scope().own("if")) {
             conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
@@ -636,7 +629,7 @@ final class RuleWriter {
         shared(location, wider);
         for (Location each : locations) {
             if (!each.equals(wider)
-                    && isCompared(server, location, each)
+                    && ExpressionOrder.isCompared(server, location, each)
                     && each.kind() != Kind.EXACT
                     && isMapping(server, each)
                     && !target.isSameOrigin(Target.of(handler(server, each.scope())))) {
@@ -672,14 +665,14 @@ final class RuleWriter {
      * nginx compares with it. Returns false if there is none, or none with an equivalent.
      */
     private boolean answerExpression(Server server, UrlBase base, Location location, List<Location> locations) {
-        String when = whenMatched(location, locations);
+        String when = ExpressionOrder.whenMatched(location, locations);
         boolean isPlanned = false;
         for (Location each : locations) {
-            if (when == null || !isAnswered(server, each) || !isCompared(server, location, each)) {
+            if (when == null || !isAnswered(server, each) || !ExpressionOrder.isCompared(server, location, each)) {
                 continue;
             }
             // The remap rule of an exact location also has the longer paths, which are compared.
-            boolean longer = each.kind() == Kind.EXACT && !isBefore(server, location, each);
+            boolean longer = each.kind() == Kind.EXACT && !ExpressionOrder.isBefore(server, location, each);
             String whole = longer ? when + " && path != " + RuleTexts.literal(each.path()) : when;
             Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
             if (rule != null) {
@@ -690,62 +683,13 @@ final class RuleWriter {
         return isPlanned;
     }
 
-    /** Returns true if a location has an expression too, and nginx compares paths with another one first. */
-    private static boolean isBefore(Server server, Location first, Location second) {
-        List<Directive> all = server.scope().block().children();
-        return second.source().arg(0).startsWith("~") && all.indexOf(first.source()) < all.indexOf(second.source());
-    }
-
-    /** Returns true if nginx compares paths of a location, or longer ones, with an expression. */
-    private static boolean isCompared(Server server, Location expression, Location found) {
-        Scope around = expression.scope().parent();
-        boolean inside = false;
-        for (Scope scope = found.scope(); scope != null && around != null; scope = scope.parent()) {
-            inside |= scope.block() == around.block();
-        }
-        if (around != null && found.source() == around.block()) {
-            return found.isPath();
-        }
-        return inside
-                && switch (found.kind()) {
-                    case PREFIX, EXACT -> true;
-                    case PATHS -> isBefore(server, expression, found);
-                    default -> false;
-                };
-    }
-
-    /** Returns the condition for the requests of a location with an expression; earlier expressions precede it. */
-    private static @Nullable String whenMatched(Location location, List<Location> locations) {
-        Scope around = location.scope().parent();
-        StringBuilder when = new StringBuilder();
-        for (Location each : locations) {
-            String matches = each.kind() == Kind.EXPRESSION ? ConditionText.path(each.expression()) : "";
-            if (each.equals(location)) {
-                return matches == null ? null : matches + when;
-            }
-            boolean precedes = each.kind() == Kind.EXPRESSION && isWithin(each, around);
-            if (precedes && matches == null) {
-                return null;
-            }
-            if (precedes) {
-                when.append(" && !(").append(matches).append(')');
-            }
-        }
-        return null;
-    }
-
-    private static boolean isWithin(Location location, @Nullable Scope around) {
-        Scope parent = location.scope().parent();
-        return parent != null && around != null && parent.block() == around.block();
-    }
-
     /**
      * Plans a changed field of a location with an expression, in the rule of the wider location. Returns false if that
      * location changes fields too, which the location with the expression does not inherit.
      */
     private boolean expressionField(
             UrlBase base, Location location, Directive field, Location wider, List<Location> locations) {
-        String when = whenMatched(location, locations);
+        String when = ExpressionOrder.whenMatched(location, locations);
         boolean alone = wider.scope().all(field.name()).isEmpty();
         if (when == null || !alone || field.name().equals("proxy_hide_header")) {
             return false;
