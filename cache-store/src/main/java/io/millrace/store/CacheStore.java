@@ -58,11 +58,17 @@ public interface CacheStore<H> extends Closeable {
 
     /**
      * Returns false only if the key is not stored. After true, {@link #open} may still find nothing: the record may be
-     * damaged, or the index of a volume may be incomplete while it is rebuilt. Never blocks.
-     *
-     * <p>A call that returns false counts as a request for the key in disk admission. So call it once for a request.
+     * damaged, or the index of a volume may be incomplete while it is rebuilt. Does not count as a request for the key.
+     * Never blocks.
      */
     boolean contains(StoreKey key);
+
+    /**
+     * Counts a request for a key that the store does not contain. The admission policies of the volumes use the count.
+     * Call it once for each request whose response is to be stored, before {@link #create}. No effect if the store
+     * contains the key, because {@link #open} counts such a request. Never blocks.
+     */
+    void countMiss(StoreKey key);
 
     /**
      * Finds the object in RAM or on disk, and checks what it reads from disk: key, segment, sequence number and CRC32C.

@@ -103,6 +103,9 @@ final class BenchStore implements AutoCloseable {
         if (object == null && store.contains(key)) {
             object = open(key);
         }
+        if (object == null) {
+            store.countMiss(key);
+        }
         if (object != null && !object.isComplete()) {
             object.release();
             return null;

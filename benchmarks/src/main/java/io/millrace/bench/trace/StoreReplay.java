@@ -146,6 +146,7 @@ final class StoreReplay {
             found = answer.join();
         }
         if (found == null) {
+            store.countMiss(key);
             return false;
         }
         if (found.head().number() != object || found.length() != trace.size(object)) {

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * An approximate counter of recent requests per hash. It is a count-min sketch with four rows of 4-bit counters. The
- * four counters of a hash are in one block of 64 bytes, so that one count accesses only one cache line.
+ * four counters of a hash are in one block of 64 bytes, so that one count accesses only one cache line. The first
+ * block follows {@value #LONGS_UNUSED} unused longs, which together with the 16 bytes of the array's header fill a line.
  *
  * <pre>
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long
@@ -23,6 +24,7 @@ final class FrequencySketch {
     private static final int LONGS_MIN = 1 << 7;
     private static final int LONGS_MAX = 1 << 22;
     private static final int BLOCK_SHIFT = 3;
+    private static final int LONGS_UNUSED = 6;
     private static final int ROWS = 4;
     private static final int COUNTS_PER_LONG = 10;
     /**
@@ -39,6 +41,9 @@ final class FrequencySketch {
 
     private final AtomicLongArray longs;
     private final int blockMask;
+    /** Number of longs with counters. */
+    private final int length;
+
     private final LongAdder counts = new LongAdder();
     /** Number of longs that are still to be halved. */
     private int longsToHalve;
@@ -49,8 +54,9 @@ final class FrequencySketch {
         while (count < LONGS_MAX && count < longsWanted) {
             count <<= 1;
         }
-        longs = new AtomicLongArray(count);
-        blockMask = (count >>> BLOCK_SHIFT) - 1;
+        length = count;
+        longs = new AtomicLongArray(LONGS_UNUSED + length);
+        blockMask = (length >>> BLOCK_SHIFT) - 1;
     }
 
     /** Adds one to the count of the hash. Any thread. */
@@ -82,7 +88,7 @@ final class FrequencySketch {
 
     private int at(long mixed, int row) {
         int block = (int) (mixed >>> 32) & blockMask;
-        return (block << BLOCK_SHIFT) + 2 * row + (int) ((mixed >>> (5 * row)) & 1);
+        return LONGS_UNUSED + (block << BLOCK_SHIFT) + 2 * row + (int) ((mixed >>> (5 * row)) & 1);
     }
 
     private static int shift(long mixed, int row) {
@@ -99,17 +105,18 @@ final class FrequencySketch {
      * number of longs; the next calls continue.
      */
     void age(long objects) {
-        long countsOfFullSketch = (long) COUNTS_PER_LONG * longs.length();
+        long countsOfFullSketch = (long) COUNTS_PER_LONG * length;
         long countsMax = Math.min(countsOfFullSketch, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));
         long counted = counts.sum();
         if (longsToHalve == 0 && counted >= countsMax) {
             counts.add(-counted);
-            longsToHalve = longs.length();
+            longsToHalve = length;
         }
         for (int i = 0; i < LONGS_HALVED_PER_CALL && longsToHalve > 0; i++) {
             longsToHalve--;
-            long before = longs.getOpaque(longsToHalve);
-            longs.compareAndSet(longsToHalve, before, (before >>> 1) & HALVING_MASK);
+            int at = LONGS_UNUSED + longsToHalve;
+            long before = longs.getOpaque(at);
+            longs.compareAndSet(at, before, (before >>> 1) & HALVING_MASK);
         }
     }
 }

@@ -112,8 +112,8 @@ public final class VolumeUpkeep {
     /** Grows the index and removes obsolete entries. */
     private long tendIndex(SegmentLog log) {
         try {
-            boolean more =
-                    health.isWorking() && (log.tendRetired() || parts.index().step());
+            boolean more = health.isWorking()
+                    && (log.removeRetiredEntries() || parts.index().step());
             return more ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE;
         } catch (RuntimeException | Error e) {
             health.indexFailed(e);

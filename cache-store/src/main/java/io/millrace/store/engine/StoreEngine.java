@@ -227,8 +227,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
 
         @Override
-        public void stopping(Volume volume, boolean forGood) {
-            inventories.stopping(volume, forGood);
+        public void stopping(Volume volume, boolean closed) {
+            inventories.stopping(volume, closed);
         }
     }
 
@@ -303,12 +303,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (change != null) {
             return change.object() != null;
         }
-        boolean held = ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
-        if (!held) {
-            // open() counts the requests for the policies, but it is not called for a key that the store does not hold.
+        return ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
+    }
+
+    @Override
+    public void countMiss(StoreKey key) {
+        if (!contains(key)) {
             volumes.requested(key);
         }
-        return held;
     }
 
     @Override

@@ -59,6 +59,7 @@ class DiskHitRatioTest {
         }
         boolean hit = test.store.contains(test.key(key)) && test.head(key) != null;
         if (!hit) {
+            test.store.countMiss(test.key(key));
             test.put(key, "head", body);
         }
         test.sync();

@@ -192,6 +192,7 @@ final class ExchangeFetch {
     private void follow(SharedFetch other, Decision decision) {
         state.enter(ExchangePhase.COLLAPSED);
         exchangeLoop.counters().increment(Counter.LOOKUPS_FILLING);
+        exchangeLoop.store().countMiss(decision.key());
         fetch = other;
         long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
         followTimer.start(stream.eventLoop(), waitNanos, () -> onCollapseTimeout(decision));

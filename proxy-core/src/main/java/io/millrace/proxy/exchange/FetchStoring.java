@@ -295,6 +295,7 @@ final class FetchStoring {
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         StoreKey key = exchangeLoop.variants().keyFor(plan, stored);
+        exchangeLoop.store().countMiss(key);
         ObjectWriter<StoredHead> writer =
                 exchangeLoop.store().create(key, exchangeLoop.variants().volumeFor(plan));
         // A purge on another thread first raises its stamp (an increasing number) and then removes responses. So either

@@ -127,6 +127,7 @@ public final class Variants {
     }
 
     private void write(StoringTarget plan, StoreKey primary, StoredHead marker) {
+        shared.store().countMiss(primary);
         ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
         writer.head(marker, 0);
         writer.complete(0);
