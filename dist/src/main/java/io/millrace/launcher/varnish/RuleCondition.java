@@ -151,7 +151,7 @@ final class RuleCondition {
         int number = Integer.parseInt(test.right());
         boolean equal = operator.equals("==") || operator.equals("!=");
         if (equal && number == 200) {
-            return (operator.equals("==") ? "" : "!") + "(status in (200, 206, 304))";
+            return operator.equals("==") ? "status in (200, 206, 304)" : "!(status in (200, 206, 304))";
         }
         String text = "status " + operator + " " + number;
         if (equal || number < 200 || number > 304) {
