@@ -1,8 +1,8 @@
 package io.millrace.store;
 
 /**
- * A visitor of the objects of {@link CacheStore#list}. Called for one object at a time, on the thread
- * of the inventory (the table of stored objects). Its methods must be fast and must not block.
+ * A visitor of the objects of {@link CacheStore#list}. Called for one object at a time, on the thread of the inventory
+ * (the table of stored objects). Its methods must be fast and must not block.
  */
 public interface ListVisitor {
     /**

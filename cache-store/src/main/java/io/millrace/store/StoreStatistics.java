@@ -28,14 +28,16 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     public record Ram(long bytes, long bytesMax, long entries, long evictions, long pieceBytes) {}
 
     /**
-     * Write statistics of a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
+     * Write statistics of a volume, whose segments form a ring. Write amplification is
+     * {@code bytesWritten / (bytesWritten - bytesCarried)}.
      *
      * @param bytesWritten bytes of appended records
      * @param bytesCarried part of {@code bytesWritten}: bytes copied from reclaimed segments, because their objects
      *     were kept
      * @param segmentsReclaimed number of reclaimed segments
      * @param objectsRefused number of new objects that were not admitted
-     * @param bytesPinned bytes of pinned records, including replaced and removed ones until their segment is reclaimed
+     * @param bytesPinned bytes of the records of pinned objects ({@link HeadCodec#pinnedUntilSeconds}), including
+     *     replaced and removed ones until their segment is reclaimed
      * @param pinsBroken number of pinned records dropped because the pinned bytes exceeded the limit of bytes copied
      *     from reclaimed segments
      */
@@ -87,7 +89,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
      * @param bytes bytes of the segments that contain records
      * @param bytesMax bytes of all its segments
      * @param entries number of objects, without those of an index being rebuilt
-     * @param pinnedSegments number of segments that readers hold
+     * @param pinnedSegments number of segments that readers hold; not related to pinned objects
      * @param queuedBytes bytes waiting to be written
      * @param indexEvictions number of entries evicted because the index was full and could not grow
      * @param errors number of I/O errors

@@ -87,7 +87,7 @@ public final class AcmeService implements AutoCloseable {
     private final Set<String> urgent = new LinkedHashSet<>();
     /** Results of the orders that {@link #renew} started, by name. */
     private final Map<String, CompletableFuture<AcmeRecord>> forced = new HashMap<>();
-    /** Second of the last search for due names that found none, in seconds since 1970. */
+    /** Time of the last search for due names that found none, in seconds since 1970. */
     private long checkedSeconds;
     /** Last logged failure of the storage; null while the storage can be used. */
     private @Nullable String storageFailure;
@@ -300,7 +300,7 @@ public final class AcmeService implements AutoCloseable {
 
     /** @param outcome result of the order; null while another launcher orders the certificate */
     private void finishOrder(
-            NameIssuance by,
+            NameIssuance orderedBy,
             String name,
             NameIssuance.@Nullable OrderOutcome outcome,
             @Nullable CompletableFuture<AcmeRecord> wanted) {
@@ -311,7 +311,7 @@ public final class AcmeService implements AutoCloseable {
             return;
         }
         schedule.resume(name);
-        if (by == issuance) {
+        if (orderedBy == issuance) {
             schedule.put(outcome.kept());
         }
         if (wanted != null) {

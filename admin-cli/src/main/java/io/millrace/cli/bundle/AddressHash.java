@@ -9,7 +9,8 @@ import java.util.Locale;
 
 /**
  * Replaces IP addresses in text by hashes with a random salt. Within one support bundle, equal addresses have equal
- * hashes; other bundles have other hashes. Loopback addresses are kept. Confined to one thread.
+ * hashes; other bundles have other hashes. Loopback addresses, {@code 0.0.0.0} and {@code ::} are kept. Confined to one
+ * thread.
  */
 public final class AddressHash {
     private static final int SALT_BYTES = 16;
@@ -56,7 +57,7 @@ public final class AddressHash {
         // 10.0.0.1:8080 is an address with a port, ::ffff:10.0.0.1 an address alone.
         String first = colon > 0 && run.indexOf(':', colon + 1) < 0 ? run.substring(0, colon) : run;
         String address = withoutPunctuation(first);
-        if (isSeparateWord && (isIpV4(address) || isIpV6(address)) && !isLoopback(address)) {
+        if (isSeparateWord && (isIpV4(address) || isIpV6(address)) && !isLocal(address)) {
             count++;
             safe.append(hash(address)).append(run, address.length(), run.length());
         } else {
@@ -87,7 +88,7 @@ public final class AddressHash {
         }
     }
 
-    private static boolean isLoopback(String address) {
+    private static boolean isLocal(String address) {
         return address.startsWith("127.") || address.equals("::1") || address.equals("0.0.0.0") || address.equals("::");
     }
 

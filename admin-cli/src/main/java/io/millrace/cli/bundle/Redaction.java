@@ -6,8 +6,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes secrets from texts of a support bundle, and counts what it removes. It works on YAML,
- * JSON, command lines and log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
+ * Removes secrets from texts of a support bundle, and counts what it removes. It works on YAML, JSON, command lines and
+ * log lines. In doubt it removes a text, even if that may be harmless. Confined to one thread.
  */
 public final class Redaction {
     /** The text that replaces a secret. */

@@ -123,7 +123,10 @@ public final class JsonText {
         });
     }
 
-    /** Returns {@code {"seconds","metrics":[{"name","labels","value","change"}]}}. */
+    /**
+     * Returns {@code {"seconds","metrics":[{"name","labels","value","change"}]}}; {@code per_second} instead of
+     * {@code change} for a counter.
+     */
     public static byte[] changes(double seconds, List<MetricChange> changes) {
         return object(json -> {
             json.writeNumberProperty("seconds", seconds);

@@ -22,7 +22,7 @@ public record MetricFamilies(List<Family> all) {
      * @param name name as in samples, without the suffixes of histograms
      * @param kind {@code counter}, {@code gauge}, {@code histogram}, {@code summary} or {@code untyped}
      * @param help description of the metric
-     * @param labels names of the labels of its samples
+     * @param labels names of the labels of its samples, without {@code application}, which every sample has
      * @param series number of samples
      */
     public record Family(String name, String kind, String help, List<String> labels, int series) {

@@ -120,7 +120,7 @@ public final class LogFollower implements AutoCloseable {
         return new ArrayList<>(last);
     }
 
-    /** Passes each line that was written since the last call to {@code taker}. */
+    /** Passes to {@code taker} each line that was written since the last call. */
     public void poll(Consumer<String> taker) throws IOException {
         readRenamed(taker);
         OpenLog followed = current;

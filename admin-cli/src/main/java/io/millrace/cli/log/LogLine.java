@@ -30,7 +30,7 @@ public record LogLine(
         @Nullable String origin,
         @Nullable String type,
         long sample) {
-    /** Limit of N, which {@code log.access[].sample} has too. */
+    /** Limit of {@link #sample}. The config key {@code log.access[].sample} has the same limit. */
     public static final long SAMPLE_MAX = 1_000_000;
 
     /** Returns the URL's host, with the port if the URL has one; null if the log format has no host. */

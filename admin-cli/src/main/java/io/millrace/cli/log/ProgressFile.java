@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A file with the position up to which each log was read. The next run reads only new lines. One run at a
- * time holds the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
+ * A file with the position up to which each log was read. The next run reads only new lines. One run at a time holds
+ * the lock of the file. New positions are lost unless {@link #save} stores them. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
     private static final int VERSION = 1;

@@ -114,7 +114,10 @@ public final class PurgeView {
                 + site(purge);
     }
 
-    /** Returns the site of purged tags as a supplement of the target, which already has it after a purge by command. */
+    /**
+     * Returns text with the site of purged tags. Empty if the target already ends with the site, as after a purge by
+     * command.
+     */
     private static String site(JsonObject purge) {
         String named = purge.text("site", "");
         return purge.has("site") && !purge.text("target", "").endsWith(" of " + named) ? ", site " + named : "";
@@ -128,7 +131,10 @@ public final class PurgeView {
                 + (purge.text("state", "").equals("counting") ? " so far, " + progress(purge) : "");
     }
 
-    /** Returns the progress of counting the purged objects, such as {@code 12.5% of the inventory}. */
+    /**
+     * Returns the progress of counting the purged objects, such as {@code 12.5% of the inventory}. The inventory is the
+     * table of stored objects.
+     */
     public static String progress(JsonObject purge) {
         JsonObject count = purge.object("count");
         long examined = count.number("examined", 0);

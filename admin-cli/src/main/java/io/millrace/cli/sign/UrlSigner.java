@@ -115,8 +115,8 @@ public final class UrlSigner {
         int question = url.indexOf('?');
         String whole = question < 0 ? url : url.substring(0, question);
         String base = whole.substring(whole.indexOf("//") + 2);
-        String application = question < 0 ? "" : url.substring(question + 1);
-        String before = application.isEmpty() ? "" : application + "&";
+        String query = question < 0 ? "" : url.substring(question + 1);
+        String before = query.isEmpty() ? "" : query + "&";
         if (!value.startsWith(MILLRACE_SECRET)) {
             return whole + "?" + before + numbered(base, before, name, value, terms);
         }

@@ -17,8 +17,9 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests every URL of a feed through the proxy, at a limited rate, on a limited number of connections. The memory
- * does not depend on the number of URLs. {@link #run} is called by one thread; {@link #stop} may be called by any.
+ * Requests every URL of a feed (the source of URLs) through the proxy, at a limited rate, on a limited number of
+ * connections. The memory does not depend on the number of URLs. {@link #run} is called by one thread; {@link #stop}
+ * may be called by any.
  */
 public final class WarmRun {
     private static final long TICK_MILLIS = 200;
@@ -153,7 +154,7 @@ public final class WarmRun {
         try {
             save();
         } catch (IOException e) {
-            // The file has the progress of a second ago.
+            // The file keeps the progress that was saved last.
         }
     }
 

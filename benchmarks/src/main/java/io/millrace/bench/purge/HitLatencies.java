@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that decides about responses in RAM at a low rate, and measures the time of each decision.
+ * A thread that measures cache decisions for responses in RAM, at a low rate. A decision consists of lookup, purges and
+ * freshness.
  *
  * <p>Thread-safe.
  */
@@ -71,7 +72,7 @@ final class HitLatencies implements AutoCloseable {
         count = 0;
     }
 
-    /** Returns the time of which 99 of 100 decisions take less, in microseconds. */
+    /** Returns the 99th percentile of the times, in microseconds. */
     double p99Micros() {
         long[] times = Arrays.copyOf(nanos, Math.min(count, TIMES_MAX));
         Arrays.sort(times);

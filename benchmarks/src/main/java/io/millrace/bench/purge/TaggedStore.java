@@ -43,7 +43,7 @@ final class TaggedStore implements AutoCloseable {
     private static final int HOSTS = 1000;
     private static final int CSS_EVERY = 100;
     private static final int BODY_BYTES = 8;
-    /** Disk space per object. The inventory has at most one entry per 2 KiB. */
+    /** Disk space per object. The inventory (table of stored objects) has at most one entry per 2 KiB. */
     private static final long BYTES_PER_OBJECT = 2200;
 
     private static final long RAM_BYTES = 64L << 20;

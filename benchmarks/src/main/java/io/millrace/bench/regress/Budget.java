@@ -31,7 +31,7 @@ record Budget(double bytes, double multiple) {
      *
      * @throws IllegalArgumentException for an invalid line; the message contains the line
      */
-    static Map<String, Budget> read(List<String> lines) {
+    static Map<String, Budget> parse(List<String> lines) {
         Map<String, Budget> budgets = new TreeMap<>();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
@@ -57,7 +57,7 @@ record Budget(double bytes, double multiple) {
      *
      * @param timed whether the run measured times
      */
-    static List<String> write(Map<String, Measured> measured, Measured yardstick, boolean timed) {
+    static List<String> format(Map<String, Measured> measured, Measured yardstick, boolean timed) {
         List<String> lines = new ArrayList<>();
         measured.forEach((name, found) -> lines.add(String.format(
                 Locale.ROOT,

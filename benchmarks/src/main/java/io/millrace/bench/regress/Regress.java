@@ -65,11 +65,11 @@ public final class Regress {
         }
         @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
         // The budget file is read before the run, which takes minutes, so that an invalid file is reported at once.
-        Map<String, Budget> budgets = write ? Map.of() : Budget.read(lines(file));
+        Map<String, Budget> budgets = write ? Map.of() : Budget.parse(lines(file));
         Map<String, Measured> measured = run(quick);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
         if (write) {
-            Files.write(Objects.requireNonNull(file), Budget.write(measured, yardstick, !quick));
+            Files.write(Objects.requireNonNull(file), Budget.format(measured, yardstick, !quick));
             System.exit(0);
         }
         if (quick) {

@@ -53,14 +53,14 @@ class BudgetTest {
     @Test
     void writtenBudgetsAreReadAndMet() {
         Measured found = took(64.04, 100, 3);
-        Map<String, Budget> budgets = Budget.read(Budget.write(Map.of("A.b", found), YARDSTICK, true));
+        Map<String, Budget> budgets = Budget.parse(Budget.format(Map.of("A.b", found), YARDSTICK, true));
         assertNull(budgets.get("A.b").excess(found, YARDSTICK));
         assertNotNull(budgets.get("A.b").excess(took(64.04, 1000, 3), YARDSTICK));
     }
 
     @Test
     void aBudgetWithoutTimeJudgesAllocationAlone() {
-        Budget written = Budget.read(Budget.write(Map.of("A.b", took(64, 100, 3)), YARDSTICK, false))
+        Budget written = Budget.parse(Budget.format(Map.of("A.b", took(64, 100, 3)), YARDSTICK, false))
                 .get("A.b");
         assertNull(written.excess(took(64, 100_000, 3), YARDSTICK));
         assertNotNull(written.excess(took(72, 100, 3), YARDSTICK));
@@ -69,14 +69,14 @@ class BudgetTest {
 
     @Test
     void commentsAndEmptyLinesAreNoBudgets() {
-        assertTrue(Budget.read(List.of("# A.b 1 2", "", "  ")).isEmpty());
+        assertTrue(Budget.parse(List.of("# A.b 1 2", "", "  ")).isEmpty());
     }
 
     @Test
     void aLineThatIsNoneIsNamed() {
-        Exception parts = assertThrows(IllegalArgumentException.class, () -> Budget.read(List.of("A.b 1 2", "A.c 1")));
+        Exception parts = assertThrows(IllegalArgumentException.class, () -> Budget.parse(List.of("A.b 1 2", "A.c 1")));
         assertEquals("line 2: A.c 1: parts: actual=2, expected=3", parts.getMessage());
-        Exception number = assertThrows(IllegalArgumentException.class, () -> Budget.read(List.of("A.b one 2")));
+        Exception number = assertThrows(IllegalArgumentException.class, () -> Budget.parse(List.of("A.b one 2")));
         assertTrue(number.getMessage().startsWith("line 1: A.b one 2: "), number.getMessage());
     }
 }

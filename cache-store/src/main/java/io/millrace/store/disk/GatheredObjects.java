@@ -43,7 +43,7 @@ final class GatheredObjects {
         /** Called when the index can no longer be read or written. Returns the exception for the callers. */
         IOException indexFailed(Throwable e);
 
-        /** Removes the key from the index although no tombstone could be appended. */
+        /** Removes the key from the index although no tombstone (record of the removal) could be appended. */
         void forget(DiskKey key);
 
         /** Called when the index has the record as the newest one of its key. */
@@ -70,7 +70,7 @@ final class GatheredObjects {
             }
             log.gather(header, key, head, body, then);
         } catch (IOException e) {
-            // This writes the batch first, so it also removes an earlier object of the key in the batch.
+            // Owner.forget writes the batch first, so it also removes an earlier object of the key in the batch.
             owner.forget(key);
             owner.failed(e);
             then.appended(e);

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
  * Counts the bytes of pinned records in each segment of a volume. A pinned record belongs to an object that the volume
  * keeps until a given time. A record counts from its write until its segment is reclaimed, even if it was replaced or
  * removed. For segments written before the volume was opened, {@link #step} reads the count from the footer of the
- * segment's summary, between other tasks. A segment without a summary is scanned instead; its blocks do not count,
- * because their headers contain no pin.
+ * segment's summary (list of records), between other tasks. The active segment has no summary yet, so
+ * {@link SegmentLog} scans it instead; its blocks do not count, because their headers contain no pin.
  *
  * <p>Changed on the volume's thread; read on any.
  */
@@ -23,7 +23,7 @@ final class PinnedBytes {
 
     private final SegmentTable table;
     private final SegmentFile segments;
-    /** Tag of each segment when it was counted; 0 if it was not counted. */
+    /** Tag of each segment when it was counted; 0 if it was not counted. Each use of a segment has a new random tag. */
     private final AtomicLongArray tags;
 
     private final AtomicLongArray bytes;

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A segment that is reclaimed soon, with a rating of each of its records. A rating is from 0 to
- * {@link #PINNED_AND_READ}. The {@link SegmentReclaimer} copies (carries) the records with the highest ratings to the
- * active segment.
+ * {@link #PINNED_AND_READ}. A pinned record belongs to an object that the volume keeps until a given time. The
+ * {@link SegmentReclaimer} copies (carries) the records with the highest ratings to the active segment.
  *
  * <p>Confined to the volume's writer thread.
  */

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A buffer of whole objects that one system call writes to the active segment. Before the write, the segment's summary,
- * the index and the log's offset do not include these objects.
+ * A buffer of whole objects that one system call writes to the active segment. Before the write, the segment's summary
+ * (list of records), the index and the log's offset do not include these objects.
  *
  * <pre>
  *   active segment:  ... written | record | record | record |          BYTES at most

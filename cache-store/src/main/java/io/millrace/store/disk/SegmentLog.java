@@ -26,12 +26,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The append end of a volume. It appends records to the active segment. When the segment is full, the log writes its
- * summary (seals it) and continues in the next segment of the ring.
+ * The append end of a volume. It appends records to the active segment. When the segment is full, the log seals it:
+ * writes its summary (the list of its records), and continues in the next segment of the ring.
  *
  * <p>The next segment is a free one. If there is none, the log reclaims the oldest sealed segment. It reclaims segments
  * strictly in the order in which they were begun, even if a reader has pinned them. It does not overwrite a pinned
- * segment until the readers unpin it. Because of this order, a tombstone is never lost before a record that it hides.
+ * segment until the readers unpin it. Because of this order, a tombstone (the record of a removal) is never lost before
+ * a record that it hides.
  *
  * <p>Before each append the {@link SegmentReclaimer} may carry records forward: it copies them from the segment that is
  * reclaimed next to the active segment.
@@ -111,7 +112,7 @@ public final class SegmentLog {
         reclaimer = segmentReclaimer;
     }
 
-    /** Returns the bytes of pinned records. */
+    /** Returns the counts of pinned records. They belong to objects that the volume keeps until a given time. */
     PinnedBytes pinned() {
         return pinned;
     }

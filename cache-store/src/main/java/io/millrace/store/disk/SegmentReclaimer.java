@@ -39,10 +39,10 @@ import org.slf4j.LoggerFactory;
  * records qualify, those with the highest rating are carried. The old segment is unchanged until it is reclaimed, so an
  * interruption loses no record.
  *
- * <p>Pinned records have priority over all others. Among the pinned records, those that were read have priority. Pins
- * never block a writer: pinned records beyond the share are dropped and counted as broken pins. If a segment does not
- * use its whole share, the reclaimer carries records early out of a later segment with too many pinned bytes. A block
- * is pinned if the head of its key is pinned.
+ * <p>Pinned records belong to objects that the volume keeps until a given time. They have priority over all others.
+ * Among the pinned records, those that were read have priority. Pins never block a writer: pinned records beyond the
+ * share are dropped and counted as broken pins. If a segment does not use its whole share, the reclaimer carries
+ * records early out of a later segment with too many pinned bytes. A block is pinned if the head of its key is pinned.
  *
  * <p>A record is carried only if the index has it as the newest record of its key when it is appended. The copy gets a
  * new sequence. Expired records are dropped. If the head of a body was replaced, the body and the newer head are merged

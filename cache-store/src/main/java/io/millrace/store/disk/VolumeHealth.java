@@ -24,7 +24,7 @@ final class VolumeHealth {
     private final Path directory;
     private final Runnable onGivenUp;
     /** Held while the state changes. */
-    private final ReentrantLock moving = new ReentrantLock();
+    private final ReentrantLock stateLock = new ReentrantLock();
 
     private final AtomicLong errors = new AtomicLong();
     private final AtomicInteger errorsInARow = new AtomicInteger();
@@ -68,14 +68,14 @@ final class VolumeHealth {
         return move(VolumeState.ONLINE) == VolumeState.OPENING;
     }
 
-    /** Changes to the state if that is allowed; returns the previous state in any case. */
+    /** Changes to SUSPENDED or CLOSED if that is allowed; returns the previous state in any case. */
     VolumeState end(VolumeState last) {
         return move(last);
     }
 
     /** Changes to RELEASED, or to SUSPENDED if the index is unreliable; returns the previous state. */
     VolumeState release() {
-        moving.lock();
+        stateLock.lock();
         try {
             VolumeState before = state;
             if (move(VolumeState.RELEASED) != VolumeState.ONLINE) {
@@ -83,13 +83,13 @@ final class VolumeHealth {
             }
             return before;
         } finally {
-            moving.unlock();
+            stateLock.unlock();
         }
     }
 
     /** Changes the state if {@link VolumeState#mayBecome} allows it. Returns the previous state. */
     private VolumeState move(VolumeState next) {
-        moving.lock();
+        stateLock.lock();
         try {
             VolumeState before = state;
             if (before.mayBecome(next)) {
@@ -97,7 +97,7 @@ final class VolumeHealth {
             }
             return before;
         } finally {
-            moving.unlock();
+            stateLock.unlock();
         }
     }
 

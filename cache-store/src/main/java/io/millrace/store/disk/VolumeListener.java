@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Receives events of volumes; called on any thread of the store. */
 public interface VolumeListener {
-    /** Called when a segment is full; the callee should force the file. */
+    /** Called when a segment is nearly full, and again when it is full. The callee should force the file. */
     void segmentSealed(Volume volume);
 
     /** Called when the index is complete. */

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Verifies the valid records in the sealed segments of one volume, a few at a time. It begins with the segment verified
- * longest ago. A damaged record is removed from the index, with a tombstone, before a request reads it. A segment that
- * cannot be read counts as one I/O error of the volume, and is skipped until the next round.
+ * longest ago. A damaged record is removed from the index, with a tombstone (the record of a removal), before a request
+ * reads it. A segment that cannot be read counts as one I/O error of the volume, and is skipped until the next round.
  *
  * <p>Confined to one thread at a time; blocks on the disk. Changes run on the volume's thread.
  */
@@ -37,7 +37,7 @@ public final class VolumeScrub {
     private final SegmentFile segments;
     private int segment = -1;
     private long tag;
-    /** Records of the segment; null if it has no summary, so that its records are walked. */
+    /** Records of the segment; null if it has no summary (list of records), so that its records are walked. */
     private @Nullable SegmentSummary records;
 
     private int nextRecord;

@@ -120,8 +120,8 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         // One place stays free for the log, so that the log need not reclaim another segment immediately.
         if (table.live() >= limit) {
             log.retireOldest();
-            // Older segments must be erased on the device before newer ones, so that tombstones outlive the records
-            // they hide.
+            // Older segments must be erased on the device before newer ones, so that tombstones (records of removals)
+            // outlive the records they hide.
             segments.force();
             return AT_ONCE;
         }

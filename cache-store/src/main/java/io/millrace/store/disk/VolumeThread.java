@@ -48,10 +48,10 @@ final class VolumeThread {
 
     private final Runnable settle;
     private final long restNanos;
-    /** Confined to the thread. */
-    private final List<Turn> turns = new ArrayList<>();
+    /** The background works; the first one that is due runs next. Confined to the thread. */
+    private final List<ScheduledWork> scheduledWorks = new ArrayList<>();
 
-    /** Confined to the thread. */
+    /** True if the last task was a gathering task, after which the thread rests. Confined to the thread. */
     private boolean mayRest;
     /**
      * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
@@ -82,12 +82,12 @@ final class VolumeThread {
     }
 
     /** A background work and its due time. */
-    private static final class Turn {
+    private static final class ScheduledWork {
         final BackgroundWork work;
         boolean idle;
         long dueNanos = System.nanoTime();
 
-        Turn(BackgroundWork work) {
+        ScheduledWork(BackgroundWork work) {
             this.work = work;
         }
     }
@@ -106,7 +106,7 @@ final class VolumeThread {
         this.restNanos = restNanos;
         this.queue = new MpscBlockingConsumerArrayQueue<>(capacity);
         for (BackgroundWork work : works) {
-            turns.add(new Turn(work));
+            scheduledWorks.add(new ScheduledWork(work));
         }
         this.thread = new FastThreadLocalThread(this::run, name);
         thread.setDaemon(true);
@@ -185,12 +185,12 @@ final class VolumeThread {
                 Runnable task = nextTask();
                 if (task != null) {
                     runInOrder(task);
-                    for (Turn turn : turns) {
-                        turn.idle = false;
+                    for (ScheduledWork scheduled : scheduledWorks) {
+                        scheduled.idle = false;
                     }
                 }
                 if (last == null) {
-                    takeTurn();
+                    runDueWork();
                 }
             }
         } catch (InterruptedException e) {
@@ -209,8 +209,8 @@ final class VolumeThread {
         runOne(settle);
         long now = System.nanoTime();
         long wait = BackgroundWork.IDLE;
-        for (Turn turn : turns) {
-            wait = turn.idle ? wait : Math.min(wait, turn.dueNanos - now);
+        for (ScheduledWork scheduled : scheduledWorks) {
+            wait = scheduled.idle ? wait : Math.min(wait, scheduled.dueNanos - now);
         }
         if (wait <= 0) {
             return null;
@@ -245,15 +245,15 @@ final class VolumeThread {
         return task;
     }
 
-    private void takeTurn() {
-        for (int i = 0; i < turns.size(); i++) {
-            Turn turn = turns.get(i);
+    private void runDueWork() {
+        for (int i = 0; i < scheduledWorks.size(); i++) {
+            ScheduledWork scheduled = scheduledWorks.get(i);
             long begin = System.nanoTime();
-            if (!turn.idle && turn.dueNanos - begin <= 0) {
+            if (!scheduled.idle && scheduled.dueNanos - begin <= 0) {
                 // The work moves to the end of the list, so that the other works are next.
-                turns.remove(i);
-                if (step(turn, begin)) {
-                    turns.add(turn);
+                scheduledWorks.remove(i);
+                if (step(scheduled, begin)) {
+                    scheduledWorks.add(scheduled);
                 }
                 return;
             }
@@ -261,12 +261,13 @@ final class VolumeThread {
     }
 
     /** Runs a step; returns false if it failed, so that the work is not called again. */
-    private boolean step(Turn turn, long begin) {
+    private boolean step(ScheduledWork scheduled, long begin) {
         try {
-            long wanted = turn.work.step();
+            long wanted = scheduled.work.step();
             long now = System.nanoTime();
-            turn.idle = wanted == BackgroundWork.IDLE;
-            turn.dueNanos = now + (queue.isEmpty() || turn.idle ? 0 : now - begin) + (turn.idle ? 0 : wanted);
+            scheduled.idle = wanted == BackgroundWork.IDLE;
+            long pause = queue.isEmpty() || scheduled.idle ? 0 : now - begin;
+            scheduled.dueNanos = now + pause + (scheduled.idle ? 0 : wanted);
             return true;
         } catch (Throwable e) {
             LOG.error("{}: a background task failed and will not run again until the next start", thread.getName(), e);

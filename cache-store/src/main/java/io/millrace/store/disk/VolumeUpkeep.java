@@ -46,13 +46,13 @@ public final class VolumeUpkeep {
      * Returns all background work.
      *
      * @param rebuild the remaining rebuild of the index, null if the index is complete
-     * @param whole called when the rebuild has completed the index
+     * @param onDone called when the rebuild has completed the index
      */
-    List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable whole) {
+    List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable onDone) {
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
         if (rebuild != null) {
             works.add(settled(() ->
-                    step(rebuild, whole) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
+                    step(rebuild, onDone) ? VolumeThread.BackgroundWork.AT_ONCE : VolumeThread.BackgroundWork.IDLE));
         }
         works.add(() -> tendIndex(log));
         works.add(log.pinned()::step);
@@ -87,7 +87,7 @@ public final class VolumeUpkeep {
         }
     }
 
-    private boolean step(Rebuild rebuild, Runnable whole) {
+    private boolean step(Rebuild rebuild, Runnable onDone) {
         if (health.state() != VolumeState.OPENING) {
             return false;
         }
@@ -96,7 +96,7 @@ public final class VolumeUpkeep {
                 return true;
             }
             if (health.opened()) {
-                whole.run();
+                onDone.run();
             }
         } catch (IOException e) {
             health.failed(e);

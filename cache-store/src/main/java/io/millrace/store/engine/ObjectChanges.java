@@ -298,8 +298,8 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Returns the time until which an object with this head is pinned. The unit is seconds since the epoch; 0 for no
-     * pin or a null head.
+     * Returns the time until which an object with this head is pinned (kept by its volume). The unit is seconds since
+     * the epoch; 0 for no pin or a null head.
      */
     long pinnedUntil(@Nullable H head) {
         return head == null ? 0 : codec.pinnedUntilSeconds(head);
@@ -401,7 +401,7 @@ final class ObjectChanges<H> {
 
     /**
      * Removes the key's object inside a change of the key. Fails the fills, removes the object from RAM, and queues
-     * tombstones. Returns the change that is pending afterwards; null for none.
+     * tombstones (records of the removal). Returns the change that is pending afterwards; null for none.
      */
     private @Nullable PendingChange<H> removeNow(StoreKey key, Removal<H> removal, @Nullable PendingChange<H> before) {
         fills.invalidate(key);

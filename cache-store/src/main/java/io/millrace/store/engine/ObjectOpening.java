@@ -261,9 +261,9 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * Removes an object because another volume holds a newer object of the key. The tombstone of the older object is
-     * still queued, or it was lost when the process ended. Without this removal, a lookup would find the older object
-     * after the newer one is evicted.
+     * Removes an object because another volume holds a newer object of the key. The tombstone (record of the removal)
+     * of the older object is still queued, or it was lost when the process ended. Without this removal, a lookup would
+     * find the older object after the newer one is evicted.
      */
     private void supersede(Found<H> older, StoreKey key) {
         older.object().release();

@@ -26,7 +26,8 @@ import java.util.BitSet;
  * Applies the changes of partial objects, of which only some blocks are stored.
  *
  * <p>Publishes partial objects while they grow, rewrites the head record after more blocks are on disk, and removes
- * objects that cannot be kept.
+ * objects that cannot be kept. The ticket of a fill, in {@link FillRegister}, shows whether its key was removed or
+ * changed in the meantime.
  *
  * <p>Thread-safe.
  */
@@ -210,8 +211,8 @@ final class PartialChanges<H> {
                 return change;
             }
             volumes.missed(key, object.volume(), now);
-            // The volume has not accepted the tombstone. As with a removal, the pending change hides the object at
-            // least in this process.
+            // The volume has not accepted the tombstone (the record of the removal). As with a removal, the pending
+            // change hides the object at least in this process.
             boolean later =
                     (allChanges.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
             return later ? change : before;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A change of one key that the volumes' indexes do not contain yet.
  *
- * <p>It holds the object that is being written to disk, or no object while a tombstone is being written. The change is
- * settled when all its writes have ended.
+ * <p>It holds the object that is being written to disk, or no object while a tombstone (the record of a removal) is
+ * being written. The change is settled when all its writes have ended.
  *
  * <p>Thread-safe. Holds a reference to its object, which is released when the change is settled.
  *

@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A removal of one key in progress.
  *
- * <p>It replies when every volume concerned has appended its tombstone. Until then its change hides the key's object.
+ * <p>It replies when every volume concerned has appended its tombstone (the record of the removal). Until then its
+ * change hides the key's object.
  *
- * <p>Created and started by one thread, and ended by the volumes' threads or the successor.
+ * <p>Created and started by one thread, and ended by the volumes' threads, or by the successor: the store that takes
+ * over the volumes.
  */
 final class Removal<H> {
     private final PendingChanges<H> pending;

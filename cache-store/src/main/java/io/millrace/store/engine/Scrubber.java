@@ -37,20 +37,20 @@ final class Scrubber {
     private final StoreCounters counters;
     private final LongSupplier epochSeconds;
     /** The volumes to verify. Used only inside slices, which never overlap. */
-    private final List<Turn> turns = new ArrayList<>();
+    private final List<ScrubbedVolume> scrubbedVolumes = new ArrayList<>();
 
     /** Number of the current pause; {@link #NONE} while a slice is verified, and before the start. */
     private final AtomicLong pause = new AtomicLong(NONE);
 
     /** Number of pauses begun so far, which numbers the pauses. */
     private long pauses;
-    /** Index in {@link #turns} of the volume that was tried last. */
-    private int nextTurn;
+    /** Index in {@link #scrubbedVolumes} of the volume that was tried last. */
+    private int lastTried;
 
     private volatile long bytesPerSecond;
 
     /** A volume with the progress of its verification. */
-    private record Turn(Volume volume, VolumeScrub scrub) {}
+    private record ScrubbedVolume(Volume volume, VolumeScrub scrub) {}
 
     /** Creates a scrubber that is disabled until {@link #rate} is set. */
     Scrubber(
@@ -108,10 +108,10 @@ final class Scrubber {
     long slice() {
         follow(volumes.slots());
         long rate = bytesPerSecond;
-        for (int tries = turns.size(); tries > 0 && rate > 0; tries--) {
-            nextTurn = (nextTurn + 1) % turns.size();
-            VolumeScrub.Step step =
-                    turns.get(nextTurn).scrub().step((int) Math.min(SLICE_BYTES, rate), epochSeconds.getAsLong());
+        for (int tries = scrubbedVolumes.size(); tries > 0 && rate > 0; tries--) {
+            lastTried = (lastTried + 1) % scrubbedVolumes.size();
+            VolumeScrub scrub = scrubbedVolumes.get(lastTried).scrub();
+            VolumeScrub.Step step = scrub.step((int) Math.min(SLICE_BYTES, rate), epochSeconds.getAsLong());
             if (!step.isIdle()) {
                 counters.bytesScrubbed.add(step.bytesRead());
                 counters.recordsDamagedByScrub.add(step.recordsDamaged());
@@ -129,9 +129,9 @@ final class Scrubber {
                 present.add(slot.volume());
             }
         }
-        turns.removeIf(turn -> !present.remove(turn.volume()));
+        scrubbedVolumes.removeIf(scrubbed -> !present.remove(scrubbed.volume()));
         for (Volume added : present) {
-            turns.add(new Turn(added, added.scrub()));
+            scrubbedVolumes.add(new ScrubbedVolume(added, added.scrub()));
         }
     }
 }

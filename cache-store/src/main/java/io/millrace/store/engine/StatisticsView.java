@@ -29,7 +29,7 @@ final class StatisticsView {
                 volumes.add(of(slot, volume, group.placement(slot), refused));
                 reclaimed += volume.segmentsReclaimed();
             } else {
-                volumes.add(failed(slot));
+                volumes.add(offline(slot));
             }
         }
         return new StoreStatistics(
@@ -64,7 +64,7 @@ final class StatisticsView {
     }
 
     /** Returns the statistics of an offline volume. It has failed, or a command took it offline. */
-    private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
+    private static StoreStatistics.Volume offline(VolumeGroup.Slot slot) {
         OfflineVolume absence = slot.absence();
         return new StoreStatistics.Volume(
                 slot.config().path(),

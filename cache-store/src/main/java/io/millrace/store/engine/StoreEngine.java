@@ -169,7 +169,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         hot.start();
     }
 
-    /** Returns the reason why the store has no inventory; null if it has one. */
+    /** Returns the reason why the store has no inventory (table of stored objects for listings); null if it has one. */
     private static @Nullable String reasonWithoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
             return "no storage volumes are configured; objects that are only in RAM are not listed";

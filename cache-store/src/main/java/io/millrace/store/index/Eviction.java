@@ -3,7 +3,7 @@ package io.millrace.store.index;
 /**
  * Selects the entry to evict when a table is full. It compares at most {@value #CANDIDATES_MAX} candidates. It prefers
  * an entry whose record was reclaimed, then an expired entry, then an entry with fewer hits, then an entry in an older
- * segment. It never selects a tombstone.
+ * segment. It never selects a tombstone (the entry of a removed key).
  *
  * <p>The eviction must not leave an additional deletion mark, because marks would fill the table. Therefore the victim
  * is in the probe sequence of the new entry, so that the new entry reuses its slot. If that sequence contains no entry,

@@ -94,7 +94,8 @@ public final class MappedIndex {
      * Creates an index over a table.
      *
      * @param name name in log messages
-     * @param rebuilding whether tombstones are kept until {@link #finishRebuildStep} has ended
+     * @param rebuilding whether tombstones (entries of removed keys) are kept until {@link #finishRebuildStep} has
+     *     ended
      */
     MappedIndex(TableSource source, String name, SlotTable table, boolean rebuilding) {
         this.source = source;

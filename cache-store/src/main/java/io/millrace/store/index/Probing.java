@@ -21,7 +21,8 @@ final class Probing {
     private Probing() {}
 
     /**
-     * Returns the location of the record of the hash. {@link Location#NONE} if there is no entry or only a tombstone.
+     * Returns the location of the record of the hash. {@link Location#NONE} if there is no entry, or only a tombstone
+     * (the entry of a removed key).
      */
     static long find(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;

@@ -13,7 +13,7 @@ import java.lang.invoke.VarHandle;
  *    8  4  format version                                    8  8  hash, lower half
  *   12  4  log2 of the number of slots                      16  8  location; 0 empty, 1 deleted
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
- *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone
+ *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone (removed key)
  *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
  *   56  4  CRC32C of bytes 0 to 55                          30  2  check of the slot without the hits
  *   64  8  clean marker

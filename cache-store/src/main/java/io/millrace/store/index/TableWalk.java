@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A scan of all slots in small steps that removes tombstones, or entries of reclaimed segments. The scan restarts if
- * another table replaces the scanned table.
+ * A scan of all slots in small steps that removes tombstones (entries of removed keys), or entries of reclaimed
+ * segments. The scan restarts if another table replaces the scanned table.
  *
  * <p>Confined to the volume's writer thread.
  */

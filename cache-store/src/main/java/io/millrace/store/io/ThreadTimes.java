@@ -27,7 +27,10 @@ public record ThreadTimes(long cpuNanos, long waitNanos) {
         return ofCallingThread(SCHEDULER_STATISTICS);
     }
 
-    /** The CPU time comes from the JVM: the kernel updates the one in {@code statistics} only at its timer's ticks. */
+    /**
+     * Like {@link #ofCallingThread()}, with the waiting time from this file. Its CPU time is not used, because the
+     * kernel updates it only at timer ticks.
+     */
     static ThreadTimes ofCallingThread(Path statistics) {
         long cpuNanos =
                 THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();

@@ -94,7 +94,10 @@ public final class BodyPool {
         return regionLength;
     }
 
-    /** Returns the bytes of all regions, used or not; 0 with a configured allocator. */
+    /**
+     * Returns the bytes of all regions (the chunks of {@link MemoryBudget}), used or not. 0 with a configured
+     * allocator.
+     */
     public long chunkBytes() {
         long bytes = 0;
         for (BodyArena arena : arenas) {

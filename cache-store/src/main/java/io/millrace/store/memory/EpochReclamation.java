@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Epoch-based reclamation for entries of the RAM tier. It allows threads to read entries without reference counts. Each
- * reader has a number of its own, which it increments at the begin and at the end of a read section. An entry that was
- * removed from the table is released when each reader that may have found it has ended its section.
+ * reader has a number of its own, which it increments at the beginning and at the end of a read section. An entry that
+ * was removed from the table is released when each reader that may have found it has ended its section.
  *
  * <pre>
  *   reader                              remover of an entry

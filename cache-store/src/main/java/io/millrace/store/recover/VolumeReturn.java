@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param kept true if the content of the volume is valid; false if the volume starts empty
  */
 public record VolumeReturn(Volume volume, boolean kept) {
-    /** The id, generation and open count of the store that the volume joins. Immutable. */
+    /** The store that the volume joins. Its generation increases when a volume is lost. Immutable. */
     public record Store(UUID id, long generation, long openCount) {}
 
     /**

@@ -30,7 +30,7 @@ final class OrphanTable {
 
     /**
      * Adds a record, and keeps it if it is the newest of its hash. {@code location} is 0 for a record that need not be
-     * in the index: a tombstone, a block or a damaged record.
+     * in the index: a tombstone (the record of a removal), a block or a damaged record.
      */
     void note(long hashHigh, long hashLow, long sequence, long location) {
         int slot = slotOf(hashHigh, hashLow);

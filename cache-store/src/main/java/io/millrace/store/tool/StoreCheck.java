@@ -22,8 +22,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The offline check of a volume that no store has open. It reads every byte, and compares index, summaries and records
- * with the rules that a running store relies on.
+ * The offline check of a volume that no store has open. It reads every byte, and compares index, summaries (lists of
+ * the records of segments) and records with the rules that a running store relies on.
  *
  * <p>The check scans the segments once, and looks up each record in the index. It then compares, per segment, the
  * number of index entries with the number of records found. It needs memory for the summary of one segment, and up to

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statistics of a volume that no store has open. They are computed from the index and from the summary of each
- * sealed (complete) segment. For a segment without a summary, the headers of its records are read.
+ * The statistics of a volume that no store has open. They are computed from the index and from the summary (list of
+ * records) of each sealed (complete) segment. For a segment without a summary, the headers of its records are read.
  *
  * <p>Confined to one thread.
  */

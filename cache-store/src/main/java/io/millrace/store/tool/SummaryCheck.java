@@ -4,8 +4,8 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A comparison of the summary of a segment with the records of the segment. Records are passed in the order of their
- * offsets, which is also the order of the summary.
+ * A comparison of a segment's summary, which lists its records, with the records. Records are
+ * passed in the order of their offsets, which is also the order of the summary.
  *
  * <p>Confined to one thread.
  */

@@ -57,6 +57,12 @@ final class OriginPool {
                     request.source(),
                     request.mayBecomeTunnel());
         }
+
+        /** Uses only the components in which most pools differ, as {@link Origin#hashCode} does. */
+        @Override
+        public int hashCode() {
+            return 31 * origin.hashCode() + tlsName.hashCode();
+        }
     }
 
     /** An origin is crowded when less than one in this many of its permitted connections is free. */

@@ -37,7 +37,7 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         description = {
             "Write stored responses into a WARC file.",
-            "Responses in RAM only, parts, and purged responses are left out."
+            "Responses in RAM only, partial and purged responses are left out."
         },
         footer = "Example: millctl cache export --host www.example.com --out www.warc.gz")
 public final class CacheExportCommand extends ApiCommand {
@@ -99,7 +99,7 @@ public final class CacheExportCommand extends ApiCommand {
         lastProgressNanos = System.nanoTime();
         try {
             boolean isDone = false;
-            // Exclusive, with an unpredictable name and mode 0600: responses may be confidential.
+            // createTempFile chooses an unpredictable name and sets mode 0600, since responses may be confidential.
             Path unfinished = Files.createTempFile(directory(), ".millctl-export", null);
             unfinished.toFile().deleteOnExit();
             try (WarcWriter warc = new WarcWriter(
@@ -182,7 +182,7 @@ public final class CacheExportCommand extends ApiCommand {
         }
         String code = response.json().object("error").text("code", "");
         if (code.equals("not-found")) {
-            // An older Millrace without this resource.
+            // The server is an older Millrace without this resource.
             return false;
         }
         report.leftOut(code, url);
@@ -194,10 +194,10 @@ public final class CacheExportCommand extends ApiCommand {
         String received = WarcWriter.date(object.number("received_at_ms", 0));
         String requestId = WarcWriter.newId();
         String responseId = WarcWriter.newId();
-        Map<String, String> asked = record("request", requestId, received, url);
-        asked.put("WARC-Concurrent-To", responseId);
-        asked.put("Content-Type", "application/http;msgtype=request");
-        warc.record(asked, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
+        Map<String, String> requestFields = record("request", requestId, received, url);
+        requestFields.put("WARC-Concurrent-To", responseId);
+        requestFields.put("Content-Type", "application/http;msgtype=request");
+        warc.record(requestFields, request(url, object).getBytes(StandardCharsets.ISO_8859_1), null);
         Map<String, String> fields = record("response", responseId, received, url);
         fields.put("WARC-Concurrent-To", requestId);
         fields.put("Content-Type", "application/http;msgtype=response");

@@ -230,7 +230,7 @@ public final class CacheWarmCommand extends ApiCommand {
         try {
             boolean isDone = ended.await(EXIT_SECONDS, TimeUnit.SECONDS);
             if (!isDone) {
-                // The thread of the run waits for its input; the progress was saved a second ago at most.
+                // The input blocks the thread of the run, so this thread saves the progress.
                 run.saveAtExit();
             }
         } catch (InterruptedException e) {

@@ -26,7 +26,10 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the responses of a WARC file to the admin API, each after its digest was verified. Confined to one thread. */
+/**
+ * Sends the responses of a WARC file to the admin API. Ends an upload only if the digest is right. Confined to one
+ * thread.
+ */
 final class ResponseUploader {
     /** Reason for leaving out a response: its digest is wrong. */
     static final String DIGEST = "digest";

@@ -12,7 +12,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "rollback",
         abbreviateSynopsis = true,
-        description = {"Apply an earlier configuration again.", "The file is not changed; a reload applies it."},
+        description = {
+            "Apply an earlier configuration again.",
+            "The file is not changed; the next reload applies the file."
+        },
         footer = {"", "Example: millctl config rollback"})
 public final class ConfigRollbackCommand extends ConfigChangeCommand {
     @Parameters(

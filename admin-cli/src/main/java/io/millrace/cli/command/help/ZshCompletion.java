@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Generates the completion script of a program for zsh. The script has a
- * function for every command, which calls {@code _arguments} of zsh. Confined to one thread.
+ * Generates the completion script of a program for zsh. The script has a function for every command, which calls
+ * {@code _arguments} of zsh. Confined to one thread.
  */
 public final class ZshCompletion {
     /** The zsh action that completes a value, by the label of the value in the help. Other values are not completed. */

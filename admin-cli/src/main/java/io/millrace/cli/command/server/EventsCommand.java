@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
         abbreviateSynopsis = true,
         description = {
             "List what happened, oldest first.",
-            "Reloads, rolls, dead workers, purges, origins and disks that went down or",
-            "came back, certificates. Kept across restarts; times are UTC."
+            "Reloads, new and dead workers, purges, origins and disks that went down",
+            "or came back, certificates. Kept across restarts; times are UTC."
         },
         footer = {"", "Example: millctl events --since 1h --kind origin-down,origin-up"})
 public final class EventsCommand extends ApiCommand {

@@ -71,7 +71,7 @@ public final class HostCommands {
             abbreviateSynopsis = true,
             description = {
                 "Forget the state and the addresses of one host, or of all.",
-                "The next request tries the origin and queries its name."
+                "The next request tries the origin and looks up its name."
             },
             footer = {"", "Example: millctl host clear www.example.com"})
     public static final class Clear extends ApiCommand {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Stop new requests to a host of an origin group, or to all of its hosts.",
-            "Requests in progress finish. The mark survives a new worker."
+            "Requests in progress finish. A new worker keeps the host down."
         },
         footer = {"", "Example: millctl origin down 10.0.0.1:8080 --reason deploy --time 10m"})
 public final class OriginDownCommand extends ApiCommand {

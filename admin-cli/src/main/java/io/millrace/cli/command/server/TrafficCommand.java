@@ -15,9 +15,9 @@ import picocli.CommandLine.Command;
         abbreviateSynopsis = true,
         description = {
             "Show requests, misses and errors by host.",
-            "Hosts are the names that clients request. admin.hosts of them have lines of",
-            "their own, those with most misses first. Figures count from the start of the",
-            "worker."
+            "Hosts are the names that clients request. Those with most misses, as",
+            "many as admin.hosts says, have lines of their own. Figures count from the",
+            "start of the worker."
         },
         footer = {"", "Example: millctl traffic"})
 public final class TrafficCommand extends ApiCommand {

@@ -10,9 +10,9 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs
- * keys: arrows, Home, End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer
- * than the terminal scrolls sideways. Confined to one thread.
+ * A line editor with history and completion for a terminal in raw mode. It knows the usual Emacs keys: arrows, Home,
+ * End, Delete, Ctrl with A B C D E F H K L N P U W, and Tab for completion. A line that is longer than the terminal
+ * scrolls sideways. Confined to one thread.
  */
 final class LineEditor {
     private static final int ESCAPE = 0x1b;
@@ -200,7 +200,8 @@ final class LineEditor {
     }
 
     /**
-     * Extends the word before the cursor by the characters that all candidates share. If there are none, lists them.
+     * Extends the word before the cursor by the characters that all candidates share. If the candidates share no more
+     * characters, lists the candidates.
      */
     private void complete() {
         String before = line.substring(0, cursor);

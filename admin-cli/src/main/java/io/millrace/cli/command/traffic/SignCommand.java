@@ -38,13 +38,19 @@ public final class SignCommand implements Callable<Integer> {
     @Option(names = "--key", paramLabel = "KEY", description = "Number or name of the key. Default: the first one.")
     private @Nullable String key;
 
-    @Option(names = "--expires", paramLabel = "TIME", description = "Validity, such as 90s, 10m, 2h or 7d: 1h.")
+    @Option(
+            names = "--expires",
+            paramLabel = "TIME",
+            description = "Validity, such as 90s, 10m, 2h or 7d. Default: 1h.")
     private String expires = "1h";
 
     @Option(names = "--client", paramLabel = "ADDRESS", description = "The only permitted client address.")
     private @Nullable String client;
 
-    @Option(names = "--parts", paramLabel = "DIGITS", description = "url_sig: signed parts of host and path: 1.")
+    @Option(
+            names = "--parts",
+            paramLabel = "DIGITS",
+            description = "url_sig: signed parts of host and path. Default: 1.")
     private String parts = "1";
 
     @Option(names = "--md5", description = "url_sig: HMAC-MD5 instead of HMAC-SHA1.")
@@ -70,12 +76,12 @@ public final class SignCommand implements Callable<Integer> {
             console.data(List.of(UrlSigner.newKey(newKey)));
             return ExitCode.OK;
         }
-        String asked = url;
-        if (asked == null || keys == null) {
+        String given = url;
+        if (given == null || keys == null) {
             throw new CommandFailure(ExitCode.USAGE, "a URL and --keys FILE are needed, or --new-key NAME");
         }
-        if (!asked.startsWith("http://") && !asked.startsWith("https://")) {
-            throw new CommandFailure(ExitCode.USAGE, "'" + asked + "' is not a URL with http:// or https://");
+        if (!given.startsWith("http://") && !given.startsWith("https://")) {
+            throw new CommandFailure(ExitCode.USAGE, "'" + given + "' is not a URL with http:// or https://");
         }
         UrlSigner signer = signer(keys);
         String name = name(signer);
@@ -83,7 +89,7 @@ public final class SignCommand implements Callable<Integer> {
         long end = Instant.now().getEpochSecond() + seconds(expires);
         String signed;
         try {
-            signed = signer.sign(asked, name, new UrlSigner.Terms(end, client, parts, md5, prefix));
+            signed = signer.sign(given, name, new UrlSigner.Terms(end, client, parts, md5, prefix));
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(ExitCode.USAGE, String.valueOf(e.getMessage()));
         }

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts and reports the responses that an export or import has copied or left out. The number of different
- * reasons for leaving out is bounded. Confined to one thread.
+ * Counts and reports the responses that an export or import has copied or left out. The number of different reasons for
+ * leaving out is bounded. Confined to one thread.
  */
 public final class CopyReport {
     /** Limit of different reasons. The proxy has fewer; further reasons count as "other". */

@@ -1,4 +1,4 @@
-/** Formats the results of the commands that warm, export or import a cache. */
+/** Formats the results of {@code millctl traffic}, and of the commands {@code cache warm, export, import, curve}. */
 @NullMarked
 package io.millrace.cli.render.cache;
 

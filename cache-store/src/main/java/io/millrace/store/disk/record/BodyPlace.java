@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockBytes bytes of a block, 0 if the body is in another record
  * @param segment number of the segment with the COMPLETE record that contains the body; 0 for a body in blocks
  * @param offset offset of the COMPLETE record in its segment, in bytes; 0 for a body in blocks
- * @param tag tag of that segment; 0 for a body in blocks
+ * @param tag tag of that segment, a random number for each use of a segment; 0 for a body in blocks
  * @param stored numbers of the stored blocks, must not be modified; null for a whole body
  */
 public record BodyPlace(

@@ -322,7 +322,10 @@ public final class RecordHeader {
         return expiry;
     }
 
-    /** Returns the pin time of the object in seconds since the epoch; 0 if it is not pinned or the time was not set. */
+    /**
+     * Returns the time until which the volume keeps the object. In seconds since the epoch; 0 without a pin or if not
+     * set.
+     */
     public long pinnedUntil() {
         return pinnedUntil;
     }

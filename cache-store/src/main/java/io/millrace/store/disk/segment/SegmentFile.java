@@ -106,7 +106,7 @@ public final class SegmentFile {
         return newest[0];
     }
 
-    /** Returns the summary of a sealed segment; null if it is damaged or has another tag. */
+    /** Returns the summary (list of records) of a sealed segment. Null if it is damaged or has another tag. */
     public @Nullable SegmentSummary summary(int segment, long tag) throws IOException {
         ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
         long footerAt = (long) segmentBytes() - SegmentSummary.FOOTER_BYTES;

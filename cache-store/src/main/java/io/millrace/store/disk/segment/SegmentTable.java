@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * <pre>
  * entry, 32 bytes
  *    0  8  segment sequence, 0 if it was never begun
- *    8  8  tag
+ *    8  8  tag: a random number, new for each use of the segment
  *   16  4  offset after the last record
  *   20  1  state: 0 free, 1 active, 2 sealed, 3 retired
  *   21  3  check: the low 24 bits of the CRC32C of the entry's first 21 bytes
@@ -34,7 +34,7 @@ public final class SegmentTable {
         FREE(0),
         /** The next records are appended to it. */
         ACTIVE(1),
-        /** Full, with a summary at its end. */
+        /** Full, with a summary (list of its records) at its end. */
         SEALED(2),
         /** Reclaimed, with no records in the index; free as soon as no reader pins it. */
         RETIRED(3);

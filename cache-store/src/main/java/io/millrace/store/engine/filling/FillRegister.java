@@ -52,7 +52,7 @@ public final class FillRegister {
             return settled;
         }
 
-        /** Returns true if another object has been stored under the key since. */
+        /** Returns true if the object stored last under the key is another one. Counts from the start of this fill. */
         public boolean isReplaced() {
             return replaced;
         }

@@ -53,7 +53,7 @@ final class OpenBlock {
     }
 
     /** Copies only the bytes that the block lacks; borrows the content. Returns the number of bytes copied. */
-    int copy(Object by, int from, ByteBuf content, int contentIndex, int count) {
+    int copy(Object copier, int from, ByteBuf content, int contentIndex, int count) {
         int before = covered;
         int at = from;
         int end = from + count;
@@ -68,9 +68,9 @@ final class OpenBlock {
             covered += gapEnd - gapStart;
             at = gapEnd;
         }
-        if (covered > before && writer != by) {
+        if (covered > before && writer != copier) {
             writerBefore = writer;
-            writer = by;
+            writer = copier;
         }
         return covered - before;
     }

@@ -49,15 +49,15 @@ public final class Inventories<H> {
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Interval of work on incomplete inventories: at most 50 records per 10 ms, or 5000 per second. */
-    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long WORK_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private static final int RECORDS_A_TURN = 50;
+    private static final int RECORDS_PER_INTERVAL = 50;
     /** Number of changes since the last work at which the store counts as busy: 2000 per second. */
-    private static final int CHANGES_A_TURN_BUSY = 20;
+    private static final int CHANGES_PER_INTERVAL_BUSY = 20;
     /**
      * Records per interval while the store is busy. Completing an inventory then takes little CPU time from requests.
      */
-    private static final int RECORDS_A_TURN_BUSY = 10;
+    private static final int RECORDS_PER_INTERVAL_BUSY = 10;
     /**
      * Pause after some changes. New changes do not wake the thread from it, so that it processes changes in batches.
      */
@@ -92,10 +92,10 @@ public final class Inventories<H> {
     private volatile boolean hurry;
 
     private volatile boolean closed;
-    /** Confined to the thread. */
+    /** The listings in progress. Confined to the thread. */
     private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
 
-    private long nextTurn;
+    private long nextWork;
     /** Changes taken from the queue since the last work. */
     private int changesTaken;
 
@@ -174,9 +174,9 @@ public final class Inventories<H> {
     /**
      * Closes the volume's inventory. Does not use its file after the return. Blocks.
      *
-     * @param forGood whether the file is forced to the device
+     * @param forced whether the file is forced to the device
      */
-    public void stopping(Volume volume, boolean forGood) {
+    public void stopping(Volume volume, boolean forced) {
         VolumeInventory<H> inventory = find(volume);
         if (inventory == null || closed) {
             return;
@@ -186,7 +186,7 @@ public final class Inventories<H> {
         runOnThread(() -> {
             try {
                 drain();
-                inventory.close(forGood);
+                inventory.close(forced);
                 volumes.remove(inventory);
             } finally {
                 done.countDown();
@@ -270,7 +270,7 @@ public final class Inventories<H> {
     private void run() {
         while (!closed) {
             try {
-                turn();
+                step();
             } catch (InterruptedException e) {
                 LOG.error("{}: the inventory's thread was interrupted and continues", thread.getName());
             } catch (RuntimeException | Error e) {
@@ -285,7 +285,7 @@ public final class Inventories<H> {
         }
     }
 
-    private void turn() throws InterruptedException {
+    private void step() throws InterruptedException {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             task.run();
         }
@@ -318,10 +318,10 @@ public final class Inventories<H> {
 
     private boolean work() {
         long now = System.nanoTime();
-        boolean more = nextTurn - now > 0;
+        boolean more = nextWork - now > 0;
         if (!more) {
-            nextTurn = now + TURN_NANOS;
-            int records = changesTaken < CHANGES_A_TURN_BUSY ? RECORDS_A_TURN : RECORDS_A_TURN_BUSY;
+            nextWork = now + WORK_INTERVAL_NANOS;
+            int records = changesTaken < CHANGES_PER_INTERVAL_BUSY ? RECORDS_PER_INTERVAL : RECORDS_PER_INTERVAL_BUSY;
             changesTaken = 0;
             for (VolumeInventory<H> volume : volumes) {
                 more |= volume.work(records);
@@ -334,7 +334,7 @@ public final class Inventories<H> {
         if (!opened) {
             return Math.max(1, opensAt - System.nanoTime());
         }
-        return more ? Math.max(1, nextTurn - System.nanoTime()) : IDLE_NANOS;
+        return more ? Math.max(1, nextWork - System.nanoTime()) : IDLE_NANOS;
     }
 
     private void take(long waitNanos) throws InterruptedException {

@@ -13,8 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A listing of stored objects that is in progress. Each step processes one segment of the map in a volume's inventory
- * (its table of stored objects).
- * Between steps the inventory's thread applies changes.
+ * (its table of stored objects). Between steps the inventory's thread applies changes.
  *
  * <p>Confined to the inventory's thread.
  */
@@ -74,7 +73,7 @@ final class InventoryListing<H> {
     }
 
     private boolean showSegment(VolumeInventory<H> volume) {
-        // Not only at the end of the volume: an inventory that is whole then may have lacked entries of this segment.
+        // Checked for each segment: an inventory that is complete at the end may have lacked entries of this segment.
         whole &= volume.isWhole();
         List<Found> found = volume.scan(cursor.segment(), cursor, visitor);
         found.sort((a, b) -> ListCursor.compare(a.hashHigh(), a.hashLow(), b.hashHigh(), b.hashLow()));

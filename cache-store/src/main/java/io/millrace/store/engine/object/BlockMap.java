@@ -16,8 +16,8 @@ import java.util.Map;
 
 /**
  * The set of blocks of one body that are on its volume. The first {@link StoredObject#PINNED_BLOCKS_MAX} blocks have a
- * location and a pin on their segment. Later blocks are one bit each, and are looked up in the index when they are
- * read.
+ * location and a pin on their segment, which prevents its overwriting. Later blocks are one bit each, and are looked up
+ * in the index when they are read.
  *
  * <p>Built by one thread or under its owner's lock; {@link #read} may be called from any thread.
  */

@@ -10,7 +10,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object whose body is on disk and is read in chunks. It holds pins on its segments.
+ * An object whose body is on disk and is read in chunks. It holds pins on its segments, which are not overwritten
+ * meanwhile.
  *
  * <p>Thread-safe.
  */

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A journal entry being written to the journals of all volumes. It replies when every journal has the entry or has
- * failed.
+ * A journal entry being written to the journals of all volumes: a durable entry of the store's user, such as a purge.
+ * The append replies when every journal has the entry or has failed.
  *
  * <p>Created and started by one thread, ended by the volumes' threads.
  */

@@ -319,7 +319,7 @@ public final class VolumeGroup {
 
     /**
      * Returns true if the key's home is another volume of the same name whose index is being rebuilt. The home may then
-     * hold a newer object of the key, if a power failure lost the tombstone on this volume.
+     * hold a newer object of the key, if a power failure lost the tombstone (the record of a removal) on this volume.
      */
     public boolean isHomeOpening(StoreKey key, Volume volume) {
         for (Slot slot : slots) {

@@ -33,7 +33,8 @@ public final class VolumePolicies {
     }
 
     /**
-     * Sets the check of pinned objects. It decides, from the bytes of key and head, whether an object keeps its pin.
+     * Sets the check of pinned objects, which a volume keeps until a given time. It decides, from the bytes of key and
+     * head, whether an object keeps its pin.
      */
     public void pinCheck(BiPredicate<byte[], ByteBuf> check) {
         pins.check = check;
