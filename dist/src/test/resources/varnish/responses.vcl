@@ -14,3 +14,10 @@ sub vcl_backend_response {
     if (beresp.http.Cache-Control ~ "private") { return (pass(120s)); }
     return (retry);
 }
+sub vcl_deliver {
+    if (resp.status == 200) { set resp.http.X-Frame-Options = "DENY"; }
+    if (resp.status != 200) { unset resp.http.X-Page; }
+    if (resp.status < 300) { set resp.http.X-Kind = "content"; }
+    if (resp.status >= 302) { set resp.http.X-Kind = "other"; }
+    if (resp.status >= 400) { set resp.http.X-Kind = "error"; }
+}

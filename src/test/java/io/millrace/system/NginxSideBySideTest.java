@@ -6,11 +6,11 @@ import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.nginx.NginxImport;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that an imported configuration of nginx has the same results as nginx. */
-@Tag("nightly")
 class NginxSideBySideTest extends ImportSideBySideFixture {
     private static final String CONFIGURATION = """
             daemon off;
@@ -103,6 +103,47 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
             }
             """;
 
+    private static final String SITES = """
+            daemon off;
+            master_process off;
+            pid ROOT/nginx.pid;
+            error_log ROOT/error.log;
+            events { worker_connections 512; }
+            http {
+              access_log off;
+              client_body_temp_path ROOT/body;
+              proxy_temp_path ROOT/proxy;
+              fastcgi_temp_path ROOT/fastcgi;
+              uwsgi_temp_path ROOT/uwsgi;
+              scgi_temp_path ROOT/scgi;
+              proxy_cache_path ROOT/cache keys_zone=one:1m max_size=64m;
+              proxy_set_header Host $host;
+              server {
+                listen 127.0.0.1:PORT default_server;
+                server_name a.example;
+                proxy_cache one;
+                add_header X-Frame-Options DENY;
+                if ($http_user_agent ~* (badbot|scraper)) { return 403; }
+                if ($arg_old) { return 301 http://a.example/new; }
+                if ($http_x_mode !~* ^(on|)$) { return 400; }
+                location / {
+                  if ($arg_stop) { return 410; }
+                  proxy_pass http://ORIGIN;
+                }
+                location = /exact { proxy_pass http://ORIGIN; }
+                location /latest/ { proxy_pass http://ORIGIN; expires max; }
+                location /never/ { proxy_pass http://ORIGIN; expires -1; }
+                location /valid/ { proxy_pass http://ORIGIN; proxy_cache_valid 200 301 10m; proxy_cache_valid 404 1m; }
+                location /browser/ { proxy_pass http://ORIGIN; proxy_cache off; expires 1h; }
+                location ^~ /open/ { proxy_pass http://ORIGIN; }
+                location ~ /\\.well-known/ { return 404; }
+                location ~ /\\. { deny all; }
+                location ~* \\.(bak|sql)$ { return 404; }
+                location ~ ^/users/([0-9]+)$ { return 302 http://a.example/people/$1; }
+              }
+            }
+            """;
+
     NginxSideBySideTest() {
         super("nginx", List.of("/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"));
     }
@@ -117,7 +158,13 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
         return NginxImport.read(file, null);
     }
 
+    @Override
+    Set<String> differentFields() {
+        return Set.of("Age", "Expires");
+    }
+
     @Test
+    @Tag("nightly")
     void rulesAndStoredResponsesAreTheSame() throws Exception {
         for (String path : List.of("/fresh", "/valid/fresh", "/off/fresh", "/args/fresh")) {
             origin().on(path, exchange -> exchange.answer(200, "body", "Cache-Control: max-age=600"));
@@ -158,6 +205,35 @@ class NginxSideBySideTest extends ImportSideBySideFixture {
         ask("POST", "first.example", "/post");
         assertTrue(asked() >= 50, "requests actual=" + asked());
         compare(CONFIGURATION);
+    }
+
+    @Test
+    @Tag("nightly")
+    void kindsOfResponsesAreTheSame() throws Exception {
+        serveKinds("/");
+        serveKinds("/valid/");
+        serveKinds("/browser/");
+        origin().serves("/open/.git/config", "open", "Cache-Control: max-age=600");
+        askForKinds("a.example", "/");
+        askForKinds("a.example", "/valid/");
+        get("a.example", "/browser/fresh", "/browser/expires", "/browser/no-store", "/browser/gone");
+        get("a.example", "/.git/config", "/a/.htaccess", "/open/.git/config", "/x/.well-known/acme", "/dump.sql");
+        get("a.example", "/DUMP.SQL", "/dump.sql.gz", "/users/12", "/users/a", "/fresh?old=1", "/fresh?old=0");
+        for (String path : List.of("/exact", "/exact/longer", "/latest/fresh", "/never/fresh")) {
+            origin().serves(path, "body", "Cache-Control: max-age=600");
+        }
+        get("a.example", "/exact", "/exact/longer", "/exact/.git", "/latest/fresh", "/latest/fresh", "/never/fresh");
+        get("a.example", "/fresh?stop=1", "/fresh?stop=0", "/dump.sql?stop=1", "/exact?stop=1");
+        for (String mode : List.of("on", "ON", "off", "")) {
+            ask("GET", "a.example", "/exact", "X-Mode: " + mode);
+        }
+        for (String codings : List.of("gzip", "gzip", "deflate", "deflate")) {
+            ask("GET", "a.example", "/coded", "Accept-Encoding: " + codings);
+        }
+        ask("GET", "a.example", "/public", "User-Agent: BadBot/1.0");
+        ask("GET", "a.example", "/public", "User-Agent: Mozilla/5.0");
+        assertTrue(asked() >= 200, "requests actual=" + asked());
+        compare(SITES);
     }
 
     @Test

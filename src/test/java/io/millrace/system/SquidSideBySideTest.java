@@ -1,5 +1,7 @@
 package io.millrace.system;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.squid.SquidImport;
 import java.nio.file.Path;
@@ -8,6 +10,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +40,27 @@ class SquidSideBySideTest extends ImportSideBySideFixture {
             reply_header_access X-Origin deny all
             """;
 
+    private static final String SITE = """
+            http_port 127.0.0.1:PORT accel vhost defaultsite=a.example
+            cache_peer 127.0.0.1 parent THERE 0 no-query no-digest originserver name=one
+            acl sites dstdomain a.example
+            acl never urlpath_regex ^/never/
+            http_access allow sites
+            http_access deny all
+            cache deny never
+            cache_mem 16 MB
+            access_log none
+            cache_log /dev/null
+            pid_filename none
+            coredump_dir none
+            visible_hostname side.example
+            pinger_enable off
+            refresh_pattern -i (/cgi-bin/|\\?) 0 0% 0
+            refresh_pattern . 0 20% 4320
+            reply_header_add X-Frame-Options DENY
+            reply_header_access X-Origin deny all
+            """;
+
     SquidSideBySideTest() {
         super("squid", List.of("/usr/sbin/squid", "/usr/bin/squid", "/usr/local/sbin/squid"));
     }
@@ -51,12 +75,39 @@ class SquidSideBySideTest extends ImportSideBySideFixture {
         return SquidImport.read(file);
     }
 
+    @Override
+    Set<String> differentKinds() {
+        return Set.of("gone");
+    }
+
+    private static String date() {
+        return "Date: "
+                + DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
+                        .format(ZonedDateTime.now(ZoneOffset.UTC));
+    }
+
+    @Test
+    void kindsOfResponsesAreTheSame() throws Exception {
+        serveKinds("/", date(), "X-Origin: secret");
+        serveKinds("/never/", date());
+        origin().serves("/modified", "body", date(), "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT");
+        askForKinds("a.example", "/");
+        askForKinds("a.example", "/never/");
+        get("a.example", "/modified", "/modified", "/modified?q", "/modified?q");
+        for (String path : List.of("/fresh?a=1", "/etag?a=1", "/typed?a=1", "/shared?a=1", "/never/typed?a=1")) {
+            get("a.example", path, path);
+        }
+        for (String codings : List.of("gzip", "gzip", "deflate", "deflate")) {
+            ask("GET", "a.example", "/coded", "Accept-Encoding: " + codings);
+        }
+        assertTrue(asked() >= 200, "requests actual=" + asked());
+        compare(SITE);
+    }
+
     @Test
     void storedResponsesAreTheSame() throws Exception {
         // Squid does not use max-age of a response without Date.
-        String date = "Date: "
-                + DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
-                        .format(ZonedDateTime.now(ZoneOffset.UTC));
+        String date = date();
         for (String path : List.of("/fresh", "/cgi-bin/fresh")) {
             origin().serves(path, "body", date, "Cache-Control: max-age=600");
         }

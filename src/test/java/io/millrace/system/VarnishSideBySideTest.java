@@ -1,5 +1,7 @@
 package io.millrace.system;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.millrace.launcher.importing.ImportResult;
 import io.millrace.launcher.varnish.VarnishImport;
 import java.nio.file.Files;
@@ -34,6 +36,35 @@ class VarnishSideBySideTest extends ImportSideBySideFixture {
             }
             """;
 
+    private static final String SITE = """
+            vcl 4.1;
+            backend default { .host = "127.0.0.1"; .port = "THERE"; }
+            sub vcl_recv {
+                if (req.url ~ "^/closed/") { return (synth(403)); }
+                if (req.url ~ "^/old/") { return (synth(750, "http://a.example/new")); }
+                if (req.http.User-Agent ~ "badbot") { return (synth(403)); }
+                if (req.url ~ "^/pass/") { return (pass); }
+                if (req.method != "GET" && req.method != "HEAD") { return (pass); }
+                unset req.http.Cookie;
+                return (hash);
+            }
+            sub vcl_synth {
+                if (resp.status == 750) {
+                    set resp.http.Location = resp.reason;
+                    set resp.status = 301;
+                    return (deliver);
+                }
+            }
+            sub vcl_backend_response {
+                if (bereq.url ~ "^/hour/") { set beresp.ttl = 1h; }
+                set beresp.grace = 1m;
+            }
+            sub vcl_deliver {
+                if (resp.status == 200) { set resp.http.X-Frame-Options = "DENY"; }
+                unset resp.http.X-Origin;
+            }
+            """;
+
     VarnishSideBySideTest() {
         super("varnish", List.of("/usr/sbin/varnishd", "/usr/bin/varnishd", "/usr/local/sbin/varnishd"));
     }
@@ -63,6 +94,23 @@ class VarnishSideBySideTest extends ImportSideBySideFixture {
     @Override
     Map<String, String> settings() {
         return Map.of("listen", "[\"127.0.0.1:" + port() + "\"]");
+    }
+
+    @Test
+    void kindsOfResponsesAreTheSame() throws Exception {
+        Assumptions.assumeTrue(Files.isExecutable(Path.of("/usr/bin/gcc")), "SKIPPED: no C compiler");
+        serveKinds("/", "X-Origin: secret");
+        serveKinds("/hour/");
+        serveKinds("/pass/");
+        askForKinds("a.example", "/");
+        askForKinds("a.example", "/hour/");
+        get("a.example", "/pass/fresh", "/pass/fresh", "/pass/private", "/closed/x", "/old/x");
+        for (String path : List.of("/public", "/etag", "/dated", "/hour/public", "/hour/etag", "/hour/dated")) {
+            ask("GET", "a.example", path, "Range: bytes=0-0");
+        }
+        ask("GET", "a.example", "/fresh", "User-Agent: badbot");
+        assertTrue(asked() >= 200, "requests actual=" + asked());
+        compare(SITE);
     }
 
     @Test

@@ -124,8 +124,8 @@ public final class JsonText {
     }
 
     /**
-     * Returns {@code {"seconds","metrics":[{"name","labels","value","change"}]}}; {@code per_second} instead of
-     * {@code change} for a counter.
+     * Returns {@code {"seconds","metrics":[{"name","labels","value","change"}]}}. A counter has a member
+     * {@code "per_second"} instead of {@code "change"}.
      */
     public static byte[] changes(double seconds, List<MetricChange> changes) {
         return object(json -> {

@@ -2,6 +2,7 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Addresses;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
@@ -24,8 +25,8 @@ final class AccessPlan {
         for (String name : AUTHENTICATION) {
             Directive found = scope.last(name);
             if (found != null && !found.arg(0).equals("off")) {
-                found.notMapped(
-                        "authentication is not translated, so the rule denies all clients; write basic_auth or signed_urls");
+                found.notMapped("authentication is not translated, so the rule denies all clients; write basic_auth or"
+                        + " signed_urls");
                 return true;
             }
         }

@@ -3,6 +3,8 @@ package io.millrace.launcher.nginx;
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.source.Entry;
+import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.request.Conditions;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import java.util.ArrayList;
@@ -141,9 +143,7 @@ final class CacheConditions {
             } else if (name.equals("args") || name.equals("query_string") || name.equals("is_args")) {
                 never("\\?.", source.markHandled());
             } else if (name.startsWith("cookie_")) {
-                cookies(
-                        source,
-                        "every request with a cookie bypasses the cache, not only those with " + name.substring(7));
+                rule(source, name, "", "");
             } else if (name.equals("http_cookie")) {
                 cookies(source, "");
             } else if (name.equals("http_authorization")) {
@@ -167,6 +167,15 @@ final class CacheConditions {
 
         private void never(String expression, Entry... sources) {
             add(bases, prefix, expression, "action", "never_cache", sources);
+        }
+
+        /** Writes a rule with {@code bypass}. Returns false if the condition has no equivalent. */
+        private boolean rule(Directive directive, String variable, String operator, String value) {
+            String when = ConditionText.of(new Conditions.Condition(variable, operator, value));
+            if (when != null) {
+                rule.bypass(when, directive.markHandled());
+            }
+            return when != null;
         }
 
         private void cookies(Directive directive, String difference) {
@@ -230,7 +239,7 @@ final class CacheConditions {
                     if (off) {
                         each.note("requests use the cache by default");
                     } else {
-                        each.notMapped("a list of requests that use the cache has no equivalent");
+                        others(map, each, variable);
                     }
                 } else if (off) {
                     each.note("such requests use the cache, unless another line applies");
@@ -244,18 +253,35 @@ final class CacheConditions {
             }
         }
 
+        /** Translates a line {@code default} that lets all other requests bypass the cache. */
+        private void others(Directive map, Directive line, String variable) {
+            List<String> parts = new ArrayList<>();
+            for (Directive each : map.children()) {
+                String name = each.name().replaceAll("^[\"']|[\"']$", "");
+                String operator = name.startsWith("~*") ? "~*" : name.startsWith("~") ? "~" : "=";
+                String value = operator.equals("=") ? name : name.substring(operator.length());
+                String when = ConditionText.of(new Conditions.Condition(variable, operator, value));
+                if (each != line && when == null) {
+                    line.notMapped("a line of the list has no equivalent");
+                    return;
+                }
+                if (each != line) {
+                    parts.add("!(" + when + ")");
+                }
+            }
+            rule.bypass(parts.isEmpty() ? "path =~ \"\"" : String.join(" && ", parts), line.markHandled());
+        }
+
         private void bypassIf(Directive directive, String variable, String operator, String value) {
             boolean match = operator.startsWith("~");
             String flag = operator.equals("~*") ? "(?i)" : "";
             switch (variable) {
                 case "request_method" -> {
                     List<String> methods = Conditions.methods(value);
-                    if (methods != null && !operator.startsWith("!") && !methods.contains("GET")) {
+                    if (methods != null && operator.startsWith("!") == methods.contains("GET")) {
                         directive.note("requests other than GET and HEAD do not use the cache");
-                    } else if (operator.startsWith("!")) {
-                        directive.note("requests other than GET and HEAD do not use the cache");
-                    } else {
-                        directive.notMapped("requests with GET cannot bypass the cache by their method");
+                    } else if (!rule(directive, variable, operator, value)) {
+                        directive.notMapped("requests with GET cannot bypass the cache by this expression");
                     }
                 }
                 case "query_string", "args" -> {
@@ -284,19 +310,24 @@ final class CacheConditions {
                         directive.notMapped("the condition has no equivalent");
                     }
                 }
-                case "http_cookie" ->
-                    cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
+                case "http_cookie" -> {
+                    if (operator.isEmpty()) {
+                        cookies(directive, "");
+                    } else if (!rule(directive, variable, operator, value)) {
+                        cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
+                    }
+                }
                 case "http_authorization" ->
                     directive.note("responses to requests with Authorization are stored only if they permit it");
                 default -> {
-                    if (variable.startsWith("cookie_")) {
+                    if (variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
                         cookies(directive, "every request with a cookie bypasses the cache, not only those that match");
                     } else if (variable.startsWith("arg_")) {
                         never(
                                 "[?&]" + variable.substring(4) + "=" + (match || operator.isEmpty() ? "[^&]" : value),
                                 directive.markHandled());
-                    } else {
-                        directive.notMapped("'$" + variable + "': requests bypass the cache by URL or cookies only");
+                    } else if (!variable.startsWith("cookie_") && !rule(directive, variable, operator, value)) {
+                        directive.notMapped("'$" + variable + "': conditions of rules have no equivalent");
                     }
                 }
             }

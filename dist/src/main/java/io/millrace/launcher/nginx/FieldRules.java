@@ -5,12 +5,13 @@ import io.millrace.launcher.importing.draft.DraftNode;
 import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
+import io.millrace.launcher.nginx.syntax.Values;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,21 @@ import org.jspecify.annotations.Nullable;
 final class FieldRules {
     /** Statuses for which {@code add_header} without {@code always} has an effect. */
     private static final String STATUSES = "status in (200, 201, 204, 206, 301, 302, 303, 304, 307, 308)";
+
+    /** Value of Expires for {@code expires max}. */
+    private static final String LATEST = "Thu, 31 Dec 2037 23:55:55 GMT";
+
+    /** Value of Expires for {@code expires epoch}. */
+    private static final String EARLIEST = "Thu, 01 Jan 1970 00:00:01 GMT";
+
+    /** Words of nginx for the results of cache lookups, each with the condition. */
+    private static final List<String> RESULTS = List.of(
+            "HIT cache == \"hit\"",
+            "STALE cache == \"stale\"",
+            "REVALIDATED cache == \"revalidated\"",
+            "EXPIRED cache == \"stale-miss\"",
+            "BYPASS cache in (\"bypass\", \"request\")",
+            "MISS cache in (\"uri-miss\", \"vary-miss\", \"partial\")");
 
     /**
      * A change of one field.
@@ -75,8 +91,102 @@ final class FieldRules {
         }
     }
 
-    /** Adds a field to responses. */
-    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source) {
+    /**
+     * Sets Cache-Control of responses, and Expires if its value is constant. Otherwise removes Expires.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void expires(DraftNode node, Directive source, String around) {
+        String word = source.arg(0);
+        Long millis = Values.millis(word.replaceAll("^-", ""));
+        String value =
+                switch (word) {
+                    case "epoch" -> "no-cache";
+                    case "max" -> "max-age=315360000";
+                    default ->
+                        millis == null || word.startsWith("@") || source.args().size() != 1
+                                ? ""
+                                : word.startsWith("-") ? "no-cache" : "max-age=" + millis / 1000;
+                };
+        if (word.equals("off")) {
+            source.note("off, as in Millrace");
+        } else if (value.isEmpty()) {
+            source.notMapped("rules have constant values: write set_response_header: {Cache-Control: max-age=SECONDS}");
+        } else {
+            String when = both(around, STATUSES);
+            String date = word.equals("max") ? LATEST : word.equals("epoch") ? EARLIEST : "";
+            String key = date.isEmpty() ? "remove_response_header" : "set_response_header";
+            put(of(node).responses, new Change(when, key, "Expires", date), source);
+            put(of(node).responses, new Change(when, "set_response_header", "Cache-Control", value), source);
+            if (date.isEmpty()) {
+                source.entry().note("Expires is not sent; Cache-Control precedes it");
+            }
+        }
+    }
+
+    /**
+     * Adds a field with the result of the cache lookup, in the words of nginx.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void cacheResult(DraftNode node, Scope scope, Directive source, String around) {
+        if (!CachePlan.isOn(scope)) {
+            source.note("the variable is empty without proxy_cache, so that the field is not sent");
+            return;
+        }
+        if (!RuleTexts.isFieldName(source.arg(0)) || !source.arg(1).matches("\\$\\{?upstream_cache_status}?")) {
+            source.note("Cache-Status in responses has the result of the cache lookup");
+            return;
+        }
+        boolean always = source.args().size() > 2 && source.lastArg().equals("always");
+        for (String result : RESULTS) {
+            String word = result.substring(0, result.indexOf(' '));
+            String when = both(around, result.substring(word.length() + 1));
+            put(
+                    of(node).responses,
+                    new Change(always ? when : both(when, STATUSES), "add_response_header", source.arg(0), word),
+                    source);
+        }
+    }
+
+    /** Sets or removes fields as the directives {@code more_set_headers} and {@code more_clear_headers} do. */
+    void more(DraftNode node, Directive source) {
+        boolean sets = source.name().equals("more_set_headers");
+        List<String> words = new ArrayList<>(source.args());
+        String when = "";
+        while (!words.isEmpty() && words.get(0).startsWith("-")) {
+            String codes = words.size() > 1 ? words.get(1).strip() : "";
+            if (!words.get(0).equals("-s") || !when.isEmpty() || !codes.matches("\\d{3}(\\s+\\d{3})*")) {
+                source.notMapped("'" + words.get(0) + "': only option -s with statuses is translated; write a rule");
+                return;
+            }
+            when = "status in (" + codes.replaceAll("\\s+", ", ") + ")";
+            words = words.subList(2, words.size());
+        }
+        for (String word : words) {
+            int colon = word.indexOf(':');
+            String name = colon < 0 ? word : word.substring(0, colon).strip();
+            String value = colon < 0 ? "" : word.substring(colon + 1).strip();
+            if (!RuleTexts.isFieldName(name) || value.contains("$")) {
+                source.notMapped("'" + word + "': names and values of fields are constants; write a rule");
+            } else if (sets && !value.isEmpty()) {
+                put(of(node).responses, new Change(when, "set_response_header", name, value), source);
+            } else {
+                put(of(node).responses, new Change(when, "remove_response_header", name, ""), source);
+            }
+        }
+    }
+
+    private static String both(String one, String two) {
+        return one.isEmpty() ? two : two.isEmpty() ? one : one + " && " + two;
+    }
+
+    /**
+     * Adds a field to responses.
+     *
+     * @param around condition that must hold too; empty for none
+     */
+    void addResponseField(DraftNode node, Scope scope, UrlBase base, Directive source, String around) {
         String name = source.arg(0);
         if (!RuleTexts.isFieldName(name)) {
             source.notMapped("the importer cannot write this field name; write a rule with add_response_header");
@@ -96,8 +206,8 @@ final class FieldRules {
         boolean replaces = name.equalsIgnoreCase("ETag") || name.equalsIgnoreCase("Last-Modified");
         String key = replaces ? "set_response_header" : "add_response_header";
         values.forEach((when, value) -> {
-            String both = always ? when : when.isEmpty() ? STATUSES : when + " && " + STATUSES;
-            put(of(node).responses, new Change(both, key, name, value), source);
+            String all = both(around, always ? when : both(when, STATUSES));
+            put(of(node).responses, new Change(all, key, name, value), source);
         });
     }
 
@@ -165,22 +275,29 @@ final class FieldRules {
         }
     }
 
+    /** Returns the position of an action in its rule: fields are removed first, then set, then added. */
+    private static int rank(String key) {
+        return key.startsWith("remove_") ? 0 : key.startsWith("set_") ? 1 : 2;
+    }
+
     /**
-     * Writes changes with as few elements of {@code rules} as possible. An element has one condition, and each name
-     * once.
+     * Writes changes with as few elements of {@code rules} as possible. An element has one condition, and the changes
+     * of a name in their order.
      */
     private static void write(DraftNode into, Map<Change, List<Directive>> changes) {
         DraftNode rule = null;
         String when = "";
-        Set<String> names = new HashSet<>();
+        Map<String, Integer> names = new HashMap<>();
         List<String> removed = new ArrayList<>();
         for (Map.Entry<Change, List<Directive>> each : changes.entrySet()) {
             Change change = each.getKey();
-            if (rule == null || !when.equals(change.when) || !names.add(change.key + change.name)) {
+            int rank = rank(change.key);
+            Integer last = names.put(change.name.toLowerCase(Locale.ROOT), rank);
+            if (rule == null || !when.equals(change.when) || (last != null && last >= rank)) {
                 rule = into.element("rules").removableIfInvalid();
                 when = change.when;
                 names.clear();
-                names.add(change.key + change.name);
+                names.put(change.name.toLowerCase(Locale.ROOT), rank);
                 removed.clear();
                 if (!when.isEmpty()) {
                     rule.put("when", when);

@@ -94,14 +94,21 @@ final class Headers {
         for (Directive each : scope.all("proxy_hide_header", "grpc_hide_header")) {
             rules.removeResponseField(rule, each);
         }
+        // All levels have an effect, before expires and add_header.
+        for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
+            rules.more(rule, each);
+        }
+        for (Directive each : scope.all("expires")) {
+            rules.expires(rule, each, "");
+        }
         for (Directive each : scope.all("add_header")) {
             String name = each.arg(0).toLowerCase(Locale.ROOT);
             if (name.equals("strict-transport-security")) {
                 hsts(each, draft);
             } else if (each.arg(1).contains("$upstream_cache_status")) {
-                each.note("Cache-Status in responses has the result of the cache lookup");
+                rules.cacheResult(rule, scope, each, "");
             } else {
-                rules.addResponseField(rule, scope, base, each);
+                rules.addResponseField(rule, scope, base, each, "");
             }
         }
         for (Directive each : scope.all("proxy_pass_header", "grpc_pass_header")) {
@@ -111,11 +118,34 @@ final class Headers {
         }
     }
 
+    /**
+     * Translates one directive of a location with an expression.
+     *
+     * @param when condition for the requests of the location
+     */
+    void matched(Scope scope, UrlBase base, DraftNode rule, Directive directive, String when) {
+        if (directive.name().equals("expires")) {
+            rules.expires(rule, directive, when);
+        } else if (directive.arg(1).contains("$upstream_cache_status")) {
+            rules.cacheResult(rule, scope, directive, when);
+        } else {
+            rules.addResponseField(rule, scope, base, directive, when);
+        }
+    }
+
     /** Translates the fields of responses that the proxy gives itself, except Content-Type. */
     void translateAnswerFields(Scope scope, UrlBase base, DraftNode rule) {
+        for (Directive each : scope.everywhere("more_set_headers", "more_clear_headers")) {
+            rules.more(rule, each);
+        }
+        for (Directive each : scope.all("expires")) {
+            rules.expires(rule, each, "");
+        }
         for (Directive each : scope.all("add_header")) {
-            if (!AnswerRule.isType(each) && !each.arg(0).equalsIgnoreCase("Strict-Transport-Security")) {
-                rules.addResponseField(rule, scope, base, each);
+            if (each.arg(1).contains("$upstream_")) {
+                each.note("not sent without an origin");
+            } else if (!AnswerRule.isType(each) && !each.arg(0).equalsIgnoreCase("Strict-Transport-Security")) {
+                rules.addResponseField(rule, scope, base, each, "");
             }
         }
     }

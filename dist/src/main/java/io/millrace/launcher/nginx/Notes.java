@@ -34,7 +34,8 @@ final class Notes {
             ssl_certificate ssl_certificate_key ssl_protocols ssl_ciphers ssl_ecdh_curve ssl_client_certificate
             ssl_verify_client ssl_crl ssl_stapling ssl_session_ticket_key http2 set_real_ip_from real_ip_header
             limit_conn_zone log_format access_log proxy_request_buffering limit_except proxy_set_body return
-            rewrite set http2_max_concurrent_streams""".strip().split("\\s+", -1));
+            rewrite set limit_req limit_req_zone limit_req_dry_run expires more_set_headers more_clear_headers proxy_bind
+            http2_max_concurrent_streams""".strip().split("\\s+", -1));
 
     static {
         put(NO_EFFECT, PROCESS, """
@@ -50,7 +51,8 @@ final class Notes {
                 proxy_busy_buffers_size proxy_temp_path proxy_max_temp_file_size proxy_temp_file_write_size
                 proxy_send_lowat proxy_socket_keepalive proxy_headers_hash_max_size proxy_headers_hash_bucket_size
                 proxy_send_timeout proxy_ignore_client_abort ssl_buffer_size http2_recv_buffer_size http2_chunk_size
-                client_body_in_single_buffer keepalive_disable grpc_buffer_size proxy_limit_rate grpc_read_timeout
+                client_body_in_single_buffer keepalive_disable chunked_transfer_encoding
+                grpc_buffer_size proxy_limit_rate grpc_read_timeout
                 grpc_send_timeout grpc_connect_timeout""");
         put(NO_EFFECT, "concerns tables of nginx", """
                 types_hash_max_size types_hash_bucket_size server_names_hash_bucket_size server_names_hash_max_size
@@ -89,7 +91,6 @@ final class Notes {
         put(NO_EFFECT, "concerns the log messages of nginx; Millrace has its own", """
                 limit_req_log_level limit_conn_log_level rewrite_log log_subrequest open_log_file_cache
                 uninitialized_variable_warn""");
-        put(NO_EFFECT, "limits have no dry run", "limit_req_dry_run limit_conn_dry_run");
         put(NO_EFFECT, "paths keep empty segments, as clients send them", "merge_slashes");
         put(NO_EFFECT, "requests with an invalid field name are always refused", "ignore_invalid_headers");
         put(NO_EFFECT, "the last trusted address in X-Forwarded-For is used", "real_ip_recursive");
@@ -101,19 +102,14 @@ final class Notes {
                 add_after_body ssi empty_gif stub_status""");
         put(MISSING, "not translated; write error_pages", "error_page recursive_error_pages");
         put(MISSING, COMPRESSION, "gzip brotli gunzip");
-        put(MISSING, "not translated; write request_limits, or limits.per_client for requests in progress", """
-                limit_req limit_req_zone limit_req_status limit_conn_status""");
+        put(NO_EFFECT, "requests beyond a limit are answered with 429", "limit_req_status limit_conn_status");
+        put(MISSING, "limits of connections have no dry run", "limit_conn_dry_run");
         put(MISSING, "bandwidth is not limited", "limit_rate limit_rate_after");
-        put(
-                MISSING,
-                "write a rule with set_response_header: {Cache-Control: max-age=SECONDS}; Expires cannot be computed",
-                "expires");
         put(MISSING, "responses get no trailer fields", "add_trailer");
         put(
                 MISSING,
-                "write a rule with set_response_header, remove_response_header, set_request_header or"
-                        + " remove_request_header",
-                "more_set_headers more_clear_headers more_set_input_headers more_clear_input_headers");
+                "write a rule with set_request_header or remove_request_header",
+                "more_set_input_headers more_clear_input_headers");
         put(MISSING, "contents are not changed", """
                 sub_filter sub_filter_once sub_filter_types charset source_charset image_filter proxy_cookie_domain
                 proxy_cookie_path proxy_cookie_flags sub_filter_last_modified userid""");
@@ -127,7 +123,6 @@ final class Notes {
         put(MISSING, "requests are not copied", "mirror mirror_request_body");
         put(MISSING, "origins get the method, fields and content of the client's request", """
                 proxy_method proxy_set_body proxy_pass_request_headers proxy_pass_request_body""");
-        put(MISSING, "not translated; set origin.source_address", "proxy_bind");
         put(MISSING, "set purge.allow; clients send PURGE for the URL", "proxy_cache_purge");
         put(MISSING, "no variable can depend on the client's country or address", """
                 geo geoip_country geoip2 geoip_city""");
@@ -252,6 +247,8 @@ final class Notes {
                         "charset",
                         "proxy_store",
                         "proxy_bind",
+                        "limit_req_dry_run",
+                        "limit_conn_dry_run",
                         "sub_filter_once")
                 .contains(each.name());
         boolean passes = List.of("proxy_pass_request_headers", "proxy_pass_request_body", "underscores_in_headers")

@@ -135,6 +135,19 @@ final class OriginRules {
                 .orElse("");
     }
 
+    /** Translates the local address of connections to the origin. */
+    static void localAddress(Scope scope, RuleSettings.Rule rule) {
+        Directive bind = scope.last("proxy_bind");
+        if (bind == null || bind.arg(0).equals("off")) {
+            return;
+        }
+        if (bind.args().size() == 1 && bind.arg(0).matches("\\d+(\\.\\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+")) {
+            rule.put("origin.source_address", bind.arg(0), bind.markHandled());
+        } else {
+            bind.notMapped("origin.source_address is an address; for clients' addresses see listen[].transparent");
+        }
+    }
+
     /** Translates the verification of the origin's certificate, and the client certificate for the origin. */
     void translateTls(Scope scope, RuleSettings.Rule rule, Target target) {
         if (!target.scheme().equals("https")) {

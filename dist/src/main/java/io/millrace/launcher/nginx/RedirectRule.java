@@ -39,6 +39,18 @@ record RedirectRule(Directive source, String when, String to, int status) {
      */
     static @Nullable RedirectRule ofReturn(
             Directive source, UrlBase base, String serverName, String path, boolean exact) {
+        String when = exact
+                ? "path == " + RuleTexts.literal(path)
+                : "path =~ " + RuleTexts.literal("^" + path.replaceAll("([.?+*()\\[\\]{}|^$\\\\])", "\\\\$1"));
+        return ofReturn(source, base, serverName, when);
+    }
+
+    /**
+     * Returns the rule for a {@code return} directive. Returns null if it has no equivalent.
+     *
+     * @param when condition
+     */
+    static @Nullable RedirectRule ofReturn(Directive source, UrlBase base, String serverName, String when) {
         boolean code = source.arg(0).matches("\\d{3}");
         int status = code ? Integer.parseInt(source.arg(0)) : 302;
         String to = target(source.arg(code ? 1 : 0), base, serverName);
@@ -47,9 +59,6 @@ record RedirectRule(Directive source, String when, String to, int status) {
                 || !List.of(301, 302, 307, 308).contains(status)) {
             return null;
         }
-        String when = exact
-                ? "path == " + RuleTexts.literal(path)
-                : "path =~ " + RuleTexts.literal("^" + path.replaceAll("([.?+*()\\[\\]{}|^$\\\\])", "\\\\$1"));
         return new RedirectRule(source, when, to, status);
     }
 

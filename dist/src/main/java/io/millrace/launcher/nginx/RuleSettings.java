@@ -33,18 +33,39 @@ final class RuleSettings {
         private final DraftNode node;
         private final Map<String, Value> values = new LinkedHashMap<>();
 
+        private final Map<String, DraftNode> bypasses = new LinkedHashMap<>();
+
         private Rule(DraftNode node) {
             this.node = node;
         }
 
         /** Sets a scalar. */
         void put(String key, String text, Entry... sources) {
-            values.put(key, new Value(text, null, List.of(sources), ""));
+            put(key, text, null, sources);
         }
 
         /** Sets a list of words. */
         void putWords(String key, List<String> words, Entry... sources) {
-            values.put(key, new Value(String.join(", ", words), words, List.of(sources), ""));
+            put(key, String.join(", ", words), words, sources);
+        }
+
+        /** Sets a value. Directives that set the same value become sources together. */
+        private void put(String key, String text, @Nullable List<String> words, Entry... sources) {
+            Value known = values.get(key);
+            List<Entry> all = new ArrayList<>(known != null && known.text.equals(text) ? known.sources : List.of());
+            all.addAll(List.of(sources));
+            values.put(key, new Value(text, words, all, ""));
+        }
+
+        /** Lets requests that meet a condition bypass the cache. A condition is written once. */
+        void bypass(String when, Entry source) {
+            bypasses.computeIfAbsent(when, key -> {
+                        DraftNode element = node.element("rules").removableIfInvalid();
+                        element.put("when", when);
+                        element.put("bypass", "true");
+                        return element;
+                    })
+                    .from(source);
         }
 
         /** Sets a default of nginx, unless the setting has a value. */

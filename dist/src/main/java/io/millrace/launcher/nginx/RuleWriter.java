@@ -2,8 +2,13 @@ package io.millrace.launcher.nginx;
 
 import io.millrace.launcher.importing.Workspace;
 import io.millrace.launcher.importing.draft.DraftNode;
+import io.millrace.launcher.importing.draft.RuleTexts;
 import io.millrace.launcher.nginx.Location.Kind;
 import io.millrace.launcher.nginx.Redirects.Redirect;
+import io.millrace.launcher.nginx.request.ConditionText;
+import io.millrace.launcher.nginx.request.Conditions;
+import io.millrace.launcher.nginx.request.RequestLimits;
+import io.millrace.launcher.nginx.request.RequestRule;
 import io.millrace.launcher.nginx.syntax.Directive;
 import io.millrace.launcher.nginx.syntax.Scope;
 import io.millrace.launcher.nginx.syntax.Values;
@@ -21,6 +26,14 @@ import org.jspecify.annotations.Nullable;
 final class RuleWriter {
     /** A rule to be written; rules with a lower rank are written first. */
     private record Planned(int rank, Consumer<DraftNode> content) {}
+
+    /** Directives that restrict requests. */
+    private static final Set<String> RESTRICTING = Set.of(
+            "allow", "deny", "limit_except", "limit_req", "auth_basic", "auth_request", "auth_jwt", "secure_link");
+
+    /** Other directives of a location with an expression that have no effect on the rule which it shares. */
+    private static final Set<String> CHANGING =
+            Set.of("proxy_set_header", "proxy_bind", "more_set_headers", "more_clear_headers", "rewrite");
 
     private static final String UNREACHED = "no request reaches the server: other servers have its names and ports";
 
@@ -44,8 +57,10 @@ final class RuleWriter {
     /** Hosts for which some paths are redirected. */
     private final Set<UrlBase> redirecting = new HashSet<>();
 
-    /** Redirections in {@code rules}, by the first URL of the remap rule that maps their requests. */
-    private final Map<String, List<RedirectRule>> redirections = new HashMap<>();
+    /** Writers of elements of {@code rules}, by the first URL of the remap rule that maps their requests. */
+    private final Map<String, List<Consumer<DraftNode>>> requestRules = new HashMap<>();
+
+    private final RequestLimits limits;
 
     /**
      * Creates a writer.
@@ -58,6 +73,7 @@ final class RuleWriter {
         this.headers = headers;
         this.inactive = inactive;
         conditions = new CacheConditions(workspace, http);
+        limits = new RequestLimits(http);
         origins = new OriginRules(workspace);
     }
 
@@ -103,11 +119,18 @@ final class RuleWriter {
             answer(base, "/", scope, answer);
             return;
         }
-        for (Directive each : scope.own("rewrite")) {
-            serverRewrite(server, base, each, locations);
+        for (Directive each : scope.own("rewrite", "if")) {
+            if (each.name().equals("if")) {
+                conditionalAnswer(server, base, scope, each, "", locations);
+            } else {
+                serverRewrite(server, base, each, locations);
+            }
         }
+        // Answers by expression precede the rules of other locations.
+        List<Location> others = new ArrayList<>(locations);
+        others.removeIf(each -> each.kind() == Kind.EXPRESSION && answerExpression(server, base, each, locations));
         Set<String> paths = new HashSet<>();
-        for (Location location : locations) {
+        for (Location location : others) {
             location(server, base, location, locations, paths);
         }
         if (locations.stream().noneMatch(each -> each.path().equals("/"))) {
@@ -126,16 +149,85 @@ final class RuleWriter {
         if (rule != null) {
             for (Location each : locations) {
                 if (each.isPath() && isMapping(server, each)) {
-                    addRedirection(base, each, rule);
+                    addRule(base, each, rule::write);
                 }
             }
         }
     }
 
-    private void addRedirection(UrlBase base, Location within, RedirectRule rule) {
-        redirections
+    private void addRule(UrlBase base, Location within, Consumer<DraftNode> rule) {
+        requestRules
                 .computeIfAbsent(base.verb() + base.url(within.path()), key -> new ArrayList<>())
                 .add(rule);
+    }
+
+    private void writeRequestRules(UrlBase base, String path, DraftNode node) {
+        requestRules.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.accept(node));
+    }
+
+    /**
+     * Plans the answer or redirection of an {@code if} directive in a block for some of its locations.
+     *
+     * @param more condition to append
+     */
+    private void conditionalAnswer(
+            Server server, UrlBase base, Scope scope, Directive block, String more, List<Location> locations) {
+        boolean only = !block.isHandled()
+                && block.children().size() == 1
+                && block.children().get(0).name().equals("return")
+                && Conditions.permittedMethods(block) == null;
+        String when = only ? ConditionText.of(block) : null;
+        boolean replaced = !scope.all("set_real_ip_from").isEmpty()
+                && !scope.value("real_ip_header", "X-Real-IP").equals("proxy_protocol");
+        if (when == null || (replaced && when.startsWith("client "))) {
+            return;
+        }
+        Consumer<DraftNode> rule = answerOrRedirection(server, base, scope, block, when + more);
+        for (Location location : locations) {
+            if (rule != null && location.isPath() && isAnswered(server, location)) {
+                addRule(base, location, rule);
+            }
+        }
+    }
+
+    /** Plans the answers and redirections of {@code if} directives in a location. */
+    private void conditionalAnswers(Server server, UrlBase base, Location location, List<Location> locations) {
+        String more = ExpressionOrder.unlessMatched(server, location, locations);
+        if (more == null) {
+            return;
+        }
+        for (Directive each : location.scope().own("if")) {
+            conditionalAnswer(server, base, location.scope(), each, more, List.of(location));
+        }
+    }
+
+    /** Returns the writer of an answer or redirection under a condition. Returns null if there is none. */
+    private static @Nullable Consumer<DraftNode> answerOrRedirection(
+            Server server, UrlBase base, Scope around, Directive block, String when) {
+        boolean isOverruled = block.children().stream()
+                .anyMatch(each -> List.of("if", "rewrite", "break").contains(each.name()));
+        if (isOverruled) {
+            return null;
+        }
+        RequestRule answer = RequestRule.of(new Scope(around, block), when);
+        if (answer != null) {
+            return answer::write;
+        }
+        for (Directive each : block.children("return")) {
+            RedirectRule redirection = RedirectRule.ofReturn(each, base, serverName(server), when);
+            if (redirection != null) {
+                return node -> {
+                    redirection.write(node);
+                    block.markHandled().recordKey("rules");
+                };
+            }
+        }
+        return null;
+    }
+
+    /** Returns true if a location has a remap rule whose {@code rules} apply to its requests. */
+    private static boolean isAnswered(Server server, Location location) {
+        return isMapping(server, location) || AnswerRule.of(location.scope()) != null;
     }
 
     private static String serverName(Server server) {
@@ -152,6 +244,7 @@ final class RuleWriter {
         source.markHandled();
         planned.add(new Planned(base.rank(), node -> {
             node.put(base.verb(), base.url(path));
+            writeRequestRules(base, path, node);
             AnswerRule.write(node, scope, source);
             headers.translateAnswerFields(scope, base, node);
         }));
@@ -252,7 +345,7 @@ final class RuleWriter {
                     && isMapping(server, each);
             RedirectRule rule = maps ? below(server, base, path, redirect, locations, ownLocation) : null;
             if (rule != null) {
-                addRedirection(base, each, rule);
+                addRule(base, each, rule::write);
                 if (ownLocation != null) {
                     ownLocation.source().markHandled().note("its requests use the rule for " + each.path());
                 }
@@ -364,9 +457,10 @@ final class RuleWriter {
         for (Directive each : location.scope().own("rewrite")) {
             RedirectRule rule = RedirectRule.ofRewrite(each, base, serverName(server));
             if (rule != null) {
-                addRedirection(base, location, rule);
+                addRule(base, location, rule::write);
             }
         }
+        conditionalAnswers(server, base, location, locations);
         proxy(server, base, location, closed);
     }
 
@@ -468,7 +562,8 @@ final class RuleWriter {
         if (host != null) {
             OriginRules.host(host, rule, pristine, literal);
         }
-        redirections.getOrDefault(base.verb() + base.url(path), List.of()).forEach(each -> each.write(node));
+        writeRequestRules(base, path, node);
+        limits.add(node, scope);
         headers.translateRequestFields(scope, base, node);
         headers.translateResponseFields(scope, base, node, workspace.draft());
         if (target.grpc()) {
@@ -489,6 +584,7 @@ final class RuleWriter {
         }
         origins.planReverseMap(server, base, path, scope, target, named + to, pristine);
         origins.translateTls(scope, rule, target);
+        OriginRules.localAddress(scope, rule);
     }
 
     /**
@@ -524,13 +620,84 @@ final class RuleWriter {
             return;
         }
         target.source().note("the same origin as for " + wider.path());
-        for (Directive each : scope.own("add_header", "proxy_hide_header")) {
-            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")) {
+        for (Directive each : scope.own("add_header", "proxy_hide_header", "expires")) {
+            if (!each.arg(0).equalsIgnoreCase("Set-Cookie")
+                    && !expressionField(base, location, each, wider, locations)) {
                 each.notMapped("the location shares the rule for " + wider.path()
                         + "; write an element of rules with when: path =~ and the expression of the location");
             }
         }
+        shared(location, wider);
+        for (Location each : locations) {
+            if (!each.equals(wider)
+                    && ExpressionOrder.isCompared(server, location, each)
+                    && each.kind() != Kind.EXACT
+                    && isMapping(server, each)
+                    && !target.isSameOrigin(Target.of(handler(server, each.scope())))) {
+                source.notMapped("requests below " + each.path() + " use the rule for that path and its origin");
+            }
+        }
         cacheOnly(base, location, scope, handler(server, wider.scope()), wider);
+    }
+
+    /** Reports the directives of a location with an expression that its shared rule does not have. */
+    private void shared(Location location, Location wider) {
+        for (Directive each : location.source().children()) {
+            boolean restricts = RESTRICTING.contains(each.name());
+            if (!restricts && !CHANGING.contains(each.name())) {
+                continue;
+            }
+            boolean same = wider.scope().all(each.name()).stream()
+                    .anyMatch(one -> one.text().equals(each.text()));
+            if (same) {
+                each.note("the same as for " + wider.path());
+                continue;
+            }
+            each.notMapped("the location shares the rule for " + wider.path());
+            if (restricts) {
+                workspace.warn("requests for paths that match " + location.expression() + " are not restricted: see "
+                        + each.entry().place());
+            }
+        }
+    }
+
+    /**
+     * Plans the answer or redirection of a location with an expression, in the rules of all locations whose requests
+     * nginx compares with it. Returns false if there is none, or none with an equivalent.
+     */
+    private boolean answerExpression(Server server, UrlBase base, Location location, List<Location> locations) {
+        String when = ExpressionOrder.whenMatched(location, locations);
+        boolean isPlanned = false;
+        for (Location each : locations) {
+            if (when == null || !isAnswered(server, each) || !ExpressionOrder.isCompared(server, location, each)) {
+                continue;
+            }
+            // The remap rule of an exact location also has the longer paths, which are compared.
+            boolean longer = each.kind() == Kind.EXACT && !ExpressionOrder.isBefore(server, location, each);
+            String whole = longer ? when + " && path != " + RuleTexts.literal(each.path()) : when;
+            Consumer<DraftNode> rule = answerOrRedirection(server, base, location.scope(), location.source(), whole);
+            if (rule != null) {
+                addRule(base, each, rule);
+                isPlanned = true;
+            }
+        }
+        return isPlanned;
+    }
+
+    /**
+     * Plans a changed field of a location with an expression, in the rule of the wider location. Returns false if that
+     * location changes fields too, which the location with the expression does not inherit.
+     */
+    private boolean expressionField(
+            UrlBase base, Location location, Directive field, Location wider, List<Location> locations) {
+        String when = ExpressionOrder.whenMatched(location, locations);
+        boolean alone = wider.scope().all(field.name()).isEmpty();
+        if (when == null || !alone || field.name().equals("proxy_hide_header")) {
+            return false;
+        }
+        field.markHandled();
+        addRule(base, wider, node -> headers.matched(location.scope(), base, node, field, when));
+        return true;
     }
 
     /** Writes the cache settings of a location with an expression. The rule for {@code wider} maps its requests. */
@@ -583,6 +750,7 @@ final class RuleWriter {
         // These rules were planned while the rules above were written.
         origins.writeReverseRules();
         headers.writeRules(workspace.draft(), common);
+        limits.write(workspace.draft());
         settings.write(workspace.draft());
     }
 

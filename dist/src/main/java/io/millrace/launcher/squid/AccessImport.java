@@ -24,6 +24,8 @@ final class AccessImport {
     private final List<SquidLine> lines;
     private final boolean forward;
     private final Set<String> clients = new LinkedHashSet<>();
+    /** Conditions of the earlier lines with allow, for an accelerator; null once one has no equivalent. */
+    private @Nullable List<String> earlierAllows = new ArrayList<>();
     /** True if a line allows all clients. */
     private boolean allowsAllClients;
     /** True if a filter was written. */
@@ -113,6 +115,20 @@ final class AccessImport {
 
     /** Translates one line. Returns true if it decides for all requests, so that later lines have no effect. */
     private boolean access(SquidLine line) {
+        boolean decides = decide(line);
+        List<String> earlier = earlierAllows;
+        if (line.arg(0).equals("allow") && earlier != null && !line.argsFrom(1).contains("manager")) {
+            String when = condition(line);
+            if (when == null || when.isEmpty()) {
+                earlierAllows = null;
+            } else {
+                earlier.add(when);
+            }
+        }
+        return decides;
+    }
+
+    private boolean decide(SquidLine line) {
         boolean allow = line.arg(0).equals("allow");
         List<String> addresses = new ArrayList<>();
         List<String> methods = new ArrayList<>();
@@ -311,11 +327,44 @@ final class AccessImport {
         if (allow) {
             line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not allowed by"
                     + " this line");
-        } else {
+        } else if (!refuse(line)) {
             line.notMapped("filters compare addresses and methods, not '" + type + "'; the requests are not refused");
             workspace.warn("requests that a line of http_access denies are not refused: see "
                     + line.entry().place());
         }
+    }
+
+    /** Writes the answer 403 for a line of an accelerator. Returns false if its lists have no equivalent in rules. */
+    private boolean refuse(SquidLine line) {
+        List<String> earlier = earlierAllows;
+        String when = forward ? null : condition(line);
+        if (when == null || when.isEmpty() || earlier == null) {
+            return false;
+        }
+        StringBuilder all = new StringBuilder(when);
+        earlier.forEach(each -> all.append(" && !(").append(each).append(')'));
+        DraftNode rule =
+                workspace.draft().root().element("rules").removableIfInvalid().from(line.markHandled());
+        rule.put("when", all.toString());
+        rule.put("answer.status", "403");
+        line.argsFrom(1).forEach(each -> use(each, "rules"));
+        return true;
+    }
+
+    /** Returns the condition for the requests that match all lists of a line. Returns null if there is none. */
+    private @Nullable String condition(SquidLine line) {
+        List<String> parts = new ArrayList<>();
+        for (String name : line.argsFrom(1)) {
+            Acl acl = acls.find(name);
+            String text = acl == null || acl.type().equals("http_status") ? null : HeaderImport.condition(acl);
+            if (text == null || (text.isEmpty() && name.startsWith("!"))) {
+                return null;
+            }
+            if (!text.isEmpty()) {
+                parts.add(name.startsWith("!") ? "!(" + text + ")" : text);
+            }
+        }
+        return String.join(" && ", parts);
     }
 
     /** Translates a {@code cache} line. With deny, matching responses are not stored. */

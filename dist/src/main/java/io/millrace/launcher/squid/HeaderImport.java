@@ -185,7 +185,7 @@ final class HeaderImport {
     }
 
     /** Returns the condition for a list; empty if all requests match. Returns null if there is no equivalent. */
-    private static @Nullable String condition(Acl acl) {
+    static @Nullable String condition(Acl acl) {
         String flag = acl.ignoresCase() ? "(?i)" : "";
         return switch (acl.type()) {
             case "src" -> {
@@ -213,6 +213,16 @@ final class HeaderImport {
                 any(acl.values().stream()
                         .map(each -> "request_header[\"User-Agent\"] =~ " + RuleTexts.literal(flag + each))
                         .toList());
+            case "urlpath_regex" -> {
+                List<String> parts = new ArrayList<>();
+                for (String value : acl.values()) {
+                    String part = UrlCondition.ofPath(flag + value);
+                    if (part != null) {
+                        parts.add(part);
+                    }
+                }
+                yield parts.size() < acl.values().size() ? null : any(parts);
+            }
             default -> null;
         };
     }

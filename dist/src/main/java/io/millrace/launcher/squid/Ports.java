@@ -18,6 +18,7 @@ final class Ports {
             "vport",
             "cert",
             "tls-cert",
+            "no-vport",
             "key",
             "tls-key",
             "name",
@@ -99,7 +100,9 @@ final class Ports {
         }
         for (String word : line.argsFrom(1)) {
             String name = word.replaceAll("=.*", "");
-            if (name.matches("(tls-)?(options|dh|dhparams|cipher|min-version|clientca|cafile|capath|context)")) {
+            if (name.equals("options") && word.matches("options=(NO_(SSLv[23]|TLSv1(_1)?)[,:]?)+")) {
+                line.note("TLS 1.2 is the oldest version");
+            } else if (name.matches("(tls-)?(options|dh|dhparams|cipher|min-version|clientca|cafile|capath|context)")) {
                 line.notMapped(name + ": see section tls");
             } else if (name.equals("require-proxy-header")) {
                 line.notMapped("set listen[].proxy_protocol and access.proxy_protocol_allow");

@@ -49,9 +49,58 @@ final class Refresh {
                 rules.add(line);
             }
         }
+        zeros(workspace, rules, patterns);
         // In Squid the first matching line decides, in Millrace the last matching rule.
         Collections.reverse(rules);
         rules.forEach(each -> rule(workspace, each));
+    }
+
+    /**
+     * Translates the last lines for single URLs if their first number is 0. A zero before a line with a lifetime has no
+     * equivalent, because the rule for that lifetime would apply too.
+     */
+    private static void zeros(Workspace workspace, List<SquidLine> rules, List<SquidLine> patterns) {
+        List<String> usual = List.of("0", "20%", "4320");
+        for (SquidLine each : patterns) {
+            usual = each.arg(0).equals(".")
+                    ? each.args().subList(1, Math.min(4, each.args().size()))
+                    : usual;
+        }
+        while (!rules.isEmpty()) {
+            SquidLine last = rules.get(rules.size() - 1);
+            int at = last.arg(0).equals("-i") ? 1 : 0;
+            List<String> numbers = last.argsFrom(at + 1)
+                    .subList(0, Math.min(3, last.argsFrom(at + 1).size()));
+            List<String> options = last.argsFrom(at + 4);
+            boolean harmless = options.stream().allMatch(each -> each.matches("refresh-ims|reload-into-ims"));
+            String when = (at == 1 ? "(?i)" : "") + last.arg(at);
+            String matches = UrlCondition.of(when);
+            if (!harmless || numbers.size() != 3 || !numbers.get(0).equals("0")) {
+                return;
+            }
+            if (numbers.equals(usual)) {
+                last.note("the same numbers as for all URLs");
+            } else if (numbers.get(1).equals("0%") && matches != null) {
+                zero(workspace.draft().root(), last, matches);
+            } else {
+                return;
+            }
+            rules.remove(rules.size() - 1);
+        }
+    }
+
+    /** Gives responses without a lifetime of their own the lifetime 0, for this cache only. */
+    private static void zero(DraftNode root, SquidLine line, String matches) {
+        DraftNode rule = root.element("rules").removableIfInvalid().from(line.markHandled());
+        rule.put(
+                "when",
+                matches
+                        + " && !(response_header[\"Cache-Control\"] =~ \"(?i)max-age|s-maxage"
+                        + "|no-store|no-cache|private\")"
+                        + " && !(response_header[\"Expires\"] =~ \"\")");
+        rule.put("set_stored_header.CDN-Cache-Control", "max-age=0");
+        rule.putWords("remove_response_header", List.of("CDN-Cache-Control"));
+        line.note("responses without a lifetime are validated at every use");
     }
 
     private static void setForAllUrls(Draft draft, SquidLine line, int at) {

@@ -103,7 +103,6 @@ final class Settings {
         put(MISSING, "not translated; write error_pages", "deny_info");
         put(MISSING, "access is decided once, before the lookup, by access.filters and rules", """
                 http_reply_access http_access2 adapted_http_access miss_access""");
-        put(MISSING, "not translated; set origin.source_address", "tcp_outgoing_address");
         put(MISSING, "packets cannot be marked", "tcp_outgoing_tos clientside_tos qos_flows tcp_outgoing_mark");
         put(MISSING, "responses are stored and validated as RFC 9111 says", """
                 offline_mode refresh_all_ims broken_vary_encoding ie_refresh vary_ignore_expiry send_hit store_miss
@@ -238,6 +237,7 @@ final class Settings {
             case "hosts_file" -> set("dns.hosts_file", line.arg(0), line);
             case "dns_v4_first" -> set("dns.prefer", line.isOn() ? "ipv4" : "ipv6", line);
             case "negative_ttl" -> negativeTtl(line);
+            case "tcp_outgoing_address" -> localAddress(line);
             case "collapsed_forwarding" -> {
                 if (line.isOn()) {
                     line.markHandled().matchesDefaultOf("cache.collapse_wait");
@@ -318,6 +318,16 @@ final class Settings {
                 .removableIfInvalid()
                 .from(line.markHandled());
         draft.setDefault("access.filter_by_x_forwarded_for", "true", "Squid", "acl_uses_indirect_client on");
+    }
+
+    private void localAddress(SquidLine line) {
+        if (!line.argsFrom(1).isEmpty() && !line.argsFrom(1).equals(List.of("all"))) {
+            line.notMapped("write origin.source_address into the remap rules of these requests");
+        } else if (draft.root().find("origin.source_address") != null) {
+            line.note("an earlier line has the address of all connections");
+        } else {
+            set("origin.source_address", line.arg(0), line);
+        }
     }
 
     private void negativeTtl(SquidLine line) {

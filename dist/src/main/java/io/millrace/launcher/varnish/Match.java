@@ -148,6 +148,10 @@ final class Match {
         return clients;
     }
 
+    List<Test> cookies() {
+        return cookies;
+    }
+
     List<Test> urls() {
         return urls;
     }

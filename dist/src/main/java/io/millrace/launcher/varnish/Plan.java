@@ -82,6 +82,28 @@ final class Plan {
         return value.stripTrailingZeros().toPlainString() + unit;
     }
 
+    /** Returns a constant time of VCL in whole seconds. Returns -1 if the text is not a constant time. */
+    static long seconds(String text) {
+        Matcher matcher = TIME.matcher(text.strip());
+        if (!matcher.matches()) {
+            return -1;
+        }
+        long millis =
+                switch (matcher.group(2)) {
+                    case "ms" -> 1;
+                    case "s" -> 1000;
+                    case "m" -> 60_000;
+                    case "h" -> 3_600_000;
+                    case "d" -> 86_400_000;
+                    case "w" -> 7 * 86_400_000L;
+                    default -> 365 * 86_400_000L;
+                };
+        return new BigDecimal(matcher.group(1))
+                        .multiply(BigDecimal.valueOf(millis))
+                        .longValue()
+                / 1000;
+    }
+
     /** Sets a key outside of lists. If the validator refuses the value, only this key is removed. */
     void set(String key, String value, Entry source) {
         workspace.draft().set(key, value, source);

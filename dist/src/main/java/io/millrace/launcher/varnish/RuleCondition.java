@@ -128,9 +128,7 @@ final class RuleCondition {
             return negatable(test, client(test));
         }
         if (left.equals("resp.status") || left.equals("beresp.status")) {
-            boolean number =
-                    test.operator().matches("==|!=|<=?|>=?") && test.right().matches("\\d{3}");
-            return number ? "status " + test.operator() + " " + test.right() : null;
+            return status(test);
         }
         if (left.equals("obj.hits")) {
             String text = test.operator() + test.right();
@@ -139,6 +137,29 @@ final class RuleCondition {
             return hit ? cached : List.of("!", "==0", "<1").contains(text) ? "!(" + cached + ")" : null;
         }
         return field(left, test);
+    }
+
+    /**
+     * Returns the condition for a test of the status. Varnish makes 206 and 304 of a response with 200 after VCL has
+     * tested the status. In rules, the status is that of the response to the client.
+     */
+    private static @Nullable String status(Test test) {
+        String operator = test.operator();
+        if (!operator.matches("==|!=|<=?|>=?") || !test.right().matches("\\d{3}")) {
+            return null;
+        }
+        int number = Integer.parseInt(test.right());
+        boolean equal = operator.equals("==") || operator.equals("!=");
+        if (equal && number == 200) {
+            return operator.equals("==") ? "status in (200, 206, 304)" : "!(status in (200, 206, 304))";
+        }
+        String text = "status " + operator + " " + number;
+        if (equal || number < 200 || number > 304) {
+            return text;
+        }
+        boolean less = operator.startsWith("<");
+        boolean holds = less ? number > 200 || operator.equals("<=") : number == 200 && operator.equals(">=");
+        return holds ? "(" + text + " || status in (206, 304))" : "(" + text + " && !(status in (206, 304)))";
     }
 
     private @Nullable String field(String left, Test test) {

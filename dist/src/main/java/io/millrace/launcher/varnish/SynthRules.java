@@ -13,7 +13,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The translator of {@code return (synth(…))} to {@code rules} that redirect or answer. Confined to one thread. */
+/**
+ * The translator of {@code return (synth(…))} and {@code return (pass)} to {@code rules} that redirect, answer or
+ * bypass the cache. Confined to one thread.
+ */
 final class SynthRules {
     /** Statements of a branch of vcl_synth that make a redirection. */
     private record Branch(List<Statement> body, @Nullable Statement location, String status) {}
@@ -76,6 +79,31 @@ final class SynthRules {
         }
         rule.put("answer.status", status);
         each.note("the content is one line with the status; answer.body sets another");
+        return true;
+    }
+
+    /** Lets the requests of a statement bypass the cache. Returns false if the condition has no equivalent. */
+    boolean bypass(Statement each, Walker.Reached reached) {
+        Place place = new Place(each, reached);
+        if (done.contains(place)) {
+            return true;
+        }
+        RuleCondition.When when = plan.fields().conditions().of(reached, false);
+        if (when == null || when.text().isEmpty()) {
+            return false;
+        }
+        done.add(place);
+        DraftNode rule = plan.workspace()
+                .draft()
+                .root()
+                .element("rules")
+                .removableIfInvalid()
+                .from(each.markHandled());
+        rule.put("when", when.text());
+        if (when.partial()) {
+            each.note("requests for which an earlier return ends the subroutine bypass the cache too");
+        }
+        rule.put("bypass", "true");
         return true;
     }
 

@@ -15,6 +15,11 @@ final class VclBackendResponse extends Walker {
     private static final String NO_RULE_NEEDED =
             "Millrace does not store such responses, or validates them at every use";
 
+    /** Field with directives for this cache only (RFC 9213). */
+    private static final String FIELD = "CDN-Cache-Control";
+
+    private static final String FORBIDDEN = "(?i)no-cache|no-store|private";
+
     private final Plan plan;
     private final Set<String> codes = new LinkedHashSet<>();
     /** Lifetime of responses with error statuses; empty until one is set. */
@@ -78,6 +83,9 @@ final class VclBackendResponse extends Walker {
             plan.set("cache.guaranteed_max_lifetime", time, each.markHandled());
             return;
         }
+        if (Match.all(around).stream().allMatch(Match::isUrl) && isBuiltInReached() && lifetime(each)) {
+            return;
+        }
         for (Match match : Match.all(around)) {
             if (match.isResponseDefault()) {
                 each.note(NO_RULE_NEEDED);
@@ -95,6 +103,43 @@ final class VclBackendResponse extends Walker {
                 each.notMapped("'" + match.unknown() + "': lifetimes are chosen by URL, host and status");
             }
         }
+    }
+
+    /** Returns true if the built-in VCL follows, which does not store responses with private, no-cache and no-store. */
+    private boolean isBuiltInReached() {
+        return plan.vcl().sub("vcl_backend_response").stream()
+                .noneMatch(one -> one.kind().equals("return"));
+    }
+
+    /**
+     * Gives the lifetime to responses that the built-in VCL permits to be stored, by a field for this cache only.
+     * Returns false if the condition or the lifetime has no equivalent.
+     */
+    private boolean lifetime(Statement each) {
+        long seconds = Plan.seconds(each.value());
+        RuleCondition.When when = plan.fields().conditions().of(reached(), true);
+        if (seconds <= 0 || when == null || when.text().isEmpty()) {
+            return false;
+        }
+        String permitted = when.text() + " && !(response_header[\"Cache-Control\"] =~ \"" + FORBIDDEN + "\")"
+                + (isCookieRemoved() ? "" : " && !(response_header[\"Set-Cookie\"] =~ \"\")");
+        DraftNode rule = plan.fields().rule(each, new RuleCondition.When(permitted, when.partial()));
+        rule.put("set_stored_header." + FIELD, "max-age=" + seconds);
+        rule.putWords("remove_response_header", List.of(FIELD));
+        each.note("the lifetime holds whatever the response says, except private, no-cache and no-store");
+        return true;
+    }
+
+    /** Returns true if a statement removes Set-Cookie. With this field, the built-in VCL does not store a response. */
+    private boolean isCookieRemoved() {
+        return isCookieRemoved(plan.vcl().sub("vcl_backend_response"));
+    }
+
+    private static boolean isCookieRemoved(List<Statement> statements) {
+        return statements.stream()
+                .anyMatch(each ->
+                        (each.kind().equals("unset") && each.target().equalsIgnoreCase("beresp.http.set-cookie"))
+                                || isCookieRemoved(each.body()));
     }
 
     private void status(Statement each, Match match, String time) {
@@ -165,6 +210,9 @@ final class VclBackendResponse extends Walker {
     private void unset(Statement each, String target, List<Condition> around) {
         switch (target) {
             case "beresp.http.set-cookie" -> {
+                if (plan.fields().writeIfPossible(each, reached())) {
+                    return;
+                }
                 DraftNode node =
                         plan.workspace().draft().root().putWords("cache.unshared_fields", List.of("Set-Cookie"));
                 node.from(each.markHandled());

@@ -142,7 +142,11 @@ final class VclRecv extends Walker {
         if (match.isUnsafe() && match.unknown().isEmpty()) {
             each.note("requests other than GET and HEAD do not use the cache");
         } else if (match.isCookie() && match.urls().isEmpty()) {
-            plan.passCookies(each.markHandled());
+            boolean named =
+                    match.cookies().stream().allMatch(test -> test.operator().equals("~"));
+            if (!named || !synthRules.bypass(each, reached())) {
+                plan.passCookies(each.markHandled());
+            }
         } else if (match.isAuthorization()) {
             each.note("responses to requests with Authorization are stored only if they permit it");
         } else if (match.isUpgrade()) {
@@ -154,7 +158,7 @@ final class VclRecv extends Walker {
                 && match.unknown().isEmpty()
                 && match.clients().isEmpty()) {
             plan.set("cache.enabled", "false", each.markHandled());
-        } else {
+        } else if (!synthRules.bypass(each, reached())) {
             each.notMapped(String.format(UNKNOWN, match.unknown().isEmpty() ? "the condition" : match.unknown()));
         }
     }

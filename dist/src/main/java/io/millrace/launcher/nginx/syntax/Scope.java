@@ -24,6 +24,19 @@ public final class Scope {
         return block;
     }
 
+    /** The scope of the enclosing block; null for the outermost block. */
+    @Nullable
+    public Scope parent() {
+        return parent;
+    }
+
+    /** Returns the directives with one of the names from all levels, those of the outermost block first. */
+    public List<Directive> everywhere(String... names) {
+        List<Directive> found = new ArrayList<>(parent == null ? List.of() : parent.everywhere(names));
+        found.addAll(own(names));
+        return found;
+    }
+
     /**
      * Returns the directives with one of the names, from the innermost block that has any. Returns an empty list if no
      * block has one.

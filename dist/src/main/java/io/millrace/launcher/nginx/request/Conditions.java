@@ -1,4 +1,4 @@
-package io.millrace.launcher.nginx;
+package io.millrace.launcher.nginx.request;
 
 import io.millrace.launcher.nginx.syntax.Directive;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Parses the conditions of {@code if} directives. Stateless. */
-final class Conditions {
+public final class Conditions {
     private static final Pattern METHODS = Pattern.compile("\\^?\\(?([A-Z|]+)\\)?\\$?");
 
     /**
@@ -18,13 +18,13 @@ final class Conditions {
      * @param variable name without the dollar sign
      * @param operator {@code =}, {@code !=}, {@code ~} and so on; empty if the variable alone is tested
      */
-    record Condition(String variable, String operator, String value) {}
+    public record Condition(String variable, String operator, String value) {}
 
     private Conditions() {}
 
     /** Returns the condition of a directive {@code if}; null if it is not about a variable. */
     @Nullable
-    static Condition of(Directive directive) {
+    public static Condition of(Directive directive) {
         String text = directive.text().strip();
         if (!text.startsWith("(") || !text.endsWith(")")) {
             return null;
@@ -44,7 +44,7 @@ final class Conditions {
 
     /** Returns the only host that meets a condition. Returns null if the condition is not for one host. */
     @Nullable
-    static String host(Directive directive) {
+    public static String host(Directive directive) {
         Condition condition = of(directive);
         if (condition == null || !List.of("host", "http_host").contains(condition.variable)) {
             return null;
@@ -60,7 +60,7 @@ final class Conditions {
     }
 
     /** Returns true if the condition requires a connection without TLS. */
-    static boolean isPlain(Directive directive) {
+    public static boolean isPlain(Directive directive) {
         Condition condition = of(directive);
         if (condition == null) {
             return false;
@@ -81,7 +81,7 @@ final class Conditions {
      * form.
      */
     @Nullable
-    static List<String> methods(String expression) {
+    public static List<String> methods(String expression) {
         Matcher matcher = METHODS.matcher(expression);
         if (!matcher.matches()) {
             return null;
@@ -93,7 +93,7 @@ final class Conditions {
 
     /** Returns the permitted methods, if the block of a condition refuses all other methods. Returns null otherwise. */
     @Nullable
-    static List<String> permittedMethods(Directive directive) {
+    public static List<String> permittedMethods(Directive directive) {
         Condition condition = of(directive);
         boolean refuses = directive.children("return").stream()
                 .anyMatch(each -> each.arg(0).matches("4\\d\\d"));

@@ -1,0 +1,149 @@
+package io.millrace.launcher.nginx.request;
+
+import io.millrace.launcher.importing.draft.RuleTexts;
+import io.millrace.launcher.nginx.syntax.Directive;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+
+/** Converts conditions of nginx to conditions of {@code rules}. Stateless. */
+public final class ConditionText {
+    /** Parts of a regular expression that RE2 does not have: look-around, back-references, possessive quantifiers. */
+    private static final Pattern NOT_RE2 = Pattern.compile("\\(\\?(?:[=!>]|<[=!])|\\\\[1-9]|[+*?}]\\+");
+
+    private static final Set<String> OPERATORS = Set.of("", "=", "!=", "~", "~*", "!~", "!~*");
+
+    private ConditionText() {}
+
+    /** Returns the condition for paths that match an expression. Returns null if RE2 does not have a part of it. */
+    @Nullable
+    public static String path(String expression) {
+        String converted = expression(expression);
+        return converted == null ? null : "path =~ " + RuleTexts.literal(converted);
+    }
+
+    /** Converts an expression to RE2 syntax. Returns null if that is not possible. */
+    private static @Nullable String expression(String expression) {
+        return NOT_RE2.matcher(expression).find() ? null : expression.replaceAll("\\(\\?<([A-Za-z])", "(?P<$1");
+    }
+
+    /** Returns the condition of an {@code if} directive. Returns null if it has no equivalent. */
+    @Nullable
+    public static String of(Directive directive) {
+        Conditions.Condition condition = Conditions.of(directive);
+        return condition == null ? null : of(condition);
+    }
+
+    /** Returns the condition for a test of a variable. Returns null if it has no equivalent. */
+    @Nullable
+    public static String of(Conditions.Condition condition) {
+        String name = condition.variable();
+        if (!OPERATORS.contains(condition.operator()) || !name.matches("\\w+")) {
+            return null;
+        }
+        String rest = name.substring(name.indexOf('_') + 1);
+        if (name.equals("request_uri")) {
+            return requestUri(condition);
+        }
+        if (name.equals("http_host")) {
+            return condition.value().contains(":") ? null : single("host", condition);
+        }
+        if (name.startsWith("http_")) {
+            return optional("request_header[" + RuleTexts.literal(rest.replace('_', '-')) + "]", condition);
+        }
+        if (name.startsWith("cookie_")) {
+            return optional("cookie[" + RuleTexts.literal(rest) + "]", condition);
+        }
+        if (name.startsWith("arg_")) {
+            return optional("param[" + RuleTexts.literal(rest) + "]", condition);
+        }
+        return switch (name) {
+            case "uri", "document_uri" -> single("path", condition);
+            case "args", "query_string" -> single("query", condition);
+            case "request_method" -> single("method", condition);
+            case "host" -> single("host", condition);
+            case "scheme" -> single("scheme", condition);
+            case "remote_addr" -> client(condition);
+            default -> null;
+        };
+    }
+
+    private static @Nullable String client(Conditions.Condition condition) {
+        boolean address = condition.value().matches("[0-9a-fA-F.:]+");
+        return switch (condition.operator()) {
+            case "=" -> address ? "client == " + RuleTexts.literal(condition.value()) : null;
+            case "!=" -> address ? "client != " + RuleTexts.literal(condition.value()) : null;
+            default -> null;
+        };
+    }
+
+    /** Returns the condition for a part of requests that always has a value, which may be empty. */
+    private static @Nullable String single(String field, Conditions.Condition condition) {
+        if (condition.operator().isEmpty()) {
+            return "!(" + field + " in (\"\", \"0\"))";
+        }
+        return compared(field, condition);
+    }
+
+    /** Returns the condition for a part of requests that may be missing. For nginx it is then empty. */
+    private static @Nullable String optional(String field, Conditions.Condition condition) {
+        String operator = condition.operator();
+        String value = condition.value();
+        if (operator.isEmpty()) {
+            return "(" + field + " =~ \".\" && !(" + field + " == \"0\"))";
+        }
+        boolean empty = value.isEmpty() || value.equals("^$");
+        if (empty && !operator.startsWith("!")) {
+            return "!(" + field + " =~ \".\")";
+        }
+        if (empty) {
+            return field + " =~ \".\"";
+        }
+        String compared = compared(field, condition);
+        if (compared == null || !operator.contains("~") || !isFoundInEmpty(value)) {
+            return compared;
+        }
+        // For nginx, a missing field matches. In rules, it matches no expression.
+        String missing = "!(" + field + " =~ \"\")";
+        return operator.startsWith("!") ? field + " =~ \"\" && " + compared : "(" + missing + " || " + compared + ")";
+    }
+
+    private static boolean isFoundInEmpty(String expression) {
+        try {
+            return Pattern.compile(expression).matcher("").find();
+        } catch (PatternSyntaxException e) {
+            return false;
+        }
+    }
+
+    private static @Nullable String compared(String field, Conditions.Condition condition) {
+        String operator = condition.operator();
+        boolean negated = operator.startsWith("!");
+        if (!operator.contains("~")) {
+            return field + (negated ? " != " : " == ") + RuleTexts.literal(condition.value());
+        }
+        String expression = expression((operator.endsWith("*") ? "(?i)" : "") + condition.value());
+        if (expression == null) {
+            return null;
+        }
+        String matches = field + " =~ " + RuleTexts.literal(expression);
+        return negated ? "!(" + matches + ")" : matches;
+    }
+
+    /** Returns the condition for the URL as received, which has path and query. */
+    private static @Nullable String requestUri(Conditions.Condition condition) {
+        String value = condition.value();
+        String operator = condition.operator();
+        // An expression with an anchor, or one that can span path and query, cannot be split.
+        boolean anchor = value.matches("(.*[^\\[])?\\^.*|(.*[^\\\\])?\\$.*");
+        boolean whole = anchor || value.matches(".*(\\?|\\.[*+]|\\[\\^).*");
+        String expression = expression((operator.endsWith("*") ? "(?i)" : "") + value);
+        if (!operator.contains("~") || whole || expression == null) {
+            return null;
+        }
+        String literal = RuleTexts.literal(expression);
+        String matches = "(path =~ " + literal + " || query =~ " + literal + ")";
+        return operator.startsWith("!") ? "!" + matches : matches;
+    }
+}
