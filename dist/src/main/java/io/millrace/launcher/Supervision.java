@@ -262,8 +262,7 @@ final class Supervision implements AutoCloseable {
      * Waits for a reply of the adopted worker. The supervisor kills a worker that does not reply. So the wait fails
      * only if the kernel blocks the exit of the killed worker.
      */
-    private static <T> T awaitReply(CompletableFuture<T> reply, long drainNanos, long pid)
-            throws LaunchException {
+    private static <T> T awaitReply(CompletableFuture<T> reply, long drainNanos, long pid) throws LaunchException {
         try {
             return reply.orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
                     .join();

@@ -24,11 +24,13 @@ final class AlarmBoard implements AlarmSource {
 
     /** A raised alarm, with the number of successive updates in which its condition was absent. */
     private static final class Entry {
+        private final boolean isOfLauncher;
         private Alarm alarm;
         private int absences;
 
-        private Entry(Alarm alarm) {
+        private Entry(Alarm alarm, boolean isOfLauncher) {
             this.alarm = alarm;
+            this.isOfLauncher = isOfLauncher;
         }
     }
 
@@ -46,13 +48,13 @@ final class AlarmBoard implements AlarmSource {
         try {
             boolean knowsWorker = ofWorker != null;
             for (Entry entry : entries) {
-                if (knowsWorker || isOfLauncher(entry.alarm.kind())) {
+                if (knowsWorker || entry.isOfLauncher) {
                     entry.absences++;
                 }
             }
-            ofLauncher.forEach(condition -> raiseOrUpdate(condition, nowMillis, changes));
+            ofLauncher.forEach(condition -> raiseOrUpdate(condition, true, nowMillis, changes));
             if (ofWorker != null) {
-                ofWorker.forEach(condition -> raiseOrUpdate(condition, nowMillis, changes));
+                ofWorker.forEach(condition -> raiseOrUpdate(condition, false, nowMillis, changes));
             }
             entries.removeIf(entry -> {
                 boolean isCleared = entry.absences >= ABSENCES;
@@ -69,7 +71,7 @@ final class AlarmBoard implements AlarmSource {
         return changes;
     }
 
-    private void raiseOrUpdate(Alarm condition, long nowMillis, List<AlarmChange> changes) {
+    private void raiseOrUpdate(Alarm condition, boolean isOfLauncher, long nowMillis, List<AlarmChange> changes) {
         for (Entry entry : entries) {
             if (entry.alarm.isSameAs(condition)) {
                 entry.absences = 0;
@@ -78,12 +80,8 @@ final class AlarmBoard implements AlarmSource {
             }
         }
         Alarm raised = condition.since(nowMillis);
-        entries.add(new Entry(raised));
+        entries.add(new Entry(raised, isOfLauncher));
         changes.add(new AlarmChange(raised, true, nowMillis));
-    }
-
-    private static boolean isOfLauncher(AlarmKind kind) {
-        return kind == AlarmKind.CRASH_LOOP || kind == AlarmKind.CONFIG_REJECTED;
     }
 
     @Override

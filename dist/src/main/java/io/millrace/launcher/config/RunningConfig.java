@@ -76,6 +76,7 @@ public final class RunningConfig {
     private final ConfigHistory history;
     /** Calls the receivers of applied configurations, and returns their notes. */
     private volatile Function<ProxyConfig, List<String>> receivers = config -> List.of();
+
     private volatile EventSink events = EventSink.NONE;
     private volatile @Nullable Current current;
     private volatile Map<String, String> atLaunch = Map.of();

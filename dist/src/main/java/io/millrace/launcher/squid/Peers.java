@@ -45,8 +45,6 @@ final class Peers {
         private final SquidLine line;
         private final String name;
         private final Set<String> domains = new LinkedHashSet<>();
-        /** Lines that restrict the peer to domains. */
-        private final List<SquidLine> restricting = new ArrayList<>();
 
         Peer(SquidLine line) {
             this.line = line;
@@ -112,7 +110,6 @@ final class Peers {
             line.notMapped("no peer is named '" + line.arg(0) + "'");
         } else if (domain) {
             line.argsFrom(1).stream().filter(each -> !each.startsWith("!")).forEach(peer.domains::add);
-            peer.restricting.add(line);
             line.markHandled().recordKey("remap");
         } else if (line.arg(1).equals("deny")) {
             line.note("requests that no other line allows do not use the origin");
@@ -128,7 +125,6 @@ final class Peers {
                 line.notMapped("'" + name + "': rules select origins by host");
             } else if (acl.type().equals("dstdomain")) {
                 peer.domains.addAll(acl.values());
-                peer.restricting.add(line);
                 acl.recordKey("remap");
                 line.markHandled().recordKey("remap");
             } else if (name.equals("all")) {

@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The states of alarms, and how launcher and worker detect them. */
 class AlarmBoardTest {
@@ -18,6 +20,15 @@ class AlarmBoardTest {
     private static final Alarm LOOP = new Alarm(AlarmKind.CRASH_LOOP, "worker", "3 workers died", -1);
 
     private final AlarmBoard board = new AlarmBoard();
+
+    @ParameterizedTest
+    @EnumSource(AlarmKind.class)
+    void alarmOfTheLauncherIsClearedAlthoughNoWorkerAnswers(AlarmKind kind) {
+        Alarm alarm = new Alarm(kind, "edge", "not connected", -1);
+        board.update(List.of(alarm), null, 10);
+        board.update(List.of(), null, 20);
+        assertEquals(List.of(new AlarmChange(alarm.since(10), false, 30)), board.update(List.of(), null, 30));
+    }
 
     @Test
     void alarmIsRaisedOnceAndClearedAfterTwoAbsences() {

@@ -110,7 +110,8 @@ final class IpAllowFilters {
         }
         if (!lines.isEmpty() && !known.covers(AddressSet.ALL)) {
             Line last = lines.get(lines.size() - 1);
-            names.add(writeDenyFilter(last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
+            names.add(writeDenyFilter(
+                    last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
         }
         return names;
     }

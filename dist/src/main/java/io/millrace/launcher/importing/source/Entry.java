@@ -74,11 +74,6 @@ public final class Entry {
         return !keys.isEmpty();
     }
 
-    /** Returns true if the line has a note, sets a default, or is not mapped. */
-    boolean isDecided() {
-        return !missing.isEmpty() || !notes.isEmpty() || !defaults.isEmpty();
-    }
-
     /** Returns all notes as one text, for a comment in the configuration. Returns null if there are none. */
     @Nullable
     public String remark() {

@@ -111,8 +111,7 @@ final class LoginResource implements AdminResource {
             throw new AdminException(
                     429,
                     "too-many-logins",
-                    "too many failed logins with " + credentials
-                            + " from this address; try again in " + wait + " s",
+                    "too many failed logins with " + credentials + " from this address; try again in " + wait + " s",
                     wait);
         }
     }
