@@ -78,8 +78,7 @@ public final class HeadEncoder {
         return length;
     }
 
-    /**
-     * Encodes a head.
+    /** Encodes the final head of a response.
      *
      * @param withoutTable whether the block begins by disabling the dynamic table, because the client reduced its size
      */

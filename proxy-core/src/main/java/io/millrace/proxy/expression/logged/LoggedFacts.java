@@ -4,8 +4,8 @@ import io.millrace.proxy.expression.stored.StoredUrl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of expression fields for one finished request. Null and negative numbers mean no value. Confined to one
- * thread.
+ * The values of expression fields for one finished request. Null and negative numbers mean no value, and 0 does where
+ * the method's comment says so. Confined to one thread.
  */
 public interface LoggedFacts {
     /** Returns the URL that the client asked for, before remapping; null if there was no valid request. */

@@ -61,7 +61,7 @@ public final class HostFigures {
         private final long[] growth = new long[LoopHosts.FIGURES];
         /** Figures under the own name; null without a place. */
         private long @Nullable [] own;
-        /** Requests since the begin of the window. */
+        /** Requests since the beginning of the window. */
         private long recent;
         /** Requests of the windows before, of which each counts half of the next one. */
         private long earlier;

@@ -156,8 +156,8 @@ final class LogTemplate {
             if (field == null) {
                 throw problem("'%<" + code + ">' at character " + column + " does not begin with {Field-Name}");
             }
-            // Traffic Server has escaped codes, such as ecqh. They mean the same as the plain codes, because this
-            // log always escapes.
+            // Traffic Server has escaped codes, such as ecqh. This log escapes all codes; an escaped code is written as
+            // one word even within quotes.
             String kind = code.substring(brace + 1);
             boolean escaped = kind.startsWith("e");
             for (Source source : Source.values()) {
