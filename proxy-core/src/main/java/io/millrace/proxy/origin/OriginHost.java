@@ -188,24 +188,28 @@ public final class OriginHost {
         if (wasDown == isDown) {
             return;
         }
-        OriginHealth.ManualDown put = after.manualDown();
+        OriginHealth.ManualDown override = after.manualDown();
         String text = "group " + group + ": ";
         if (!isDown) {
             text += "up again";
-        } else if (put == null) {
+        } else if (override == null) {
             text += "down, " + after.reason() + " (" + after.failures() + " failures in a row)";
         } else {
-            text += "marked down by an operator, " + put.reason();
+            text += "marked down by an operator, " + override.reason();
         }
         events.record(
                 new Event(nowMillis, isDown ? EventKind.ORIGIN_DOWN : EventKind.ORIGIN_UP, url.authority(), text));
     }
 
     private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {
-        OriginHealth.ManualDown put = after.manualDown();
-        if (put != null && !put.equals(before.manualDown())) {
-            log.warn("origin {} of group {} is marked down by an operator: {}", url.authority(), group, put.reason());
-        } else if (put == null && before.manualDown() != null) {
+        OriginHealth.ManualDown override = after.manualDown();
+        if (override != null && !override.equals(before.manualDown())) {
+            log.warn(
+                    "origin {} of group {} is marked down by an operator: {}",
+                    url.authority(),
+                    group,
+                    override.reason());
+        } else if (override == null && before.manualDown() != null) {
             log.info("origin {} of group {} is no longer marked down by an operator", url.authority(), group);
         }
         if (after.state() == before.state()) {

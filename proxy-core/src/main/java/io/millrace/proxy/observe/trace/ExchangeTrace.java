@@ -168,7 +168,7 @@ public final class ExchangeTrace {
     /**
      * Adds the ids to the record of the request's span.
      *
-     * @param startNanos begin of the request, as {@link System#nanoTime}
+     * @param startNanos start of the request, as {@link System#nanoTime}
      * @param rule index of the remap rule; -1 for none
      */
     public void addSpan(AccessLogRecord record, long startNanos, int rule) {

@@ -15,7 +15,7 @@ import io.millrace.proxy.observe.log.LoggedRecord;
 final class SpanIds {
     /** Flag of a request to an origin. */
     static final long CLIENT = 1;
-    /** Flag of a trace that was sampled at its begin. */
+    /** Flag of a trace that was sampled at its start. */
     static final long SAMPLED = 2;
 
     static final int FLAGS = 0;
