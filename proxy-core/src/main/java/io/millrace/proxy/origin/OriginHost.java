@@ -141,7 +141,10 @@ public final class OriginHost {
         swap(now -> now.checkedDown(why, nowMillis, rules), nowMillis);
     }
 
-    /** Begins the trial of a host whose trial is due. Returns false if another thread has begun it. */
+    /**
+     * Begins the trial of a host that is down: one request tests it. Returns false if no trial is due, or another
+     * thread has begun it.
+     */
     boolean beginTrial(long nowMillis) {
         OriginHealth before = health();
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());

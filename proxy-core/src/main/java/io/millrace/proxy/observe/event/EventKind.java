@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The kinds of events, with the severity of each. */
 public enum EventKind {
-    /** The launcher has started. */
+    /** The launcher (the parent process of the workers) has started. */
     START(EventSeverity.INFO),
     /** The launcher stops. */
     STOP(EventSeverity.INFO),

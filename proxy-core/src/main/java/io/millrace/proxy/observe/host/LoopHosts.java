@@ -142,7 +142,7 @@ public final class LoopHosts {
         return (int) (((hash ^ (hash >>> 32)) * MULTIPLIER) >>> 40) & (SETS - 1);
     }
 
-    /** Passes each host in the table with a copy of its figures. Any thread. */
+    /** Passes each host in the table with a copy of its figures. Callable by any thread. */
     void forEach(BiConsumer<byte[], long[]> consumer) {
         for (int i = 0; i < HOSTS_MAX; i++) {
             Entry entry = entries.getAcquire(i);
@@ -152,7 +152,7 @@ public final class LoopHosts {
         }
     }
 
-    /** The figures of all requests since the start. Any thread. */
+    /** The figures of all requests since the start. Callable by any thread. */
     long[] totals() {
         return copy(totals);
     }

@@ -88,7 +88,7 @@ public final class ExchangeTrace {
         return state != null;
     }
 
-    /** Returns true if the request was sampled at its start. Origins receive this flag. Any thread. */
+    /** Returns true if the request was sampled at its start. Origins receive this flag. Callable by any thread. */
     public boolean isSampled() {
         return isSampled;
     }

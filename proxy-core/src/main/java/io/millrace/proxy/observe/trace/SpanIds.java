@@ -9,7 +9,7 @@ import io.millrace.proxy.observe.log.LoggedRecord;
  *
  * <pre>
  *   flags | start, as System.nanoTime | trace id, high | trace id, low | span id | parent id
- *   number: index of the rule, or repetitions of a request to an origin | trace id of the link, high and low | its span id
+ *   number: index of the rule, or repeats of a request to an origin | trace id of the link, high and low | its span id
  * </pre>
  */
 final class SpanIds {
