@@ -93,7 +93,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /**
      * Adds the decoder and this handler at the end of the channel's pipeline.
      *
-     * @param known facts about the connection; null if the channel has them
+     * @param known addresses and TLS properties of the connection; null if the channel has them
      */
     Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
         if (known != null) {

@@ -24,8 +24,8 @@ import java.util.function.LongSupplier;
  */
 final class LogSender implements Runnable {
     /**
-     * Size of each of the two buffers in bytes. Holds about 5,000 lines, the requests of one busy event loop in a
-     * second. Not configurable, because a longer outage of a target needs another target and not more memory.
+     * Size of each of the two buffers in bytes. Holds about 5,000 lines. Not configurable, because a longer outage of a
+     * target needs another target and not more memory.
      */
     static final int QUEUE_BYTES = 1 << 20;
 
