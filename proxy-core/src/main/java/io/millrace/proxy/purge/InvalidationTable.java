@@ -195,7 +195,7 @@ public final class InvalidationTable implements Invalidations {
      * @param hash hash of the host or group
      * @param prefix the prefix, else null; ownership passes to the table
      * @param stampMin lower bound of the stamp
-     * @return the added entry; a purge of the whole host if the host has too many prefixes
+     * @return the added entry; a purge of the whole host if a limit of prefixes is reached
      */
     InvalidationEntry invalidate(
             InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
@@ -215,7 +215,7 @@ public final class InvalidationTable implements Invalidations {
      * Adds a purge of several scopes under one stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
-     * @return the added entries in the order of the scopes; a purge of the whole host if a host has too many prefixes
+     * @return the added entries in the order of the scopes; a purge of the whole host if a limit of prefixes is reached
      */
     List<InvalidationEntry> invalidate(
             List<InvalidationScope> scopes, boolean softly, long stampMin, long undoableFrom) {

@@ -57,7 +57,7 @@ public final class LoopHosts {
         this.seed = seed;
     }
 
-        /** Starts or stops the counting. */
+    /** Starts or stops the counting. */
     void turn(boolean on) {
         isOn = on;
     }

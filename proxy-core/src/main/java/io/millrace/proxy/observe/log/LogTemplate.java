@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 final class LogTemplate {
-    /** Writes one part of a line. Confined to the writer thread. */
+    /** Writes one part of a line. Confined to one thread. */
     interface Piece {
         void append(LoggedRecord logged, LineBuffer out);
     }
@@ -78,7 +78,7 @@ final class LogTemplate {
     }
 
     /**
-     * Creates a formatter of lines for one writer thread.
+     * Creates a formatter of lines that is confined to one thread.
      *
      * @param assigned the header fields in the records, for all templates together; empty if the records are
      * written for this template only

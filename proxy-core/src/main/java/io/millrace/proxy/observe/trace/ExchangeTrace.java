@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * the settings. At its end, a slow or failed request is exported although it was not sampled. The spans of its origin
  * requests wait for this decision, at most {@value LoopTraces#WAITING_MAX}.
  *
- * <p>Confined to the event loop of the exchange. Other threads may read the ids and {@link #isSampled}.
+ * <p>Confined to the event loop that serves the request. Other threads may read the ids and {@link #isSampled}.
  */
 public final class ExchangeTrace {
     private static final int ID_DIGITS = 32;
