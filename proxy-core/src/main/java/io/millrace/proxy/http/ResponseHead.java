@@ -40,7 +40,7 @@ public final class ResponseHead {
         return status;
     }
 
-    /** The reason phrase: as received, or for HTTP/2 the usual phrase of the status; may be empty. */
+    /** The reason phrase as received, or for HTTP/2 the usual one; may be empty. */
     public String reason() {
         return reason;
     }

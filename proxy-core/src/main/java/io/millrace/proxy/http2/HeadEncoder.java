@@ -78,7 +78,8 @@ public final class HeadEncoder {
         return length;
     }
 
-    /** Encodes the final head of a response.
+    /**
+     * Encodes the final head of a response.
      *
      * @param withoutTable whether the block begins by disabling the dynamic table, because the client reduced its size
      */

@@ -174,7 +174,7 @@ public final class Invalidator implements Journal.Owner {
         return true;
     }
 
-    /** Returns the position in the stream of purges that the nodes of a fleet share; null for none. */
+    /** Returns the position in the fleet's stream of purges; null for none. A fleet is a group of nodes. */
     public @Nullable FleetPosition fleetPosition() {
         return table.fleetPosition();
     }

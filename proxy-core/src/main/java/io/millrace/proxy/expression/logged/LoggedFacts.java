@@ -42,8 +42,8 @@ public interface LoggedFacts {
     long durationNanos();
 
     /**
-     * Returns the time from the first byte of the request to the first byte of the response, in nanoseconds; 0 if not
-     * measured.
+     * Returns the time from the request's first byte to the response's first byte, in nanoseconds. 0 means that it was
+     * not measured.
      */
     long firstByteNanos();
 

@@ -47,7 +47,7 @@ public enum EventKind {
     FLEET_DOWN(EventSeverity.WARNING),
     /** The node is connected to its fleet again. */
     FLEET_UP(EventSeverity.INFO),
-    /** Purges of the fleet may have been missed, so all stored responses became stale or were removed. */
+    /** Purges of the fleet may be lost, so all stored responses became stale or were removed. */
     FLEET_GAP(EventSeverity.WARNING),
     /** A message of the fleet was refused. */
     FLEET_REFUSED(EventSeverity.ERROR);
