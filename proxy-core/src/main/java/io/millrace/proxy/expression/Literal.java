@@ -5,7 +5,7 @@ import io.millrace.proxy.config.value.Units;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and prints literals. No state. */
+/** Reads and prints the literals of expressions. No state. */
 final class Literal {
     private Literal() {}
 

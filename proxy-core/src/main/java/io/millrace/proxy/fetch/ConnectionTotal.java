@@ -122,8 +122,8 @@ final class ConnectionTotal {
      *
      * @param held places of the asking pool
      */
-    boolean isOwed(Member by, int held) {
-        Waiter first = firstOther(by);
+    boolean isOwed(Member asking, int held) {
+        Waiter first = firstOther(asking);
         return first != null && isOwed(first, held);
     }
 
@@ -132,17 +132,17 @@ final class ConnectionTotal {
     }
 
     /** Returns true if another pool waits for a place. */
-    boolean isAwaitedByOther(Member by) {
-        return firstOther(by) != null;
+    boolean isAwaitedByOther(Member asking) {
+        return firstOther(asking) != null;
     }
 
-    private @Nullable Waiter firstOther(Member by) {
+    private @Nullable Waiter firstOther(Member asking) {
         Waiter first = waiting.peek();
-        if (first == null || first.member() != by) {
+        if (first == null || first.member() != asking) {
             return first;
         }
         for (Waiter each : waiting) {
-            if (each.member() != by) {
+            if (each.member() != asking) {
                 return each;
             }
         }
@@ -155,8 +155,8 @@ final class ConnectionTotal {
      *
      * @param held places of the asking pool
      */
-    boolean promise(Member by, int held) {
-        Waiter first = firstOther(by);
+    boolean promise(Member asking, int held) {
+        Waiter first = firstOther(asking);
         return first != null && isOwed(first, held) && first.promised().compareAndSet(false, true);
     }
 

@@ -23,8 +23,8 @@ public interface OriginCall {
     /**
      * Ends the request's content. Does nothing when the call has ended.
      *
-     * @throws IllegalStateException when fewer bytes were written than the request's Content-Length; the connection is
-     *     closed and the call ends without a callback
+     * @throws IllegalStateException when fewer bytes were written than the request's Content-Length; the call ends as
+     *     by {@link #cancel()}
      */
     void finishRequest();
 
@@ -36,7 +36,7 @@ public interface OriginCall {
 
     /**
      * Stops reading from the origin's connection, so that the kernel's buffers fill and the origin stops sending. Bytes
-     * already read are still delivered, at most one receive buffer. No deadline runs while paused.
+     * already read are still delivered, at most one receive buffer. While paused, no deadline of the response runs.
      */
     void pauseReading();
 
@@ -44,8 +44,8 @@ public interface OriginCall {
     void resumeReading();
 
     /**
-     * Ends the call: no callback follows. A connection in use is closed; a connection being made is kept for other
-     * calls. Idempotent; has no effect after the end of the call.
+     * Ends the call: no callback follows. An HTTP/1.1 connection in use is closed, an HTTP/2 stream is reset; a
+     * connection being made is kept for other calls. Idempotent; has no effect after the end of the call.
      */
     void cancel();
 

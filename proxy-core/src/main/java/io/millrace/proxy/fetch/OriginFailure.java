@@ -42,7 +42,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         TRUNCATED("truncated"),
         /** The response cannot be framed unambiguously, or is larger than a limit. */
         BAD_RESPONSE("bad-response"),
-        /** The memory for bytes in flight was used up; no request was sent to the origin. */
+        /** The memory for bytes in flight was used up. The request may have been sent. */
         MEMORY("memory-full"),
         /** No host of a group of origins is up. */
         NONE_UP("no-origin-up"),

@@ -28,8 +28,8 @@ final class OriginPool {
 
     /**
      * The properties that make two connections interchangeable: their destination, permitted and local addresses, the
-     * checked certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so
-     * that tunnels never take a place from requests.
+     * checked certificate, and the protocol. Connections for tunnels and for requests with Upgrade have a pool of their
+     * own, so that they never take a place from other requests. CONNECT to a parent proxy uses the pool of requests.
      */
     record Key(
             Origin origin,

@@ -176,7 +176,7 @@ public final class OriginRequest {
         return method == Method.CONNECT;
     }
 
-    /** Returns true if the connection is a tunnel, or becomes one if the origin accepts an upgrade. */
+    /** Returns true for a tunnel without a request, or for a request with an Upgrade field. False for CONNECT. */
     boolean mayBecomeTunnel() {
         return tunnel || upgrade != null;
     }

@@ -89,7 +89,7 @@ public final class OriginStatistics {
         return reuses;
     }
 
-    /** Total number of requests retried on a new connection because a reused one had ended. */
+    /** Total number of retried requests. A reused connection had ended, or the origin had not processed the stream. */
     public long retries() {
         return retries;
     }

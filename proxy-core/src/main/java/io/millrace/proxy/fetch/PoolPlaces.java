@@ -133,7 +133,7 @@ final class PoolPlaces implements ConnectionTotal.Member {
         return awaited != null;
     }
 
-    /** Called when the client removes the pool, which has no connections and does not wait. */
+    /** Called when the pool is removed. Then it has no connections and does not wait. */
     void leave() {
         if (total != null) {
             totals.leave(pool.origin(), this);

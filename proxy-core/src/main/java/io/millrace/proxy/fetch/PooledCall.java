@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class PooledCall implements OriginCall {
 
     private enum State {
-        /** The origin has reached its limit of connections. */
+        /** The call has no connection yet, for example because the origin's limit of connections is reached. */
         WAITING,
         CONNECTING,
         ACTIVE,

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries one call on one stream of an HTTP/2 connection.
  *
- * <p>The deadline depends on the awaited event, as for an HTTP/1.1 connection. No deadline runs while both sides may
- * still send. Then the PING of the connection detects an unreachable origin.
+ * <p>The deadline depends on the awaited event, as for an HTTP/1.1 connection. While both sides may still send and no
+ * request content waits to be sent, no deadline runs: the PING of the connection detects an unreachable origin.
  *
  * <p>Confined to one event loop.
  */

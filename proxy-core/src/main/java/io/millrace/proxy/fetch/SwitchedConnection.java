@@ -5,8 +5,8 @@ import io.netty.channel.ChannelHandler;
 
 /**
  * An origin connection that has left HTTP, for a tunnel. The connection is not read before the hand-over. The owner of
- * this object must hand the connection over or close it. The connection counts as a tunnel of the origin until it is
- * closed.
+ * this object must hand the connection over or close it. The connection counts in the origin's limit of tunnels (after
+ * CONNECT, in its limit of connections) until it is closed.
  *
  * <p>Confined to its event loop.
  */

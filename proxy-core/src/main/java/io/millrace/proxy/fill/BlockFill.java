@@ -53,12 +53,12 @@ public final class BlockFill {
         content.writerIndex(content.readerIndex() + length);
         long at = position;
         position += length;
-        int early = (int) Math.max(0, Math.min(length, first - at));
-        if (early == length) {
+        int beforeFirst = (int) Math.max(0, Math.min(length, first - at));
+        if (beforeFirst == length) {
             content.release();
             return;
         }
-        writer.write(at + early, content.skipBytes(early));
+        writer.write(at + beforeFirst, content.skipBytes(beforeFirst));
         if (!waiting && !writer.isWritable()) {
             waiting = true;
             feed.onFlow(false);

@@ -210,7 +210,7 @@ public final class ResponseTee {
     /** Aborts the storing of a body that exceeded the limit, once no reader needs its stored bytes. */
     private void dropTooLarge() {
         if (tooLarge && !completed && everyReaderPast(window.start())) {
-            abandonStored();
+            stopStoring();
         }
     }
 
@@ -246,7 +246,7 @@ public final class ResponseTee {
         }
         ended = true;
         failure = reason;
-        abandonStored();
+        stopStoring();
         serveWaiting();
         disposeIfIdle();
     }
@@ -266,7 +266,7 @@ public final class ResponseTee {
         }
     }
 
-    private void abandonStored() {
+    private void stopStoring() {
         if (writer != null && !completed) {
             completed = true;
             if (partKept) {
@@ -490,7 +490,7 @@ public final class ResponseTee {
         while (window.length() > 0) {
             window.drop();
         }
-        abandonStored();
+        stopStoring();
         if (written != null) {
             written.release();
             written = null;
@@ -525,7 +525,10 @@ public final class ResponseTee {
             this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_PIECE_BYTES_MAX;
         }
 
-        /** Returns the limit of the end position of the next piece, for a body with several readers. */
+        /**
+         * Returns the limit of the end position of the next piece, for a body with several readers. Only pieces of the
+         * first {@link #SHARED_PIECE_BYTES_MAX} bytes of the body get the higher limit.
+         */
         private long pieceEndMax() {
             long own = position + PIECE_BYTES_MAX;
             return readers.size() < SHARING_READERS_MIN ? own : Math.max(own, sharedBytesMax);

@@ -10,7 +10,7 @@ import java.nio.ByteOrder;
  */
 public final class FieldLexer {
 
-    /** Result of {@link #deltaSeconds} for text that is not a non-negative decimal integer. */
+    /** Result of {@link #deltaSeconds} and {@link #number} for text that is not a non-negative decimal integer. */
     public static final long NOT_A_NUMBER = -1;
 
     /** Limit of {@code delta-seconds}, which replaces larger values: 2^31 (RFC 9111 s1.2.2). */
@@ -63,8 +63,8 @@ public final class FieldLexer {
 
     /**
      * Returns the position of the first byte in the range that is not text; {@code to} if there is none. Text is
-     * visible ASCII, bytes above 0x7f, space and tab. Checks eight bytes at a time, because the fields of a browser's
-     * request have about a thousand bytes.
+     * visible ASCII, space and tab. Checks eight bytes at a time, because the fields of a browser's request have about
+     * a thousand bytes.
      */
     public static int skipText(byte[] bytes, int from, int to) {
         int i = from;

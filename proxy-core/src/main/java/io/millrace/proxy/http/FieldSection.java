@@ -217,7 +217,7 @@ public final class FieldSection {
         return lines[line * STRIDE + 4];
     }
 
-    /** Returns false only if no field whose name has one of these bits is present; true may be wrong. */
+    /** Like {@link #mayContainAny}, for the bits that {@link #bit} returns. */
     boolean mayHave(long bits) {
         return (present & bits) != 0;
     }

@@ -40,7 +40,7 @@ public final class ResponseHead {
         return status;
     }
 
-    /** The reason phrase as received; empty if there was none. */
+    /** The reason phrase as received, or for HTTP/2 the usual one; may be empty. */
     public String reason() {
         return reason;
     }

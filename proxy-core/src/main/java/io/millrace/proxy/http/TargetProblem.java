@@ -18,7 +18,7 @@ public enum TargetProblem implements TargetResult {
     HOST_REPEATED("host-repeated"),
     /** The host is empty, or neither a name nor an address literal. */
     HOST("host-syntax"),
-    /** The port is not in the range 1 to 65535. */
+    /** The port is not a number from 1 to 65535, or CONNECT has none. */
     PORT("host-port");
 
     private final String text;

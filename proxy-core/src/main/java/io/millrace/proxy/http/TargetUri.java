@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The target URI of a request (RFC 9110 s7.1): scheme, host in lower case, port, path and query. Path and query are the
- * bytes received from the client. Normalization changes only cache keys, never the target sent to an origin. Immutable.
+ * bytes received from the client, without normalization. Immutable.
  */
 public final class TargetUri implements TargetResult {
 
@@ -163,7 +163,7 @@ public final class TargetUri implements TargetResult {
         return form;
     }
 
-    /** Returns path and query as received, which are sent to an origin as the request target. */
+    /** Returns path and query as received. */
     public String pathAndQuery() {
         return text(pathStart, queryEnd);
     }

@@ -21,7 +21,10 @@ final class ConnectionDeadline {
         KEEP_ALIVE,
         /** The request's content. */
         CONTENT,
-        /** The end of the exchange, which has deadlines of its own; this deadline is not enforced. */
+        /**
+         * The end of the exchange (the processing of the request), which has deadlines of its own; this deadline is not
+         * enforced.
+         */
         RESPONSE,
         /** The client's close of the connection, after the proxy has shut down its output. */
         LINGER

@@ -145,7 +145,7 @@ final class ConnectionOutput {
         return watch.silentNanos(ctx.channel(), nowNanos);
     }
 
-    /** Returns how long bytes have waited for the client without a break. In nanoseconds; 0 if none wait. */
+    /** Returns how long bytes have waited for the client without a break, in nanoseconds; 0 if none wait. */
     long behindNanos(long nowNanos) {
         return watch.behindNanos(nowNanos);
     }

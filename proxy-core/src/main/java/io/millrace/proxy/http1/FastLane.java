@@ -125,7 +125,7 @@ public final class FastLane implements PlainReceiver {
      * to this lane when it is idle.
      *
      * @param channel registered and active; its pipeline contains no handler that is needed later
-     * @param facts the facts about the connection, which hold in this lane too
+     * @param facts the addresses and TLS properties of the connection, which hold in this lane too
      */
     public void serve(Channel channel, ClientConnection facts) {
         PromotedConnection.startInChannel(this, channel, facts, parts.receiver(), connections());

@@ -11,7 +11,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * The {@link ClientStream} of the request that a fast lane is answering. Writes head and content into the lane's
+ * The {@link ClientStream} of the request that a {@link FastLane} is answering. Writes head and content into the lane's
  * buffer. One per lane, reused for each request.
  *
  * <p>Confined to one event loop.

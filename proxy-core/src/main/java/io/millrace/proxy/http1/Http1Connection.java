@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in a Netty channel, with its current exchange. {@link PipelinedRequests} queues its
- * pipelined requests, and {@link Http1Timeouts} enforces its deadlines.
+ * A client's HTTP/1.1 connection in a Netty channel, with the stream of its current request. An exchange is the object
+ * that processes one request. {@link PipelinedRequests} queues the pipelined requests, and {@link Http1Timeouts}
+ * enforces the connection's deadlines.
  *
  * <p>A connection that was promoted from the {@link FastLane} takes over the bytes that the fast lane has read and not
  * answered. When it is idle, it returns to the fast lane; see {@link PromotedConnection}.
@@ -92,7 +93,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /**
      * Adds the decoder and this handler at the end of the channel's pipeline.
      *
-     * @param known facts about the connection; null if the channel has them
+     * @param known addresses and TLS properties of the connection; null if the channel has them
      */
     Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
         if (known != null) {
@@ -508,7 +509,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         output.flushNow();
     }
 
-    /** The exchange in progress; null between requests. */
+    /** The stream of the request in progress; null between requests. */
     @Nullable
     Http1Stream stream() {
         return stream;

@@ -26,7 +26,10 @@ public final class Http1HeadWriter {
 
     /** The framing of a response: how the client detects the end of the content. */
     public enum Framing {
-        /** There is no content and no framing field: 1xx, 204, and 304 without a known length. */
+        /**
+         * There is no content and no framing field: 1xx and 204. If the length is unknown, also 304 and responses to
+         * HEAD.
+         */
         NONE,
         /** Content-Length. */
         LENGTH,

@@ -30,7 +30,7 @@ public final class Http1Pipeline {
     /**
      * Adds HTTP/1.1 to a channel whose client address is not the channel's remote address.
      *
-     * @param facts the facts about the connection
+     * @param facts the addresses and TLS properties of the connection
      */
     public static void install(
             Channel channel,

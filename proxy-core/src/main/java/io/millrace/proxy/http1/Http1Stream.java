@@ -17,8 +17,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request and its response on an HTTP/1.1 connection. Chooses the framing, and checks that the sent content has the
- * announced length.
+ * One request and its response on an HTTP/1.1 connection. An exchange processes the request and writes the response
+ * here. The stream chooses the framing, and checks that the sent content has the announced length.
  *
  * <p>Confined to its connection's event loop.
  */

@@ -11,9 +11,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the requests of one connection to their exchanges, one at a time and in order. Pipelined requests wait in
- * decoded form while reading is stopped, so only the requests of one read can wait. Content that the exchange no longer
- * wants is discarded, up to a limit.
+ * Passes the requests of one connection to their exchanges, one at a time and in order. An exchange is the object that
+ * processes one request. Pipelined requests wait in decoded form while reading is stopped, so only the requests of one
+ * read can wait. Content that the exchange no longer wants is discarded, up to a limit.
  *
  * <p>Confined to the connection's event loop.
  */

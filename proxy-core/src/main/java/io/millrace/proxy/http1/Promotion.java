@@ -6,8 +6,8 @@ import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that a connection takes from the fast lane into a channel. The holder owns the buffers and the decided
- * request.
+ * The state that a connection takes from the {@link FastLane} into a channel. The holder owns the buffers and the
+ * decided request.
  *
  * <p>Confined to one event loop.
  *

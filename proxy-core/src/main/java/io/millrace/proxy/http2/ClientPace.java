@@ -32,7 +32,8 @@ final class ClientPace implements SlowClients.Client {
     }
 
     /**
-     * Measures the output. Returns true if bytes wait for the client. Called once per tick, before the other methods.
+     * Measures the output. Returns true if bytes wait for the client. Called at each periodic check (tick) of the
+     * connection, before the other methods.
      */
     boolean sample(long nowNanos) {
         return output.sample(sender.queuedBytes(), nowNanos);

@@ -11,7 +11,7 @@ import io.millrace.proxy.http2.frame.Http2Fault;
  * <p>Confined to one event loop.
  */
 final class FloodGuard {
-    /** Number of ticks of the connection set in a window of 30 s. */
+    /** Number of ticks (periodic checks) of the connection set in a window of 30 s. */
     private static final int WINDOW_TICKS = 120;
 
     /** Limit of the control frames that DATA frames sent to the client allow it to send later. */

@@ -5,9 +5,9 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * The state of a graceful shutdown in two steps (RFC 9113 s6.8). The first GOAWAY asks the client to begin no
- * more requests. Requests that the client sent before it received this frame are still answered. The second GOAWAY,
- * some ticks later, contains the id of the last answered request.
+ * The state of a graceful shutdown in two steps (RFC 9113 s6.8). The first GOAWAY asks the client to begin no more
+ * requests. Requests that the client sent before it received this frame are still answered. The second GOAWAY, some
+ * ticks (periodic checks of the connection) later, contains the id of the last answered request.
  *
  * <p>Confined to one event loop.
  */

@@ -79,7 +79,7 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes a head.
+     * Encodes the final head of a response.
      *
      * @param withoutTable whether the block begins by disabling the dynamic table, because the client reduced its size
      */

@@ -257,7 +257,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Resets a stream and notifies its exchange that the client is gone. */
+    /** Resets a stream and notifies the object that processes its request: the client is gone. */
     void reset(Http2Stream stream, ErrorCode code) {
         if (closing || streams.get(stream.id()) != stream) {
             return;

@@ -10,7 +10,7 @@ public interface Http2Events {
     /** A request was received. */
     void onRequest();
 
-    /** The fast lane answered a request from RAM, without an exchange object. */
+    /** The fast lane, a path without an exchange object, answered a request from RAM. */
     void onAnswered();
 
     /** A client violated the protocol or a limit. */

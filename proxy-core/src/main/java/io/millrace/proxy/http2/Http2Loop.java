@@ -22,7 +22,8 @@ public final class Http2Loop implements ClientProtocol {
      * The components that connections of one event loop share.
      *
      * @param settings queried each time a setting is used
-     * @param answersDirectly whether RAM hits may be answered without an exchange; queried for each request
+     * @param answersDirectly whether RAM hits may be answered without an exchange (the object that processes a
+     *     request); queried for each request
      * @param receiver receives the requests
      * @param fast receives the requests that may be answered without an exchange
      * @param connections the open client connections of the event loop, of any protocol

@@ -17,7 +17,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request and its response on an HTTP/2 connection (RFC 9113 s5, s8).
+ * One request and its response on an HTTP/2 connection (RFC 9113 s5, s8). An exchange processes the request and writes
+ * the response here.
  *
  * <p>Response content is queued here until the client's windows and the channel accept it. Confined to the connection's
  * event loop.

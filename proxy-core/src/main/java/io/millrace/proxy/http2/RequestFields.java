@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class RequestFields implements HpackDecoder.Receiver {
-    /** Octets counted for each field in addition to its name and value (RFC 9113 s10.5.1). */
+    /** Octets counted for each field in addition to its name and value (RFC 9113 s6.5.2). */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final int LINES_MAX = 128;

@@ -14,7 +14,8 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Begins each request of a connection. Answers the request from RAM, passes it to an exchange, or refuses it.
+ * Begins each request of a connection. Answers the request from RAM, passes it to an exchange (the object that
+ * processes a request), or refuses it.
  *
  * <p>Confined to the connection's event loop.
  */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The queue of response content of one stream, with the stream's flow-control send window.
  *
- * <p>Content waits here until the client's windows and the channel accept it. Owns the content. Confined to one
- * event loop.
+ * <p>An exchange (the object that processes a request) adds the content. It waits here until the client's windows and
+ * the channel accept it. Owns the content. Confined to one event loop.
  */
 final class ResponseContent {
     /** Bytes that may wait here before the exchange must pause. */

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * <p>A hash table of fixed size, 512 KiB. Each key has one slot; a later key of the same slot overwrites it:
  *
  * <pre>
- * slot: 63 ... 37 bits of the key's hash | 36 ... 32 reason | 31 ... 0 expiry, seconds since the epoch
+ * bits 63 to 37: part of the key's hash | bits 36 to 32: reason | bits 31 to 0: expiry, seconds since the epoch
  * </pre>
  *
  * Two keys with the same slot and the same hash bits count as one key. The only effect: requests for both keys are not

@@ -59,7 +59,7 @@ public final class LoopMemory {
         relief = closesSlowClients;
     }
 
-    /** Counts bytes that were received, or copied for a client. */
+    /** Counts the size of a new receive buffer, before it is filled. */
     public void countReceived(int bytes) {
         receivedBytes += bytes;
         iterationBytes += bytes;

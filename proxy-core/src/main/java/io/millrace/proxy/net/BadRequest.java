@@ -10,7 +10,7 @@ public enum BadRequest {
     TRANSFER_CODING(501, "unknown transfer coding"),
     /** Host is missing, repeated or invalid (RFC 9112 s3.2). */
     HOST(400, "missing or malformed Host"),
-    /** The request target is none of the four forms (RFC 9112 s3.2). */
+    /** The request target has none of the four forms, or an invalid part (RFC 9112 s3.2). */
     TARGET(400, "malformed request target"),
     /** The certificate of the connection does not cover the host of an https URL (RFC 9110 s7.4). */
     MISDIRECTED(

@@ -112,7 +112,7 @@ public final class ClientConnection {
         return channel instanceof DomainSocketChannel ? UNIX : (InetSocketAddress) channel.remoteAddress();
     }
 
-    /** Returns the client's address as text without port; {@code unix:} if the connection came through a Unix socket. */
+    /** Returns the client's address as text without port; {@code unix:} if the connection came by a Unix socket. */
     public String remoteText() {
         InetAddress address = remoteAddress.getAddress();
         return address.isAnyLocalAddress() ? ListenAddress.UNIX : address.getHostAddress();

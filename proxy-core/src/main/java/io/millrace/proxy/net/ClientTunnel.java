@@ -18,7 +18,7 @@ public interface ClientTunnel {
      */
     void endClientInput();
 
-    /** Checks the deadlines. Called at each tick of the {@link ConnectionSet}. */
+    /** Checks the deadlines. Called at each tick (periodic check) of the {@link ConnectionSet}. */
     void onTick(long nowNanos);
 
     /** Closes the tunnel immediately, because the client does not accept the sent bytes. */

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The client connections of one event loop, with their limit, deadline checks and drain. One periodic tick checks the
- * deadlines of all connections, so that requests need no timers of their own. A timeout fires at most
+ * deadlines of all connections, so that requests need no timers of their own. A timeout fires at most two ticks of
  * {@value #TICK_MILLIS} ms late.
  *
  * <p>Confined to its event loop, except {@link #size}.

@@ -6,7 +6,7 @@ package io.millrace.proxy.net;
  * <p>Time counts only while the proxy reads and waits for the client. A pause by the proxy does not count, for
  * example because the origin is slow. Bytes of the framing count too, such as chunk extensions and trailers.
  *
- * <p>Sampled by the connection's tick. Confined to one event loop.
+ * <p>Called by the connection at each tick, a periodic check. Confined to one event loop.
  */
 public final class ContentRate {
     private static final long UNSET = 0;

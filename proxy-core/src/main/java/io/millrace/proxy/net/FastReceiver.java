@@ -4,7 +4,7 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers RAM hits of the fast lane, without an exchange object. One per event loop.
+ * Answers RAM hits of the fast lane, the short path without an exchange object. One per event loop.
  *
  * <p>Confined to one event loop.
  */

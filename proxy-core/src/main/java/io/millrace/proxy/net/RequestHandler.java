@@ -17,7 +17,7 @@ public interface RequestHandler {
     /** The request is complete. Called for requests without content too. */
     void onRequestEnd();
 
-    /** The content exceeds {@code limits.request_body}, or its framing is invalid. No more content follows. */
+    /** The content is too large, invalid, incomplete or too slow. No more content follows. */
     void onRequestFailure(BadRequest reason);
 
     /** The stream accepts content again. */

@@ -20,6 +20,6 @@ public interface RequestReceiver {
      */
     RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength);
 
-    /** Receives an invalid request. The receiver answers; the caller closes the connection afterwards. */
+    /** Receives an invalid request. The receiver answers; an HTTP/1.1 caller closes the connection afterwards. */
     void onBadRequest(ClientStream stream, BadRequest reason);
 }

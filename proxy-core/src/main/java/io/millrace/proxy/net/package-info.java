@@ -1,6 +1,6 @@
 /**
- * Step 1 of the request path: event loops and listening sockets. Also contains the interfaces between client
- * connections and exchanges.
+ * Event loops and listening sockets: step 1 of the request path in docs/ARCHITECTURE.md. Also contains the interfaces
+ * between client connections and exchanges.
  */
 @NullMarked
 package io.millrace.proxy.net;

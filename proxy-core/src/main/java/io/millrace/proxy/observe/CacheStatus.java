@@ -135,7 +135,7 @@ public final class CacheStatus {
         out.writeBytes(STORED);
     }
 
-    /** Appends that the request was collapsed with another request. */
+    /** Appends that the request was collapsed: it shares the origin request of another client. */
     public static void collapsed(ByteBuf out) {
         out.writeBytes(COLLAPSED);
     }

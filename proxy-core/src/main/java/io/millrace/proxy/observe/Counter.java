@@ -270,7 +270,7 @@ public enum Counter {
     ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
     ORIGIN_FAILURES_MEMORY(
             MetricFamily.ORIGIN_FAILURES,
-            "no request was sent, because the memory for bytes in flight was used up",
+            "the memory for bytes in flight was used up, before the request or during the response",
             "memory-full"),
 
     TRANSACTION_TIMEOUTS_REFUSED(MetricFamily.TRANSACTION_TIMEOUTS, "without a response yet: 504", "refused"),

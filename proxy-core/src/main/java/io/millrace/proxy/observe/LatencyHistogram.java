@@ -54,7 +54,7 @@ public final class LatencyHistogram {
         }
     }
 
-    /** Returns the exemplar of a bucket; null without one. Any thread. */
+    /** Returns the exemplar of a bucket; null without one. Callable by any thread. */
     @Nullable
     TraceExemplar exemplar(int bucket) {
         return exemplars.getAcquire(bucket);

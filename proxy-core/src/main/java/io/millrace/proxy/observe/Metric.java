@@ -38,7 +38,7 @@ public interface Metric {
     /** The unit of the value. */
     String unit();
 
-    /** The meaning of the metric and the action for an operator, in one sentence. */
+    /** The meaning of the metric, and the action for an operator. */
     String description();
 
     /** The label names, in the order of the label values. */

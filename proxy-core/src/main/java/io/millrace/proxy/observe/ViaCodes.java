@@ -31,8 +31,8 @@ public final class ViaCodes {
         /** N not modified, R the origin revalidated, S served from the origin. */
         PROXY,
         /**
-         * The failure, N if none: A authorization, C connect, D DNS, F forbidden, H syntax, L loop, S server, T
-         * timeout. R is a cache read.
+         * The failure, N if none: A authorization, C connect, D DNS, F forbidden, H syntax, L loop, R cache read, S
+         * server, T timeout.
          */
         ERROR,
         /** The reason why the cache was bypassed: M method, O cache off. */

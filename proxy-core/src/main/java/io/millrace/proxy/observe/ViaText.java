@@ -37,7 +37,7 @@ public final class ViaText {
         http2 = level == 0 ? null : AsciiString.cached("2.0 " + pseudonym);
     }
 
-    /** Returns true if the level includes letter codes of the exchange. */
+    /** Returns true if the level includes letter codes, which say how the request was answered. */
     public boolean hasCodes() {
         return level >= CODES;
     }

@@ -91,7 +91,7 @@ public final class GroupTries {
 
     /**
      * One try at one host. It ends by the first call of {@link #answered}, {@link #failed}, {@link #refused} or
-     * {@link #left}. Later calls have no effect.
+     * {@link #left}, or by {@link #responded} with a status that counts as a failure. Later calls have no effect.
      */
     public final class Try {
         private final int index;

@@ -54,7 +54,7 @@ public final class HealthChecks {
         this.clockMillis = clockMillis;
     }
 
-    /** Starts the checks. Any thread, once. */
+    /** Starts the checks. Call once, from any thread. */
     public void start() {
         loop.execute(() -> {
             tick();

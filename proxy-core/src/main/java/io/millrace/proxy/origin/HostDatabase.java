@@ -49,7 +49,7 @@ public final class HostDatabase {
      * @param failedMillis time of the last failure
      * @param downSince time at which the origin was marked down; 0 while it is up
      * @param retryAt time of the next attempt in the background; valid while the origin is down
-     * @param trials attempts in the background since the origin was marked down
+     * @param trials number of attempts in the background since the origin was marked down
      */
     public record State(int failures, String reason, long failedMillis, long downSince, long retryAt, int trials) {
         static final State UP = new State(0, "", 0, 0, 0, 0);

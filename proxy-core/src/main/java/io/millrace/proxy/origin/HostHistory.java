@@ -3,10 +3,11 @@ package io.millrace.proxy.origin;
 /**
  * The history of an origin host, which is kept across restarts. Times are epoch milliseconds. Immutable.
  *
- * @param version HTTP version of the last response: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2; -1 if there was none
+ * @param version HTTP version of the last response that was no failure: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2;
+ *     -1 if there was none
  * @param requests number of requests sent, including retries
  * @param failures number of requests that failed, or whose response counts as a failure
- * @param answeredMillis time of the last response; 0 if there was none
+ * @param answeredMillis time of the last response that was no failure; 0 if there was none
  * @param failedMillis time of the last failure; 0 if there was none
  */
 public record HostHistory(int version, long requests, long failures, long answeredMillis, long failedMillis) {

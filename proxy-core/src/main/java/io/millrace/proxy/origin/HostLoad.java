@@ -79,7 +79,7 @@ public final class HostLoad {
         return read(LATENCY);
     }
 
-    /** Time of the last response, in epoch milliseconds; 0 if there was none. */
+    /** Time of the last response that was no failure, in epoch milliseconds; 0 if there was none. */
     long answeredMillis() {
         return read(ANSWERED);
     }
@@ -89,7 +89,7 @@ public final class HostLoad {
         return read(FAILED);
     }
 
-    /** HTTP version of the last response: see {@link HostHistory#version}. */
+    /** HTTP version of the last response that was no failure: see {@link HostHistory#version}. */
     int version() {
         return (int) read(VERSION);
     }

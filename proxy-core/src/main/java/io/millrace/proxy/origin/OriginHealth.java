@@ -189,18 +189,18 @@ public record OriginHealth(
         if (state == State.UP) {
             return this;
         }
-        boolean found = byCheck && checked;
-        if (rules.failThreshold() == 0 && !found) {
+        boolean downByCheck = byCheck && checked;
+        if (rules.failThreshold() == 0 && !downByCheck) {
             return up(nowMillis);
         }
         long wait = wait(rules, trials);
-        if (state != State.DOWN || (wait == waitMillis && found == byCheck)) {
+        if (state != State.DOWN || (wait == waitMillis && downByCheck == byCheck)) {
             return this;
         }
         // The random jitter is scaled with the wait.
         long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / waitMillis * wait);
         return new OriginHealth(
-                term, state, failures, trials, since, waitsSince, wait, retry, reason, found, manualDown);
+                term, state, failures, trials, since, waitsSince, wait, retry, reason, downByCheck, manualDown);
     }
 
     /** Returns the health after the beginning of a trial. */

@@ -141,7 +141,10 @@ public final class OriginHost {
         swap(now -> now.checkedDown(why, nowMillis, rules), nowMillis);
     }
 
-    /** Begins the trial of a host whose trial is due. Returns false if another thread has begun it. */
+    /**
+     * Begins the trial of a host that is down: one request tests it. Returns false if no trial is due, or another
+     * thread has begun it.
+     */
     boolean beginTrial(long nowMillis) {
         OriginHealth before = health();
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
@@ -188,24 +191,28 @@ public final class OriginHost {
         if (wasDown == isDown) {
             return;
         }
-        OriginHealth.ManualDown put = after.manualDown();
+        OriginHealth.ManualDown override = after.manualDown();
         String text = "group " + group + ": ";
         if (!isDown) {
             text += "up again";
-        } else if (put == null) {
+        } else if (override == null) {
             text += "down, " + after.reason() + " (" + after.failures() + " failures in a row)";
         } else {
-            text += "marked down by an operator, " + put.reason();
+            text += "marked down by an operator, " + override.reason();
         }
         events.record(
                 new Event(nowMillis, isDown ? EventKind.ORIGIN_DOWN : EventKind.ORIGIN_UP, url.authority(), text));
     }
 
     private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {
-        OriginHealth.ManualDown put = after.manualDown();
-        if (put != null && !put.equals(before.manualDown())) {
-            log.warn("origin {} of group {} is marked down by an operator: {}", url.authority(), group, put.reason());
-        } else if (put == null && before.manualDown() != null) {
+        OriginHealth.ManualDown override = after.manualDown();
+        if (override != null && !override.equals(before.manualDown())) {
+            log.warn(
+                    "origin {} of group {} is marked down by an operator: {}",
+                    url.authority(),
+                    group,
+                    override.reason());
+        } else if (override == null && before.manualDown() != null) {
             log.info("origin {} of group {} is no longer marked down by an operator", url.authority(), group);
         }
         if (after.state() == before.state()) {

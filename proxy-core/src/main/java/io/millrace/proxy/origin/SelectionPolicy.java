@@ -8,7 +8,7 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Policy;
  */
 enum SelectionPolicy {
     /**
-     * Smooth weighted round robin. Each selection adds its weight to the credit of every host. It selects the
+     * Smooth weighted round robin. Each selection adds to each host's credit the weight of that host. It selects the
      * host with the highest credit, and subtracts the sum of all weights from that credit.
      */
     ROUND_ROBIN {

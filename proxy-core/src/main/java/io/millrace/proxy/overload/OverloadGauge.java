@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Measures whether one remap rule is in overload. Then its origin is slow or fails, or this process uses much CPU time.
+ * Measures whether one remap rule is in overload: its origin is slow or fails, or this process uses much CPU time.
  * Values are measured in windows of one second. An overload begins when a limit was exceeded in
  * {@value #WINDOWS_TO_BEGIN} consecutive windows. It ends when all values have stayed below {@value #CALM_SHARE} of
  * their limits for the configured time. A window with fewer than {@value #ANSWERS_MIN} origin requests ignores latency

@@ -77,8 +77,8 @@ final class HashedStamps {
      * Removes stamps that a purge of a wider scope covers. The wider stamp must be set before, so that a reader always
      * finds one of the two.
      *
-     * @param hardUpTo highest hard stamp to remove; 0 for none
-     * @param softUpTo highest soft stamp to remove; 0 for none
+     * @param hardUpTo highest stamp to remove, hard or soft; 0 for none
+     * @param softUpTo highest soft stamp to remove, if higher; 0 for none
      */
     void forget(long hardUpTo, long softUpTo) {
         hard.forget(hardUpTo);

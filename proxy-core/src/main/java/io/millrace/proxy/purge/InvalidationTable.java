@@ -195,7 +195,7 @@ public final class InvalidationTable implements Invalidations {
      * @param hash hash of the host or group
      * @param prefix the prefix, else null; ownership passes to the table
      * @param stampMin lower bound of the stamp
-     * @return the added entry; a purge of the whole host if the host has too many prefixes
+     * @return the added entry; a purge of the whole host if a limit of prefixes is reached
      */
     InvalidationEntry invalidate(
             InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
@@ -215,7 +215,7 @@ public final class InvalidationTable implements Invalidations {
      * Adds a purge of several scopes under one stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
-     * @return the added entries in the order of the scopes; a purge of the whole host if a host has too many prefixes
+     * @return the added entries in the order of the scopes; a purge of the whole host if a limit of prefixes is reached
      */
     List<InvalidationEntry> invalidate(
             List<InvalidationScope> scopes, boolean softly, long stampMin, long undoableFrom) {
@@ -428,7 +428,7 @@ public final class InvalidationTable implements Invalidations {
         lock.lock();
         try {
             Set<Long> undone = new HashSet<>();
-            List<InvalidationEntry> ofUndos = new ArrayList<>();
+            List<InvalidationEntry> undoables = new ArrayList<>();
             // Order: keys of tags, undos, entries that no undo can affect, then purges that can be undone.
             for (InvalidationEntry entry : entries) {
                 if (entry.kind() == InvalidationKind.TAG_KEY) {
@@ -442,14 +442,14 @@ public final class InvalidationTable implements Invalidations {
                 boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
                 if (entry.kind() == InvalidationKind.TAGS && apart) {
                     for (InvalidationEntry one : TagStamps.unpack(entry)) {
-                        restore(one, undoableFrom, undone, ofUndos);
+                        restore(one, undoableFrom, undone, undoables);
                     }
                 } else if (entry.kind() != InvalidationKind.TAG_KEY && entry.kind() != InvalidationKind.UNDONE) {
-                    restore(entry, undoableFrom, undone, ofUndos);
+                    restore(entry, undoableFrom, undone, undoables);
                 }
             }
-            ofUndos.sort(Comparator.comparingLong(InvalidationEntry::stamp));
-            for (InvalidationEntry entry : ofUndos) {
+            undoables.sort(Comparator.comparingLong(InvalidationEntry::stamp));
+            for (InvalidationEntry entry : undoables) {
                 enter(entry, undoableFrom);
             }
             // New stamps must be higher than the stamp of an undone purge, even without another entry in the journal.
@@ -462,12 +462,12 @@ public final class InvalidationTable implements Invalidations {
     }
 
     private void restore(
-            InvalidationEntry entry, long undoableFrom, Set<Long> undone, List<InvalidationEntry> ofUndos) {
+            InvalidationEntry entry, long undoableFrom, Set<Long> undone, List<InvalidationEntry> undoables) {
         boolean wasUndone = undone.contains(entry.stamp()) || undos.isUndone(entry.stamp());
         if (wasUndone && (entry.isSoft() || entry.kind() == InvalidationKind.PATTERN)) {
             newest = Math.max(newest, entry.stamp());
         } else if (entry.isSoft() && entry.stamp() >= undoableFrom) {
-            ofUndos.add(entry);
+            undoables.add(entry);
         } else {
             enter(entry, NEVER);
         }

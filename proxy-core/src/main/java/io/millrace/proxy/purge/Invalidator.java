@@ -34,7 +34,7 @@ public final class Invalidator implements Journal.Owner {
     private final LongSupplier clockMillis;
     private final LongSupplier undoWindowMillis;
     private final InvalidationTable table = new InvalidationTable();
-    /** A random number, so that two worker processes use different stamps in the same millisecond. */
+    /** A random number, so that two workers (proxy processes) use different stamps in the same millisecond. */
     private final long stampOffset;
 
     private volatile Runnable onPattern = () -> {};
@@ -174,7 +174,7 @@ public final class Invalidator implements Journal.Owner {
         return true;
     }
 
-    /** Returns the position in the stream of the fleet's purges; null for none. */
+    /** Returns the position in the fleet's stream of purges; null for none. A fleet is a group of nodes. */
     public @Nullable FleetPosition fleetPosition() {
         return table.fleetPosition();
     }

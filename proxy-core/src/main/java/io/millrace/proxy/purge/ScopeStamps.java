@@ -218,7 +218,7 @@ final class ScopeStamps {
     /**
      * Raises the stamps of an entry.
      *
-     * @return the entry; a purge of the whole host if the host has too many prefixes
+     * @return the entry; a purge of the whole host if a limit of prefixes is reached
      */
     InvalidationEntry put(InvalidationEntry entry) {
         long stamp = entry.stamp();

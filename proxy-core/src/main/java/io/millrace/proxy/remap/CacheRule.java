@@ -76,7 +76,7 @@ final class CacheRule {
         if (when.time() != null && !when.time().contains(minuteOfDay)) {
             return false;
         }
-        return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && isFound(mapped, url);
+        return isHost(url.hostBytes()) && isFrom(client) && isPath(url) && matchesExpressions(mapped, url);
     }
 
     private boolean isHost(byte[] asked) {
@@ -120,7 +120,7 @@ final class CacheRule {
         return to - from >= prefix.length && isAt(bytes, from, prefix) && endsWith(bytes, from, to, suffix);
     }
 
-    private boolean isFound(Mapped mapped, TargetUri url) {
+    private boolean matchesExpressions(Mapped mapped, TargetUri url) {
         if (hostPattern != null && !hostPattern.matcher(url.hostBytes()).find()) {
             return false;
         }

@@ -190,10 +190,10 @@ public final class RemapRule {
     }
 
     /**
-     * Returns the part of this rule's cache keys that follows the URL. Responses that have the same URL
-     * but must not be mixed get different suffixes. These are responses for different received ports, and responses
-     * of remap rules and of the forward proxy. Rules with a common key host get different suffixes if their origin
-     * requests differ.
+     * Returns the part of this rule's cache keys that follows the URL. Responses that have the same URL but must not be
+     * mixed get different suffixes. These are responses for different cache generations or received ports, and
+     * responses of remap rules and of the forward proxy. Rules with a common key host get different suffixes if their
+     * origin requests differ.
      */
     private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();

@@ -45,7 +45,7 @@ public final class RuleProgram {
                 && !rule.when().isSameFor("method", "GET", "POST");
     }
 
-    /** Returns the program of some rules. */
+    /** Returns the program with the rules for all requests and those of one remap rule. */
     public static RuleProgram of(List<RuleConfig> general, List<RuleConfig> own) {
         List<RuleConfig> rules = new ArrayList<>(general);
         rules.addAll(own);

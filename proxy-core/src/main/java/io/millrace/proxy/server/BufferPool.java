@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * store on temporary threads.
  */
 public final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
-    /** Size of a chunk of the pool in bytes. The pool needs a new chunk if an allocation fails. */
+    /** Size of a piece of the reserve in bytes: one chunk of the pool, which a failed allocation needs. */
     private static final int RESERVE_PIECE_BYTES = 4 << 20;
 
     private static final int RESERVE_PIECES = 4;

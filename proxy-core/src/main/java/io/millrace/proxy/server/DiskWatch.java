@@ -43,7 +43,7 @@ public final class DiskWatch implements AutoCloseable {
         this.clockMillis = clockMillis;
     }
 
-    /** Starts the timer. Any thread. */
+    /** Starts the timer. Callable by any thread. */
     public void start() {
         ticking = loop.scheduleWithFixedDelay(this::check, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }

@@ -81,7 +81,7 @@ public final class OriginRecords {
                 () -> CompletableFuture.runAsync(this::write), WRITE_SECONDS, WRITE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Writes the file for the last time, because the next worker may write the file from now on. Blocks. */
+    /** Writes the file for the last time. The next worker (proxy process) may write it from now on. Blocks. */
     public void end() {
         if (ticking != null) {
             ticking.cancel(false);

@@ -42,7 +42,7 @@ public interface ProxyView {
     /** The current configuration. */
     ProxyConfig config();
 
-    /** The settings for new exchanges. */
+    /** The settings for new exchanges, the objects that process requests. */
     ExchangeSettings settings();
 
     /** The listening addresses, in the order of the configuration. */

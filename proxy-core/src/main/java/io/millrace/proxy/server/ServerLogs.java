@@ -16,9 +16,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The logs of one proxy: its access logs and the live log of its admin API. There is no access log, a single one, or a
- * list of them. A single log has one thread, which reads the rings and writes the file. A list has a dispatcher thread,
- * and a sender thread for each log. A reload cannot change between these forms.
+ * The logs of one proxy: its access logs, the live log of its admin API, and its traces. There is no access log, a
+ * single one, or a list of them. A single log has one thread, which reads the rings and writes the file. A list has a
+ * dispatcher thread, and a sender thread for each log. A reload cannot change between these forms.
  *
  * <p>Thread-safe, except that {@link #apply} and {@link #close} must not run at the same time.
  */
@@ -128,7 +128,10 @@ public final class ServerLogs implements AutoCloseable {
         }
     }
 
-    /** Writes the remaining lines and ends the threads. Blocks for at most 10 s. */
+    /**
+     * Writes the remaining lines and ends the threads. Blocks for at most 16 s: 1 s for the live log, 5 s for traces,
+     * 10 s for the access logs.
+     */
     @Override
     public void close() {
         if (live != null) {

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One event loop with its components. These are client connections, origin connections, counters, log ring and
- * exchanges.
+ * exchanges (the objects that process requests).
  *
  * <p>Confined to its event loop after {@link #start}.
  */
@@ -219,7 +219,7 @@ public final class ServingLoop {
 
     /**
      * Returns the handlers for accepted connections of a listening address. Without TLS, PROXY headers and HTTP/2,
-     * connections start in the fast lane. Otherwise they are Netty channels.
+     * connections start in the fast lane (a short path for RAM hits). Otherwise they are Netty channels.
      *
      * @param http2 whether clients may use HTTP/2
      * @param headers returns the current settings of PROXY headers; null if the address accepts none

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Local copies of automatic certificates whose storage is on another file system. A worker that starts while the
- * storage is missing uses the copies.
+ * Local copies of automatic certificates whose storage is on another file system. A worker (proxy process) that starts
+ * while the storage is missing uses the copies.
  *
  * <p>A copy is used if the storage cannot be read, or if the storage has no record of a certificate for the name.
  * An unmounted file system appears as an empty directory, without records. When a certificate is deleted from the

@@ -53,7 +53,7 @@ public final class ServerTls implements AutoCloseable {
     /** Minimum pause after a check for changed files, as a multiple of the duration of the check. */
     private static final int PAUSE_FACTOR = 20;
 
-    /** Limit of the time between the starts of two checks, even if checks take long. */
+    /** Limit up to which {@link #PAUSE_FACTOR} extends the time between the starts of two checks. */
     private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private volatile EventSink events = EventSink.NONE;

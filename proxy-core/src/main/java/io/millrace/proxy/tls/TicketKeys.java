@@ -10,8 +10,8 @@ import java.util.List;
 /**
  * The keys that encrypt TLS session tickets, newest first (RFC 5077 section 4). Immutable.
  *
- * <p>The first key encrypts new tickets; all keys decrypt tickets. A key has {@value #KEY_BYTES} bytes, in the
- * file format of Traffic Server and nginx: name, HMAC key and AES key, 16 bytes each.
+ * <p>The first key encrypts new tickets; all keys decrypt tickets. A key has {@value #KEY_BYTES} bytes, in the file
+ * format of Traffic Server: name, HMAC key and AES key, 16 bytes each.
  */
 public final class TicketKeys {
     /** Length of one key in bytes. */

@@ -32,7 +32,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
      * @param facts properties of the version in use; null if no version has been usable
      * @param loadedSeconds time when the version in use was read, in epoch seconds
      * @param fault the current fault of the files; null for none
-     * @param problem file and reason of the fault
+     * @param problem file and reason of the fault, or a note that a local copy is in use; null for none
      * @param faultSinceSeconds start of the fault, in epoch seconds
      * @param stapled whether the settings enable OCSP staples; null if no address uses the certificate
      */

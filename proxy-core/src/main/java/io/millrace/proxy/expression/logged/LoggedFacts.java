@@ -4,8 +4,8 @@ import io.millrace.proxy.expression.stored.StoredUrl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of expression fields for one finished request. Null and negative numbers mean no value. Confined to one
- * thread.
+ * The values of expression fields for one finished request. Null and negative numbers mean no value, and 0 does where
+ * the method's comment says so. Confined to one thread.
  */
 public interface LoggedFacts {
     /** Returns the URL that the client asked for, before remapping; null if there was no valid request. */
@@ -42,7 +42,7 @@ public interface LoggedFacts {
     long durationNanos();
 
     /**
-     * Returns the time from the first byte of the request to the first byte of the response, in nanoseconds; 0 if it was
+     * Returns the time from the request's first byte to the response's first byte, in nanoseconds. 0 means that it was
      * not measured.
      */
     long firstByteNanos();

@@ -64,7 +64,7 @@ public final class RequestFields {
         return OF_RESPONSE.contains(field.name());
     }
 
-    /** Returns true if two requests for the same cache key can have different values of the field. */
+    /** Returns true if the field can differ between clients that request the same URL. */
     public static boolean isOfClient(Field<RequestFacts> field) {
         return OF_CLIENT.contains(field.name());
     }

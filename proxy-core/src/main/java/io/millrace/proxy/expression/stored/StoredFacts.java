@@ -21,7 +21,7 @@ public interface StoredFacts {
     /** Returns the length of the content in bytes; -1 if it is not known. */
     long bodyBytes();
 
-    /** Returns the tags. */
+    /** Returns the tags of the response, by which it can be purged. */
     List<String> tags();
 
     /** Returns {@code ram} or {@code disk}. */

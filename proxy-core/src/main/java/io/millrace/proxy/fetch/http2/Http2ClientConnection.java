@@ -41,7 +41,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HTTP_1 = "HTTP/1".getBytes(StandardCharsets.US_ASCII);
 
-    /** Receive window of the connection: the sum of 64 stream windows of the default size. */
+    /** Receive window of the connection: the sum of 64 stream windows of 256 KiB, their default. */
     private static final int RECEIVE_WINDOW = 16 << 20;
     /** Limit of streams until the origin has announced its limit. */
     private static final int STREAMS_INITIAL = 100;

@@ -44,7 +44,7 @@ public final class Http2ClientStream {
     private int receiveWindow;
     /** Consumed bytes that no WINDOW_UPDATE has returned to the origin yet. */
     private int unacknowledged;
-    /** Bytes of the current DATA frame that are not content yet. */
+    /** Bytes of the current DATA frame that did not arrive as content; at the end of the frame, its padding. */
     private int framePadding;
 
     private int interimCount;

@@ -15,7 +15,7 @@ final class UnreadContent {
     /** Longer pieces are kept without copying. */
     private static final int COPIED_BYTES_MAX = 4096;
 
-    private static final int COPIED_BYTES_MIN = 512;
+    private static final int BUFFER_BYTES_MIN = 512;
     private static final int BUFFER_BYTES = 4 * COPIED_BYTES_MAX;
 
     private final ArrayDeque<ByteBuf> pieces = new ArrayDeque<>(0);
@@ -35,7 +35,7 @@ final class UnreadContent {
         }
         ByteBuf last = open;
         if (last == null || last.maxWritableBytes() < length) {
-            last = allocator.buffer(Math.max(length, COPIED_BYTES_MIN), BUFFER_BYTES);
+            last = allocator.buffer(Math.max(length, BUFFER_BYTES_MIN), BUFFER_BYTES);
             open = last;
             pieces.addLast(last);
         }

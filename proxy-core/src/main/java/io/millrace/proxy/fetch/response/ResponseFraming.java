@@ -19,7 +19,7 @@ public record ResponseFraming(Kind kind, long contentLength) {
         LENGTH,
         /** The last chunk. */
         CHUNKED,
-        /** The origin closes the connection. A premature close cannot be detected. */
+        /** The origin closes the connection. Without TLS, a premature close cannot be detected. */
         CLOSE
     }
 

@@ -57,7 +57,7 @@ public final class OriginTlsContexts implements AutoCloseable {
         }
     }
 
-    /** Creates the contexts that a configuration needs and removes all others. Blocks on files. */
+    /** Creates the contexts a configuration needs, and removes unused contexts made from files. Blocks on files. */
     public void apply(ProxyConfig config) {
         Map<Context, Set<Http2>> used = used(config);
         lock.lock();

@@ -13,7 +13,9 @@ import io.millrace.proxy.observe.event.EventKind;
  * @param sinceMillis time of day at which the alarm was raised, epoch milliseconds; -1 if it is not known
  */
 public record Alarm(AlarmKind kind, String subject, String text, long sinceMillis) {
-    /** Limit of alarms of a kind that a worker lists, because there may be tens of thousands of certificates. */
+    /**
+     * Limit of alarms of a kind that a worker (proxy process) lists. There may be tens of thousands of certificates.
+     */
     public static final int OF_A_KIND_MAX = 100;
 
     /** Cuts and cleans the texts as {@link Event} does. */

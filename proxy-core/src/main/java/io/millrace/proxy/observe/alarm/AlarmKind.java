@@ -14,13 +14,13 @@ public enum AlarmKind {
     ORIGIN_DOWN(EventSeverity.ERROR),
     /** A certificate expires soon, or has expired. */
     CERTIFICATE_EXPIRING(EventSeverity.WARNING),
-    /** Workers die repeatedly. */
+    /** Workers (proxy processes) die repeatedly. */
     CRASH_LOOP(EventSeverity.ERROR),
     /** The last reload was rejected; the previous configuration stays in force. */
     CONFIG_REJECTED(EventSeverity.ERROR),
     /** The target of an access log cannot be written. */
     LOG_TARGET_DOWN(EventSeverity.WARNING),
-    /** The node is not connected to its fleet, or the stream of purges is refused. */
+    /** The connection to the fleet (nodes that share purges) is lost, or its stream is refused. */
     FLEET_DOWN(EventSeverity.WARNING);
 
     private final EventSeverity severity;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The kinds of events, with the severity of each. */
 public enum EventKind {
-    /** The launcher has started. */
+    /** The launcher (the parent process of the workers) has started. */
     START(EventSeverity.INFO),
     /** The launcher stops. */
     STOP(EventSeverity.INFO),
@@ -47,7 +47,7 @@ public enum EventKind {
     FLEET_DOWN(EventSeverity.WARNING),
     /** The node is connected to its fleet again. */
     FLEET_UP(EventSeverity.INFO),
-    /** Purges of the fleet may have been missed, so all stored responses were purged. */
+    /** Purges of the fleet may be lost, so all stored responses became stale or were removed. */
     FLEET_GAP(EventSeverity.WARNING),
     /** A message of the fleet was refused. */
     FLEET_REFUSED(EventSeverity.ERROR);

@@ -1,4 +1,4 @@
-/** Events for operators, such as a change of workers or an origin that is down. */
+/** Events for operators, such as a change of workers (proxy processes) or an origin that is down. */
 @NullMarked
 package io.millrace.proxy.observe.event;
 

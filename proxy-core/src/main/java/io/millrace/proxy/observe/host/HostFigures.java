@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of the hosts with most requests ({@code admin.hosts}), and of all others together. Each figure only
- * increases, as counters of Prometheus must: a host that gets a place of its own begins with its requests since the last
- * report, and the earlier ones stay with the others.
+ * increases, as counters of Prometheus must: a host that gets a place of its own begins with its requests since the
+ * last report, and the earlier ones stay with the others.
  *
  * <p>A host loses its place to one with more than twice the requests of the last minutes. Thread-safe.
  */
@@ -32,7 +32,7 @@ public final class HostFigures {
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /**
-     * The figures of one host since the start of the worker. Immutable.
+     * The figures of one host since the start of the worker (proxy process). Immutable.
      *
      * @param hits requests that the cache answered
      * @param misses requests that an origin answered; the proxy itself answered the remaining ones
@@ -61,7 +61,7 @@ public final class HostFigures {
         private final long[] growth = new long[LoopHosts.FIGURES];
         /** Figures under the own name; null without a place. */
         private long @Nullable [] own;
-        /** Requests since the begin of the window. */
+        /** Requests since the beginning of the window. */
         private long recent;
         /** Requests of the windows before, of which each counts half of the next one. */
         private long earlier;

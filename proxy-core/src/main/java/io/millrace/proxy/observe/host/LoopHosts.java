@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests by host on one event loop, for at most {@value #HOSTS_MAX} hosts. The table has sets of {@value #WAYS}
- * hosts. A host that finds its set full takes weight from the host with the least weight, and replaces it at 0 (the
- * algorithm of Misra and Gries for each set). So invented hosts displace no host that has more requests than they have.
- * Nothing is allocated for a known host.
+ * hosts. Each host has a weight, which counts its requests. A request of a host that finds its set full takes 1 from
+ * the least weight in the set, and replaces that host if its weight is 0 (the algorithm of Misra and Gries for each
+ * set). So invented hosts displace no host that has more requests than they have. Nothing is allocated for a known
+ * host.
  *
  * <p>Counting is confined to the event loop; reading is thread-safe.
  */
@@ -56,6 +57,7 @@ public final class LoopHosts {
         this.seed = seed;
     }
 
+    /** Starts or stops the counting. */
     void turn(boolean on) {
         isOn = on;
     }
@@ -140,7 +142,7 @@ public final class LoopHosts {
         return (int) (((hash ^ (hash >>> 32)) * MULTIPLIER) >>> 40) & (SETS - 1);
     }
 
-    /** Passes each host in the table with a copy of its figures. Any thread. */
+    /** Passes each host in the table with a copy of its figures. Callable by any thread. */
     void forEach(BiConsumer<byte[], long[]> consumer) {
         for (int i = 0; i < HOSTS_MAX; i++) {
             Entry entry = entries.getAcquire(i);
@@ -150,7 +152,7 @@ public final class LoopHosts {
         }
     }
 
-    /** The figures of all requests since the start. Any thread. */
+    /** The figures of all requests since the start. Callable by any thread. */
     long[] totals() {
         return copy(totals);
     }

@@ -53,8 +53,8 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Requests that the file is closed and opened again by its name, for external log rotation. Records offered
-     * before this call are written first. Does not block.
+     * Requests that the file is closed and opened again by its name, for external log rotation. Records that are not
+     * written yet go to the new file. Does not block.
      */
     public void reopen() {
         writer.requestReopen();

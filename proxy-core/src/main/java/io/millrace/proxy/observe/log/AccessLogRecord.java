@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access log record of one request, written directly into an {@link AccessLogRing}. A value that is not set
- * is logged as {@code -}. No method allocates or formats.
+ * The access log record of one request, written directly into an {@link AccessLogRing}. A text that is not set is
+ * logged as {@code -}, or omitted in JSON. No method allocates.
  *
  * <pre>
  *    0        4        8                 16

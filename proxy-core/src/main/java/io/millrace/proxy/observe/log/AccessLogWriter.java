@@ -103,7 +103,7 @@ final class AccessLogWriter implements Runnable {
         return offered;
     }
 
-    /** Returns the reason why the log cannot be written; null while it works. Any thread. */
+    /** Returns the reason why the log cannot be written; null while it works. Callable by any thread. */
     @Nullable
     String failure() {
         return failure;

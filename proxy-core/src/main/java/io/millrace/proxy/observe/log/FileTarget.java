@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, with {@code -1} or {@code -2} appended for more
  * rotations in one second. Later rotations do not rename it again. A target that is not a regular file, such as a pipe,
- * is never rotated. Confined to the writer thread.
+ * is never rotated. Confined to the writer thread; at its end, another thread may call {@link #close}.
  */
 public final class FileTarget implements LogTarget {
     /** Interval at which rotations by other processes are detected. The check has no measurable cost. */

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A buffer for the log lines of one batch. Its methods escape data from clients, so that a client cannot forge a
- * line, a column or a quote. Each line has exactly one line feed. Confined to the writer thread.
+ * A buffer for the log lines of one batch. Its methods escape data from clients, so that a client cannot forge a line,
+ * a column or a quote. Each line has exactly one line feed. Not thread-safe.
  */
 public final class LineBuffer {
     /**
@@ -249,8 +249,8 @@ public final class LineBuffer {
     }
 
     /**
-     * Appends a text as one word, with blanks, controls, quotes and non-ASCII bytes percent-encoded; {@code -} if
-     * absent.
+     * Appends a text as one word, with blanks, controls, quotes, backslashes and non-ASCII bytes percent-encoded;
+     * {@code -} if absent.
      */
     void putWord(LoggedRecord logged, LogField field) {
         int textLength = logged.textLength(field);

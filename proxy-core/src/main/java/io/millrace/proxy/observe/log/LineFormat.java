@@ -1,6 +1,6 @@
 package io.millrace.proxy.observe.log;
 
-/** Converts an access log record to one line. Confined to the writer thread. */
+/** Converts an access log record to one line. Confined to one thread. */
 public sealed interface LineFormat permits SquidLines, CombinedLines, JsonLines, LogTemplate.TemplateLines {
     /** Appends the line of the record including its line feed. The buffer must have space for the longest line. */
     void append(LoggedRecord logged, LineBuffer out);

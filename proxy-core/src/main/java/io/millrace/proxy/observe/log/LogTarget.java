@@ -3,7 +3,10 @@ package io.millrace.proxy.observe.log;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** A destination for complete log lines. Confined to the writer thread. */
+/**
+ * A destination for complete log lines. Confined to the writer thread; at its end, another thread may call
+ * {@link #close}.
+ */
 public interface LogTarget {
     /** Returns the name of the target for messages. */
     String description();

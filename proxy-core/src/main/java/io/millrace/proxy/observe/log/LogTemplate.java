@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 final class LogTemplate {
-    /** Writes one part of a line. Confined to the writer thread. */
+    /** Writes one part of a line. Confined to one thread. */
     interface Piece {
         void append(LoggedRecord logged, LineBuffer out);
     }
@@ -78,7 +78,7 @@ final class LogTemplate {
     }
 
     /**
-     * Creates a formatter of lines for one writer thread.
+     * Creates a formatter of lines that is confined to one thread.
      *
      * @param assigned the header fields in the records, for all templates together; empty if the records are
      * written for this template only
@@ -156,8 +156,8 @@ final class LogTemplate {
             if (field == null) {
                 throw problem("'%<" + code + ">' at character " + column + " does not begin with {Field-Name}");
             }
-            // Traffic Server has escaped codes, such as ecqh. They mean the same as the plain codes, because this
-            // log always escapes.
+            // Traffic Server has escaped codes, such as ecqh. This log escapes all codes; an escaped code is written as
+            // one word even within quotes.
             String kind = code.substring(brace + 1);
             boolean escaped = kind.startsWith("e");
             for (Source source : Source.values()) {

@@ -7,8 +7,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * Writes the arrival time of the request in UTC, in a given pattern. Caches the text for one second.
- * Confined to the writer thread.
+ * Writes the arrival time of the request in UTC, in a given pattern. Caches the text for one second. Confined to one
+ * thread.
  */
 final class LogTimes implements LogTemplate.Piece {
     private final DateTimeFormatter formatter;

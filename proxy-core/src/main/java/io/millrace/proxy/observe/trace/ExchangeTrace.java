@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * the settings. At its end, a slow or failed request is exported although it was not sampled. The spans of its origin
  * requests wait for this decision, at most {@value LoopTraces#WAITING_MAX}.
  *
- * <p>Confined to the event loop of the exchange. Other threads may read the ids and {@link #isSampled}.
+ * <p>Confined to the event loop that serves the request. Other threads may read the ids and {@link #isSampled}.
  */
 public final class ExchangeTrace {
     private static final int ID_DIGITS = 32;
@@ -88,7 +88,7 @@ public final class ExchangeTrace {
         return state != null;
     }
 
-    /** Returns true if the request was sampled at its start. Origins receive this flag. Any thread. */
+    /** Returns true if the request was sampled at its start. Origins receive this flag. Callable by any thread. */
     public boolean isSampled() {
         return isSampled;
     }
@@ -168,7 +168,7 @@ public final class ExchangeTrace {
     /**
      * Adds the ids to the record of the request's span.
      *
-     * @param startNanos begin of the request, as {@link System#nanoTime}
+     * @param startNanos start of the request, as {@link System#nanoTime}
      * @param rule index of the remap rule; -1 for none
      */
     public void addSpan(AccessLogRecord record, long startNanos, int rule) {

@@ -62,7 +62,7 @@ public final class LoopTraces {
         return existing == null ? 0 : existing.drain(reader);
     }
 
-    /** The number of spans that were dropped because the ring was full or too many waited. Any thread. */
+    /** The number of spans that were dropped because the ring was full or too many waited. Callable by any thread. */
     long dropped() {
         AccessLogRing existing = ring;
         return lost + (existing == null ? 0 : existing.dropped());

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *     without
  * @param traceState the W3C trace state of a trusted client; null for none
  * @param name the method of the request
- * @param startEpochNanos begin, in nanoseconds since 1970
+ * @param startEpochNanos start, in nanoseconds since 1970
  * @param endEpochNanos end, in nanoseconds since 1970
  * @param isError whether the status of the span is an error
  * @param link the fetch of another request whose response answered this request; null for none

@@ -9,13 +9,13 @@ import io.millrace.proxy.observe.log.LoggedRecord;
  *
  * <pre>
  *   flags | start, as System.nanoTime | trace id, high | trace id, low | span id | parent id
- *   number: index of the rule, or repetitions of a request to an origin | trace id of the link, high and low | its span id
+ *   number: index of the rule, or repeats of a request to an origin | trace id of the link, high and low | its span id
  * </pre>
  */
 final class SpanIds {
     /** Flag of a request to an origin. */
     static final long CLIENT = 1;
-    /** Flag of a trace that was sampled at its begin. */
+    /** Flag of a trace that was sampled at its start. */
     static final long SAMPLED = 2;
 
     static final int FLAGS = 0;

@@ -29,7 +29,7 @@ public final class FleetCodec {
     /** The version of the form of messages. */
     public static final int VERSION = 1;
 
-    /** Limit of a message, in bytes. Half of the limit of a request to the admin API. */
+    /** Limit of a message, in bytes. It is half of the limit of a request to the admin API. */
     public static final int MESSAGE_BYTES_MAX = 32 << 10;
 
     /** Limit of an identifier, in characters. */

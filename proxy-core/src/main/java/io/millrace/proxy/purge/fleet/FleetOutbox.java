@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * Queues the purges of this node durably until they are published to the fleet. The launcher (the parent process)
  * publishes them. A writer thread appends waiting messages in batches, with one fsync per batch.
  *
- * <p>Thread-safe. No method blocks, except {@link #close}.
+ * <p>Thread-safe. Three methods block: {@link #close}, the first call of {@link #instance}, and {@link #add} after the
+ * close.
  */
 public final class FleetOutbox implements AutoCloseable {
     /** The answer to a purge that waits for other nodes. */

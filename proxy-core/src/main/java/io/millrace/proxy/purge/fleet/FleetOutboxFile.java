@@ -21,9 +21,10 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The file of messages that wait to be published, in a directory that workers and launcher share. Workers append lines.
- * The launcher reads lines by their offset, and removes published lines from the beginning. A file lock admits one
- * process at a time; the kernel releases the lock when the process ends.
+ * The file of messages that wait to be published. It is in a directory that the workers (proxy processes) and the
+ * launcher (their parent process) share. Workers append lines. The launcher reads lines by their offset, and removes
+ * published lines from the beginning. A file lock admits the changes of one process at a time; reads of lines take
+ * none. The kernel releases the lock when the process ends.
  *
  * <p>Thread-safe. All methods block.
  */

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Compares stored responses with purges by pattern, and measures the time of every 16th comparison. Thread-safe. */
+/** Compares stored responses with purges by pattern, and times about one in 16 comparisons. Thread-safe. */
 public final class PatternCost {
     /** One of this number of comparisons, chosen at random, is measured. */
     private static final int MEASURED = 16;

@@ -124,8 +124,8 @@ public final class PurgedPatterns {
     }
 
     /**
-     * Finds a live purge that covers a stored response, preferably a hard purge. If there is none, the epoch is
-     * noted in the head, so that the next call with this list costs only one comparison.
+     * Finds a live purge that covers a stored response, preferably a hard purge. If there is none and the length is
+     * known, the epoch is noted in the head, so that the next call with this list costs only one comparison.
      *
      * @param bodyBytes length of the content; -1 if it is not known
      */

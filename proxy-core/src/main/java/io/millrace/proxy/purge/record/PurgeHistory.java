@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The audit records of the latest purges, kept across restarts. Each record is a line of JSON in a log file, to which
- * all worker processes of the directory append. No record is kept in memory, unless there is no directory. A writer
- * thread appends waiting records in batches, with one fsync per batch.
+ * all workers (proxy processes) of the directory append. No record is kept in memory, unless there is no directory. A
+ * writer thread appends waiting records in batches, with one fsync per batch.
  *
- * <p>Thread-safe. Adding a record never blocks. Reading blocks.
+ * <p>Thread-safe. Adding a record blocks only after {@link #close}. Reading blocks.
  */
 public final class PurgeHistory implements AutoCloseable {
     /** Limit of records that wait to be written; further records are lost and counted. */

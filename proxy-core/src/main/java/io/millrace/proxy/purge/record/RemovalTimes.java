@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * removals. Keys with the same slot share the latest time. So an import may refuse a response without need, but never
  * accepts a removed response.
  *
- * <p>With a directory, the table is a mapped file, which several workers share and which is kept across restarts.
- * A power failure can lose the removals of the last seconds. Thread-safe; methods do not block, except for page
- * faults.
+ * <p>With a directory, the table is a mapped file, which several workers (proxy processes) share and which is kept
+ * across restarts. A power failure can lose the removals of the last seconds. Thread-safe; methods do not block, except
+ * for page faults.
  */
 public final class RemovalTimes {
     static final String FILE_NAME = "removals";

@@ -53,8 +53,9 @@ public final class PatternSweeper implements AutoCloseable {
     private long retryMillis = RETRY_MILLIS_MIN;
 
     /**
-     * Stamps (increasing numbers) of live purges for which no earlier writer is left, because a sweep has made the earlier
-     * writers fail or the purge is from an earlier run. Confined to the sweeper thread, except in the constructor.
+     * Stamps (increasing numbers) of live purges for which no earlier writer is left, because a sweep has made the
+     * earlier writers fail or the purge is from an earlier run. Confined to the sweeper thread, except in the
+     * constructor.
      */
     private final Set<Long> writersFailed = new HashSet<>();
 

@@ -46,7 +46,10 @@ final class StapleFiles {
         }
     }
 
-    /** Writes the answer for a certificate. Replaces the file atomically, because another worker may read it. */
+    /**
+     * Writes the answer for a certificate. Replaces the file atomically, because another worker (proxy process) may
+     * read it.
+     */
     void write(String sha256, byte[] answer) throws IOException {
         PrivateFile.replace(file(sha256), answer);
     }

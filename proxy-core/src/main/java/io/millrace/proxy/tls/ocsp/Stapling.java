@@ -291,7 +291,7 @@ public final class Stapling {
                     entry.staple = null;
                     ended.add(entry.target.sha256());
                 } else if (staple != null) {
-                    // The time at which the staple must be discarded, which is a minute before it expires.
+                    // The staple must be discarded at this time or later, at most a minute before it expires.
                     earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
                 }
                 if (isDue(entry, nowMillis)) {

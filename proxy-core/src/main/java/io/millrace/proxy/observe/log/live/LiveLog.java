@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * 50 ms while there are viewers, else every 500 ms. All limits have a defined effect: a full ring or queue loses
  * records, and the viewer receives their number.
  *
- * <p>Thread-safe. No method blocks for longer than one round of the thread, about 10 ms.
+ * <p>Thread-safe. Except {@link #close}, no method blocks for longer than one round of the thread, about 10 ms.
  */
 public final class LiveLog implements AutoCloseable {
     /** Limit of viewers; each has a queue of at most 512 KiB. */

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One access log of the dispatcher: filter, sample, format, and the queue to the sender thread. Confined to
- * the dispatcher thread.
+ * One access log of the dispatcher, the thread that distributes records to the logs: filter, sample, format, and the
+ * queue to the sender thread. Confined to the dispatcher thread.
  */
 final class LogOutput {
     private final LogOutputConfig config;

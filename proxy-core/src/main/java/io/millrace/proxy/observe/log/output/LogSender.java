@@ -14,9 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The queue of one access log, with the thread that writes it to the target. The queue has two buffers:
- * the dispatcher fills one buffer while this thread writes the other. If the buffer of the dispatcher is full, further
- * lines are dropped and counted.
+ * The queue of one access log, with the thread that writes it to the target. The queue has two buffers: the dispatcher
+ * (the thread that distributes records to the logs) fills one buffer while this thread writes the other. If the buffer
+ * of the dispatcher is full, further lines are dropped and counted.
  *
  * <p>If the target fails, the sender closes it, keeps the lines, and opens it again. The delay doubles from 1 s to 30
  * s. Only the dispatcher thread calls {@link #append}, and only the sender thread {@link #sendOnce} and
@@ -24,8 +24,8 @@ import java.util.function.LongSupplier;
  */
 final class LogSender implements Runnable {
     /**
-     * Size of each of the two buffers in bytes. Holds about 5,000 lines, the requests of one busy event loop in a
-     * second. Not configurable, because a longer outage of a target needs another target and not more memory.
+     * Size of each of the two buffers in bytes. Holds about 5,000 lines. Not configurable, because a longer outage of a
+     * target needs another target and not more memory.
      */
     static final int QUEUE_BYTES = 1 << 20;
 
