@@ -14,9 +14,9 @@ import io.millrace.proxy.config.yaml.ConfigResult;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,28 +26,33 @@ final class ImportCorpusTest {
     private static final double SHARE_MIN = 0.8;
 
     private enum Importer {
-        NGINX("nginx", path -> NginxImport.read(path, null)),
-        VARNISH("varnish", VarnishImport::read),
-        SQUID("squid", SquidImport::read);
+        NGINX,
+        VARNISH,
+        SQUID;
 
-        private final Goldens samples;
-        private final Function<Path, ImportResult> read;
+        private Goldens samples() {
+            return new Goldens(name().toLowerCase(Locale.ROOT));
+        }
 
-        Importer(String name, Function<Path, ImportResult> read) {
-            samples = new Goldens(name);
-            this.read = read;
+        private ImportResult read(Path path) {
+            return switch (this) {
+                case NGINX -> NginxImport.read(path, null);
+                case VARNISH -> VarnishImport.read(path);
+                case SQUID -> SquidImport.read(path);
+            };
         }
     }
 
     @ParameterizedTest
     @EnumSource
     void fourOfFiveDirectivesAreMappedAndEachHasAnOutcome(Importer importer) {
-        List<String> samples = importer.samples.names();
+        Goldens goldens = importer.samples();
+        List<String> samples = goldens.names();
         assertTrue(samples.size() >= SAMPLES_MIN, () -> importer + " has only " + samples.size() + " samples");
         Map<Outcome, Integer> counts = new TreeMap<>();
         Map<String, Integer> missing = new TreeMap<>();
         for (String sample : samples) {
-            ImportResult result = importer.read.apply(importer.samples.path(sample));
+            ImportResult result = importer.read(goldens.path(sample));
             check(sample, result);
             result.counts().forEach((outcome, count) -> counts.merge(outcome, count, Integer::sum));
             result.lines().stream()
