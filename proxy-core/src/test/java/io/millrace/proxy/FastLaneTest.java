@@ -498,6 +498,7 @@ class FastLaneTest {
                 all.groups(),
                 all.overload(),
                 all.clients(),
+                all.encoderThreads(),
                 all.clock(),
                 () -> {
                     steps.add("settings");

@@ -75,6 +75,7 @@ class ReloadWithinRequestTest {
                 all.groups(),
                 all.overload(),
                 all.clients(),
+                all.encoderThreads(),
                 all.clock(),
                 looks);
         AnsweredStream answer = new AnsweredStream(serving.loop());

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
@@ -87,6 +88,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
      * @param groups the groups of origins
      * @param overload tracks which rules are in overload
      * @param clients enforces the limits per client
+     * @param encoderThreads the threads that encode responses
      * @param clock the wall clock
      * @param settings the settings in force, a new snapshot after each reload
      */
@@ -100,6 +102,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
             OriginGroups groups,
             Overload overload,
             ClientAdmission clients,
+            EncoderThreads encoderThreads,
             WallClock clock,
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
@@ -123,6 +126,7 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
                     new OriginGroups(),
                     new Overload(),
                     new ClientAdmission(),
+                    new EncoderThreads(),
                     clock,
                     settings);
         }
@@ -311,6 +315,10 @@ public final class ExchangeLoop implements RequestReceiver, FastReceiver {
 
     ClientAdmission clients() {
         return shared.clients();
+    }
+
+    EncoderThreads encoderThreads() {
+        return shared.encoderThreads();
     }
 
     LoopOrigins groups() {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Outdated;
@@ -131,7 +132,11 @@ final class FetchStoring {
         }
         boolean storable = content.storable()
                 && !isPurged()
-                && !variesByUnsentField(content.whole().variance());
+                && !variesByUnsentField(content.whole().variance())
+                && !EncodedHeads.concerns(
+                        head.fields(),
+                        content.range().length(),
+                        plan.cacheSettings().encoding());
         ContentRange range = content.range();
         StoredHead wholeHead = plan.stamped(content.whole(), null);
         if (range.isWhole()) {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
@@ -61,6 +62,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
+    /** Encodes the response; null if the rule does not compress. Of the current {@link #call}. */
+    private @Nullable EncodedResponse encoding;
     /** The latest Early Hints (103), passed to followers that join later. */
     private @Nullable ResponseHead hints;
 
@@ -121,7 +124,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         exchangeLoop
                 .counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
-        call = OriginTries.fetch(exchangeLoop, plan, this);
+        if (plan.cacheSettings().encoding().isOff()) {
+            call = OriginTries.fetch(exchangeLoop, plan, this);
+            return;
+        }
+        EncodedResponse encoded = new EncodedResponse(
+                plan, exchangeLoop.loop(), exchangeLoop.encoderThreads(), exchangeLoop.counters(), this);
+        encoded.over(OriginTries.fetch(exchangeLoop, plan, encoded));
+        encoding = encoded;
+        call = encoded;
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -215,7 +226,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      */
     @Nullable
     String host() {
-        return call instanceof OriginTries tries ? tries.host() : null;
+        OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
+        return asked instanceof OriginTries tries ? tries.host() : null;
     }
 
     /**
@@ -270,7 +282,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            respond(plan.received(exchangeLoop.settings().server().applyTo(head)), framing);
+            ResponseHead received =
+                    plan.received(exchangeLoop.settings().server().applyTo(head));
+            EncodedResponse encoded = encoding;
+            if (encoded == null) {
+                respond(received, framing);
+            } else {
+                ResponseHead answer = encoded.received(received, framing);
+                respond(answer, encoded.framing(framing));
+            }
         } catch (RuntimeException e) {
             fault(e);
         }

@@ -18,6 +18,7 @@ import io.millrace.proxy.config.admin.AdminKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.cache.OverloadKeys;
 import io.millrace.proxy.config.dns.DnsKeys;
 import io.millrace.proxy.config.fleet.FleetKeys;
@@ -54,6 +55,7 @@ final class ConfigCatalogTest {
         for (Class<?> holder : List.of(
                 CacheRuleKeys.class,
                 CacheKeyKeys.class,
+                CompressionKeys.class,
                 CacheRulesKeys.class,
                 RemapKeys.class,
                 PasswordKeys.class,

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.data;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
@@ -137,7 +138,10 @@ public final class CacheInspection implements LookupSource {
         if (head.isVaryMarker() && !inquiry.throughMarker) {
             inquiry.throughMarker = true;
             inquiry.tier = "ram";
-            inquiry.key = proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
+            RuledSettings ruled = inquiry.ruled;
+            EncodingRules encoding = ruled == null ? EncodingRules.NONE : ruled.settings().encoding();
+            inquiry.key = proxy.store()
+                    .key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields(), encoding));
             seek(inquiry);
             return;
         }

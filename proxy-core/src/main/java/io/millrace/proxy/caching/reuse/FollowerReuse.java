@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching.reuse;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Freshness;
@@ -115,7 +116,8 @@ public sealed interface FollowerReuse {
             return NotSharedReason.AUTHORIZATION;
         }
         Variance variance = settings.key().variance(fields);
-        if (!variance.matches(variance.valuesOf(leader.fields()), follower.fields())) {
+        EncodingRules encoding = settings.encoding();
+        if (!variance.matches(variance.valuesOf(leader.fields(), encoding), follower.fields(), encoding)) {
             return NotSharedReason.VARY;
         }
         long age = CurrentAge.initialMillis(fields, responseTimeMillis, responseTimeMillis) / 1000;

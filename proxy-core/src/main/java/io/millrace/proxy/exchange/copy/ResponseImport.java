@@ -306,7 +306,11 @@ public final class ResponseImport {
                 return;
             }
             byte[] variant =
-                    VariantKey.of(known.primaryBytes(), head, known.request().fields());
+                    VariantKey.of(
+                            known.primaryBytes(),
+                            head,
+                            known.request().fields(),
+                            known.cacheSettings().encoding());
             look(parts.store().key(variant), (same, present) -> then.found(same, present, head));
         });
     }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange.forward;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
@@ -128,6 +129,10 @@ public final class OriginRequests {
                 && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
         copy(plan, access, trusted, otherUrl, otherHost, fields);
         addMaxForwards(request, fields);
+        EncodingRules encoding = plan.cacheSettings().encoding();
+        if (!encoding.isOff()) {
+            fields.add(FieldName.ACCEPT_ENCODING, encoding.normalForm(request.fields()));
+        }
         ClientSpan span = plan.beginSpan(origin.isSecure(), origin.authority());
         if (span != null) {
             fields.add(FieldName.TRACEPARENT, span.parentField());
@@ -205,10 +210,12 @@ public final class OriginRequests {
             FieldSection.Builder to) {
         FieldSection from = plan.request().fields();
         HopByHop hopByHop = HopByHop.of(from);
+        boolean encodes = !plan.cacheSettings().encoding().isOff();
         for (int line = 0; line < from.size(); line++) {
             if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
                     || isOfOtherTrace(plan, from, line)
                     || REPLACED.contains(from, line)
+                    || (encodes && from.isNamed(line, FieldName.ACCEPT_ENCODING))
                     || (!plan.isPass() && CLIENT_CONDITIONS.contains(from, line))) {
                 continue;
             }

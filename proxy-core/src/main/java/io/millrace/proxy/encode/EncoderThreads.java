@@ -1,0 +1,57 @@
+package io.millrace.proxy.encode;
+
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads that encode the content of responses, so that event loops do not wait for it. They start with the first
+ * content and end when they are idle. Each body has at most one task here, so the queue is as short as the number of
+ * encoders, which is limited.
+ *
+ * <p>Thread-safe.
+ */
+public final class EncoderThreads implements Executor {
+    /** Limit of encoders of one proxy. Each has up to 4 MiB of memory outside the Java heap. */
+    static final int ENCODERS_MAX = 128;
+
+    private static final int THREADS_MAX = 8;
+    private static final int IDLE_SECONDS = 10;
+
+    private final AtomicInteger encoders = new AtomicInteger();
+    private final ThreadPoolExecutor threads;
+
+    public EncoderThreads() {
+        int count = Math.min(THREADS_MAX, Runtime.getRuntime().availableProcessors());
+        threads = new ThreadPoolExecutor(
+                count,
+                count,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                new DefaultThreadFactory("millrace-compression", true));
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Returns true if one more encoder may exist; {@link #ended} must follow. */
+    boolean begin() {
+        if (encoders.incrementAndGet() <= ENCODERS_MAX) {
+            return true;
+        }
+        encoders.decrementAndGet();
+        return false;
+    }
+
+    /** Called when an encoder was closed. */
+    void ended() {
+        encoders.decrementAndGet();
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        threads.execute(task);
+    }
+}
