@@ -46,18 +46,22 @@ public final class ContentEncoders {
                 });
     }
 
-    /** Which libraries could be loaded. */
+    /** Which libraries could be loaded. Each call of a library is in a try, since its classes may be missing. */
     private static final class Libraries {
-        static final boolean BROTLI = isLoaded(BrotliLibrary::isLoaded);
-        static final boolean ZSTD = isLoaded(ZstdLibrary::isLoaded);
+        static final boolean BROTLI = isBrotliLoaded();
+        static final boolean ZSTD = isZstdLoaded();
 
-        private interface Check {
-            boolean run();
+        private static boolean isBrotliLoaded() {
+            try {
+                return BrotliLibrary.isLoaded();
+            } catch (LinkageError | RuntimeException e) {
+                return false;
+            }
         }
 
-        private static boolean isLoaded(Check library) {
+        private static boolean isZstdLoaded() {
             try {
-                return library.run();
+                return ZstdLibrary.isLoaded();
             } catch (LinkageError | RuntimeException e) {
                 return false;
             }

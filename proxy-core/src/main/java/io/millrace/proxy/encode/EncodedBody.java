@@ -31,9 +31,8 @@ public final class EncodedBody {
          * A piece of encoded content, which may be empty. Takes ownership.
          *
          * @param bytes number of bytes of the origin that it contains
-         * @param nanos time that the encoder took
          */
-        void onEncoded(ByteBuf content, int bytes, long nanos);
+        void onEncoded(ByteBuf content, int bytes);
 
         /** The content is no longer full. */
         void onDrained();
@@ -177,7 +176,7 @@ public final class EncodedBody {
             receiver.onFault(failure == null ? new IllegalStateException("no output") : failure);
             return;
         }
-        receiver.onEncoded(output, task.bytes, task.nanos);
+        receiver.onEncoded(output, task.bytes);
         if (closed) {
             return;
         }
@@ -200,7 +199,6 @@ public final class EncodedBody {
         private final int bytes;
         private @Nullable ByteBuf output;
         private @Nullable Throwable failure;
-        private long nanos;
 
         Task(List<ByteBuf> pieces, boolean last) {
             this.pieces = pieces;
@@ -220,7 +218,7 @@ public final class EncodedBody {
             } catch (IOException | RuntimeException | Error e) {
                 failure = e;
             }
-            nanos = System.nanoTime() - began;
+            threads.worked(System.nanoTime() - began);
             pieces.forEach(ByteBuf::release);
             if (loop.inEventLoop()) {
                 done(this);

@@ -6,6 +6,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The threads that encode the content of responses, so that event loops do not wait for it. They start with the first
@@ -22,6 +23,7 @@ public final class EncoderThreads implements Executor {
     private static final int IDLE_SECONDS = 10;
 
     private final AtomicInteger encoders = new AtomicInteger();
+    private final LongAdder nanosWorked = new LongAdder();
     private final ThreadPoolExecutor threads;
 
     public EncoderThreads() {
@@ -48,6 +50,16 @@ public final class EncoderThreads implements Executor {
     /** Called when an encoder was closed. */
     void ended() {
         encoders.decrementAndGet();
+    }
+
+    /** Counts the time of an encoder. */
+    void worked(long nanos) {
+        nanosWorked.add(nanos);
+    }
+
+    /** Returns the time that encoders have worked since the start, in whole seconds. */
+    public long secondsWorked() {
+        return TimeUnit.NANOSECONDS.toSeconds(nanosWorked.sum());
     }
 
     @Override

@@ -229,7 +229,6 @@ public enum Counter {
     COMPRESSION_OUT_BR(MetricFamily.COMPRESSION_OUT, "made by Brotli", "br"),
     COMPRESSION_OUT_ZSTD(MetricFamily.COMPRESSION_OUT, "made by Zstandard", "zstd"),
     COMPRESSION_OUT_GZIP(MetricFamily.COMPRESSION_OUT, "made by gzip", "gzip"),
-    COMPRESSION_MICROSECONDS(MetricFamily.COMPRESSION_TIME, "of all encoders"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),

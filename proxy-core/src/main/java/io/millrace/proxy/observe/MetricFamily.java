@@ -234,10 +234,10 @@ public enum MetricFamily implements Metric {
             "Bytes that encoding made of millrace_compression_in_bytes_total.",
             "encoding"),
     COMPRESSION_TIME(
-            "millrace_compression_microseconds_total",
+            "millrace_compression_seconds_total",
             Kind.COUNTER,
-            "microseconds",
-            "Time that encoders worked; if it is a large share of the processors' time, lower the levels of"
+            "seconds",
+            "Time that encoders worked, in whole seconds; if it is a large share of the processors' time, lower the levels of"
                     + " compression."),
     VARIANTS_DROPPED(
             "millrace_variants_dropped_total",

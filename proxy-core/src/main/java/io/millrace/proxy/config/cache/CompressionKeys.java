@@ -10,10 +10,10 @@ public final class CompressionKeys {
     public static final String SECTION = "compression";
 
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("compression.enabled", ValueType.BOOLEAN)
-            .defaultsTo(false, "true if there is a section compression, also an empty one")
+            .defaultsTo(false)
             .perRule()
-            .atsName("@plugin=compress.so")
-            .description("Whether responses of the listed types are compressed for clients that accept it.");
+            .description("Whether responses of the listed types are compressed for clients that accept it. A section compression"
+                    + " without this key turns compression on, also an empty one.");
     public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder(
                     "compression.encodings", ValueType.NAMES)
             .defaultsTo(List.of("br", "zstd", "gzip"))

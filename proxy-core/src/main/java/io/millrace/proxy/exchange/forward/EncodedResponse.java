@@ -178,7 +178,7 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
     // The encoded content
 
     @Override
-    public void onEncoded(ByteBuf content, int bytes, long nanos) {
+    public void onEncoded(ByteBuf content, int bytes) {
         ContentCoding by = coding;
         if (by != null) {
             counters.add(
@@ -187,7 +187,6 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
             counters.add(
                     counter(by, Counter.COMPRESSION_OUT_BR, Counter.COMPRESSION_OUT_ZSTD, Counter.COMPRESSION_OUT_GZIP),
                     content.readableBytes());
-            counters.add(Counter.COMPRESSION_MICROSECONDS, nanos / 1000);
         }
         if (content.isReadable()) {
             fetch.onContent(content);
