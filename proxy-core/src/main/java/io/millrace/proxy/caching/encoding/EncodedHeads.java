@@ -111,8 +111,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 as it concerns the stored response: if that was encoded here, with the weak entity tag, without
-     * fields about the origin's bytes. A Vary in the 304 keeps Accept-Encoding.
+     * Returns a 304 with fields that fit the stored variant. For a variant that was encoded here, the entity tag becomes
+     * weak, and fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored) {
         FieldSection fields = notModified.fields();

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of compression: which responses this proxy encodes, and in which coding for which client. Immutable.
+ * The settings of compression: types, sizes and codings of encoded responses. Immutable.
  *
  * @param codings the codings, the preferred one first; empty if nothing is encoded
  * @param types media types in lower case; a type that ends with {@code /*} includes all its subtypes
@@ -55,8 +55,8 @@ public record EncodingRules(
     }
 
     /**
-     * Returns the value of Accept-Encoding that represents a client's value in variant keys and in requests to origins:
-     * the name of the coding that {@link #choose} returns, or {@link #IDENTITY}.
+     * Returns the normal form of a client's Accept-Encoding, for variant keys and requests to origins. It is the name
+     * of the coding that {@link #choose} returns, or {@link #IDENTITY}.
      */
     public String normalForm(FieldSection requestFields) {
         ContentCoding chosen = choose(requestFields);
@@ -73,17 +73,40 @@ public record EncodingRules(
                 || requestFields.hasToken(FieldName.CACHE_CONTROL, "no-transform")) {
             return null;
         }
-        int any = weightOf(requestFields, "*");
-        int identity = weightOf(requestFields, IDENTITY);
+        int any = ABSENT;
+        int identity = ABSENT;
+        int brotli = ABSENT;
+        int zstd = ABSENT;
+        int gzip = ABSENT;
+        ListCursor members = ListCursor.over(requestFields, FieldName.ACCEPT_ENCODING);
+        while (members.next()) {
+            byte[] b = members.bytes();
+            int start = members.start();
+            int end = nameEnd(b, start, members.end());
+            int weight = weight(b, end, members.end());
+            if (isNamed(b, start, end, "br")) {
+                brotli = weight;
+            } else if (isNamed(b, start, end, "zstd")) {
+                zstd = weight;
+            } else if (isNamed(b, start, end, "gzip") || isNamed(b, start, end, "x-gzip")) {
+                gzip = weight;
+            } else if (isNamed(b, start, end, IDENTITY)) {
+                identity = weight;
+            } else if (isNamed(b, start, end, "*")) {
+                any = weight;
+            }
+        }
         ContentCoding best = null;
         int bestWeight = Math.max(0, identity - 1);
         for (int i = 0; i < codings.size(); i++) {
             ContentCoding coding = codings.get(i);
-            int weight = weightOf(requestFields, coding.token());
-            if (weight == ABSENT && coding == ContentCoding.GZIP) {
-                weight = weightOf(requestFields, "x-gzip");
-            }
-            weight = weight == ABSENT ? any : weight;
+            int named =
+                    switch (coding) {
+                        case BROTLI -> brotli;
+                        case ZSTD -> zstd;
+                        case GZIP -> gzip;
+                    };
+            int weight = named == ABSENT ? any : named;
             if (weight > bestWeight) {
                 best = coding;
                 bestWeight = weight;
@@ -92,22 +115,16 @@ public record EncodingRules(
         return best;
     }
 
-    /** Returns the weight of a member in thousandths; {@link #ABSENT} if the field does not have it. */
-    private static int weightOf(FieldSection fields, String token) {
-        ListCursor members = ListCursor.over(fields, FieldName.ACCEPT_ENCODING);
-        while (members.next()) {
-            byte[] b = members.bytes();
-            int end = members.end();
-            int at = members.start();
-            while (at < end && b[at] != ';' && !FieldLexer.isSpace(b[at])) {
-                at++;
-            }
-            if (at - members.start() == token.length()
-                    && FieldLexer.equalsIgnoreCase(b, members.start(), at, token)) {
-                return weight(b, at, end);
-            }
+    private static boolean isNamed(byte[] b, int start, int end, String token) {
+        return FieldLexer.equalsIgnoreCase(b, start, end, token);
+    }
+
+    private static int nameEnd(byte[] b, int start, int end) {
+        int at = start;
+        while (at < end && b[at] != ';' && !FieldLexer.isSpace(b[at])) {
+            at++;
         }
-        return ABSENT;
+        return at;
     }
 
     /** Returns the weight that follows a member's name; 0, so that the coding is not used, if it is malformed. */

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call to an origin whose response is encoded for the client that asked first, if the rule compresses. To the fetch,
- * the origin seems to have sent the encoded response: it is stored as a variant, and passed to followers and readers.
+ * A call to an origin that encodes the response. To the fetch, the origin seems to have sent the encoded response: it is
+ * stored as a variant, and passed to followers and readers. Used only if the rule compresses.
  *
  * <pre>
  * origin -> this -> EncodedBody (event loop, or threads for encoding) -> SharedFetch
