@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.copy.CopySource.StoredCopy;
@@ -472,7 +473,7 @@ class CopiedResponsesTest {
                 proxy.proxy().store().get(proxy.proxy().store().key(key(URL)));
         FieldSection fields =
                 FieldSection.builder().add("Accept-Language", "de").build();
-        byte[] variant = VariantKey.of(key(URL), marker.head(), fields);
+        byte[] variant = VariantKey.of(key(URL), marker.head(), fields, EncodingRules.NONE);
         marker.release();
         StoredCopy copy = exported(variant);
         assertTrue(copy.varies());

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.http.FieldName;
@@ -132,11 +133,15 @@ final class VarianceTest {
         byte[] primary = CacheKey.of(Heads.target("http://a.example/x")).bytes();
         Variance variance = Variance.of(Heads.fields("Vary: Foo"));
         StoredHead marker = StoredHead.varyMarker(variance, 1, NOW);
-        byte[] key = VariantKey.of(primary, marker, Heads.fields("Foo: 1"));
-        assertArrayEquals(key, VariantKey.of(primary, marker, Heads.fields("foo: 1 ")));
-        assertFalse(Arrays.equals(key, VariantKey.of(primary, marker, Heads.fields("Foo: 2"))));
+        byte[] key = VariantKey.of(primary, marker, Heads.fields("Foo: 1"), EncodingRules.NONE);
+        assertArrayEquals(key, VariantKey.of(primary, marker, Heads.fields("foo: 1 "), EncodingRules.NONE));
+        assertFalse(Arrays.equals(key, VariantKey.of(primary, marker, Heads.fields("Foo: 2"), EncodingRules.NONE)));
         assertFalse(Arrays.equals(
-                key, VariantKey.of(primary, StoredHead.varyMarker(variance, 2, NOW), Heads.fields("Foo: 1"))));
+                key, VariantKey.of(
+                        primary,
+                        StoredHead.varyMarker(variance, 2, NOW),
+                        Heads.fields("Foo: 1"),
+                        EncodingRules.NONE)));
         assertEquals(0, key[primary.length]);
         assertEquals(FieldName.of("foo"), variance.names().get(0));
     }
