@@ -117,12 +117,12 @@ class CompressionOnTheWireTest {
         for (int i = 0; i < same.length; i++) {
             for (String fields : same[i]) {
                 RawClient.Response response = proxy.getAndSettle("/a", fields);
-                assertEquals(asked[i], response.field("x-asked"), fields);
+                assertEquals(asked[0], response.field("x-asked"), fields);
                 assertEquals(i == 2 ? null : asked[i], response.field("content-encoding"), fields);
                 assertArrayEquals(text(9000), decoded(asked[i], response.content()), fields);
             }
         }
-        assertEquals(3, proxy.origin().requests());
+        assertEquals(1, proxy.origin().requests());
     }
 
     @ParameterizedTest
@@ -195,7 +195,7 @@ class CompressionOnTheWireTest {
             assertEquals(304, proxy.get("/a", accepted, "If-None-Match: W/\"v1\"\r\n").status());
             assertEquals(200, proxy.get("/a", accepted, "If-None-Match: \"v2\"\r\n").status());
         }
-        assertEquals(2, proxy.origin().requests());
+        assertEquals(1, proxy.origin().requests());
     }
 
     @Test
@@ -290,7 +290,7 @@ class CompressionOnTheWireTest {
                 proxy.getAndSettle("/a", accepting(coding));
                 proxy.get("/a", accepting(coding));
             }
-            assertEquals(4 * round, proxy.origin().requests());
+            assertEquals(round, proxy.origin().requests());
             proxy.purge("/a");
         }
     }

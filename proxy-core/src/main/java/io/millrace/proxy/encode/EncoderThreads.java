@@ -37,8 +37,8 @@ public final class EncoderThreads implements Executor {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Returns true if one more encoder may exist; {@link #ended} must follow. */
-    boolean begin() {
+    /** Returns true if one more encoder or decoder may exist; {@link #ended} must follow. */
+    public boolean begin() {
         if (encoders.incrementAndGet() <= ENCODERS_MAX) {
             return true;
         }
@@ -46,8 +46,8 @@ public final class EncoderThreads implements Executor {
         return false;
     }
 
-    /** Called when an encoder was closed. */
-    void ended() {
+    /** Called when an encoder or decoder was closed. */
+    public void ended() {
         encoders.decrementAndGet();
     }
 

@@ -1,8 +1,10 @@
 package io.millrace.proxy.encode;
 
+import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import com.github.luben.zstd.util.Native;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 
 /** The only class that uses zstd-jni, an optional dependency. */
@@ -13,6 +15,10 @@ final class ZstdLibrary {
     static boolean isLoaded() {
         Native.load();
         return Native.isLoaded();
+    }
+
+    static InputStream decoder(InputStream from) throws IOException {
+        return new ZstdInputStreamNoFinalizer(from);
     }
 
     static OutputStream over(OutputStream to, int level) throws IOException {

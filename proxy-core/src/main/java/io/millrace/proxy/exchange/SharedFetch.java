@@ -121,18 +121,30 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private void sendNow() {
         requestMillis = exchangeLoop.clock().millis();
         timer.sent();
-        exchangeLoop
-                .counters()
-                .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
         if (plan.cacheSettings().encoding().isOff()) {
-            call = OriginTries.fetch(exchangeLoop, plan, this);
+            call = askOrigin(this);
             return;
         }
         EncodedResponse encoded = new EncodedResponse(
                 plan, exchangeLoop.loop(), exchangeLoop.encoderThreads(), exchangeLoop.counters(), this);
-        encoded.over(OriginTries.fetch(exchangeLoop, plan, encoded));
+        VariantCall variant = VariantCall.begin(exchangeLoop, plan, encoded, () -> askOrigin(encoded));
+        encoded.over(variant == null ? askOrigin(encoded) : variant);
         encoding = encoded;
         call = encoded;
+    }
+
+    private OriginCall askOrigin(OriginResponseHandler handler) {
+        requestMillis = exchangeLoop.clock().millis();
+        timer.sent();
+        exchangeLoop
+                .counters()
+                .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
+        return OriginTries.fetch(exchangeLoop, plan, handler);
+    }
+
+    /** Returns true if the response comes from a stored variant in another coding. */
+    private boolean isFromVariant() {
+        return encoding != null && encoding.origin() instanceof VariantCall variant && variant.isServing();
     }
 
     /** Adds a follower. Callable from any thread. */
@@ -227,6 +239,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     @Nullable
     String host() {
         OriginCall asked = call instanceof EncodedResponse encoded ? encoded.origin() : call;
+        asked = asked instanceof VariantCall variant ? variant.origin() : asked;
         return asked instanceof OriginTries tries ? tries.host() : null;
     }
 
@@ -282,8 +295,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         originVersion = head.version();
         try {
-            ResponseHead received =
-                    plan.received(exchangeLoop.settings().server().applyTo(head));
+            // Rules have changed the head of a stored variant before.
+            boolean stored = isFromVariant();
+            ResponseHead received = stored
+                    ? head
+                    : plan.received(exchangeLoop.settings().server().applyTo(head));
+            if (!stored) {
+                timer.headArrived();
+                timer.answered(received.status() >= 500);
+            }
             EncodedResponse encoded = encoding;
             if (encoded == null) {
                 respond(received, framing);
@@ -312,8 +332,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     private void respond(ResponseHead head, ResponseFraming framing) {
-        timer.headArrived();
-        timer.answered(head.status() >= 500);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
             onNotModified(stale, head);

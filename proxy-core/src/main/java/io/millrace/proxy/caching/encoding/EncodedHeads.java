@@ -135,6 +135,36 @@ public final class EncodedHeads {
         return notModified.withFields(changed.build());
     }
 
+    /** Returns true if a stored response is in this coding, a result of {@link EncodingRules#normalForm}. */
+    public static boolean isIn(FieldSection fields, String form) {
+        int line = fields.find(FieldName.CONTENT_ENCODING);
+        return line < 0 || form.equals(EncodingRules.IDENTITY)
+                ? line < 0 && form.equals(EncodingRules.IDENTITY)
+                : fields.valueEqualsIgnoreCase(line, form) && fields.next(FieldName.CONTENT_ENCODING, line) < 0;
+    }
+
+    /**
+     * Returns the head of a stored response after its content was decoded. Its entity tag is weak if there was a coding.
+     *
+     * @param length bytes of the decoded content
+     */
+    public static ResponseHead decoded(StoredHead stored, long length, long ageSeconds) {
+        FieldSection fields = stored.fields();
+        boolean encoded = fields.contains(FieldName.CONTENT_ENCODING);
+        FieldSection.Builder changed = FieldSection.builder();
+        for (int line = 0; line < fields.size(); line++) {
+            if (encoded && fields.isNamed(line, FieldName.ETAG)) {
+                changed.add(FieldName.ETAG, weak(fields, line));
+            } else if (!encoded || !WireHeads.isOneOf(fields, line, ABOUT_BYTES)) {
+                changed.addLine(fields, line);
+            }
+        }
+        changed.remove(FieldName.CONTENT_LENGTH);
+        changed.add(FieldName.CONTENT_LENGTH, length);
+        changed.add(FieldName.AGE, ageSeconds);
+        return ResponseHead.of(stored.status(), stored.reason(), changed.build());
+    }
+
     private static boolean hasWeakTag(StoredHead stored) {
         return !stored.hasEntityTag()
                 || EntityTag.isWeak(stored.wireBytes(), stored.entityTagStart(), stored.entityTagEnd());

@@ -4,6 +4,7 @@ import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,16 @@ public record EncodingRules(
     public String normalForm(FieldSection requestFields) {
         ContentCoding chosen = choose(requestFields);
         return chosen == null ? IDENTITY : chosen.token();
+    }
+
+    /** Returns all results of {@link #normalForm}, that without a coding first. */
+    public List<String> normalForms() {
+        List<String> forms = new ArrayList<>(codings.size() + 1);
+        forms.add(IDENTITY);
+        for (ContentCoding coding : codings) {
+            forms.add(coding.token());
+        }
+        return forms;
     }
 
     /**
