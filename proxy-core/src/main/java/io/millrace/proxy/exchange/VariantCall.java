@@ -238,6 +238,7 @@ final class VariantCall implements OriginCall {
             return;
         }
         serving = true;
+        plan.forwardingRules(exchangeLoop.settings().access());
         long ageSeconds = head.currentAgeSeconds(exchangeLoop.clock().millis());
         ResponseHead answer = EncodedHeads.decoded(head, content.readableBytes(), ageSeconds);
         handler.onHead(answer, new ResponseFraming(ResponseFraming.Kind.LENGTH, content.readableBytes()));
