@@ -102,8 +102,12 @@ class CompressionOnTheWireTest {
         start(request -> request.ok(
                 FRESH + HTML + "X-Asked: " + RawClient.field(request.head(), "accept-encoding") + "\r\n", text(9000)));
         String[][] same = {
-            {BROWSER, accepting("br"), accepting("BR;q=1.0, gzip;q=0.5"), accepting("*"), accepting("identity;q=0.5, br")},
-            {accepting("gzip"), accepting("x-gzip"), accepting("br;q=0, zstd;q=0, gzip;q=0.1"), accepting("gzip, deflate")},
+            {BROWSER, accepting("br"), accepting("BR;q=1.0, gzip;q=0.5"), accepting("*"),
+                accepting("identity;q=0.5, br")
+            },
+            {accepting("gzip"), accepting("x-gzip"), accepting("br;q=0, zstd;q=0, gzip;q=0.1"),
+                accepting("gzip, deflate")
+            },
             {
                 "",
                 accepting("identity"),
@@ -220,7 +224,8 @@ class CompressionOnTheWireTest {
         start(request -> {
             if (request.has("Range: ")) {
                 request.send("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/9000\r\nContent-Length: 10\r\n"
-                        + FRESH + HTML + "ETag: \"v1\"\r\n\r\n" + new String(content, 0, 10, StandardCharsets.US_ASCII));
+                        + FRESH + HTML + "ETag: \"v1\"\r\n\r\n"
+                        + new String(content, 0, 10, StandardCharsets.US_ASCII));
             } else {
                 request.ok(FRESH + HTML + "ETag: \"v1\"\r\n", content);
             }

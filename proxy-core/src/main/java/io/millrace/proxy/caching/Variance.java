@@ -1,8 +1,8 @@
 package io.millrace.proxy.caching;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.field.CookieValues;
 import io.millrace.proxy.caching.field.WeightedList;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;

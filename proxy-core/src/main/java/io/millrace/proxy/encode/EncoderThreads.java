@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The threads that encode the content of responses. Event loops do not wait for them. They start with the first content
- * and end when they are idle. Each body has at most one task here, so the queue has at most {@link #ENCODERS_MAX} tasks.
+ * The threads that encode the content of responses. Event loops do not wait for them. They start with the first
+ * content and end when they are idle. Each body has at most one task here, so the queue has at most
+ * {@link #ENCODERS_MAX} tasks.
  *
  * <p>Thread-safe.
  */

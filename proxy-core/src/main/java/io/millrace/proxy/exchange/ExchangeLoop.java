@@ -1,6 +1,5 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.CacheGroups;
 import io.millrace.proxy.caching.Invalidation;
@@ -10,6 +9,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.config.access.ErrorPageConfig;
+import io.millrace.proxy.encode.EncoderThreads;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
 import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;

@@ -1,11 +1,11 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.encoding.EncodedHeads;
 import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.caching.storing.Storability;

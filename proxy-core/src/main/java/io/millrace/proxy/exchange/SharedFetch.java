@@ -1,10 +1,10 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
+import io.millrace.proxy.exchange.forward.EncodedResponse;
 import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.FollowerMatch;

@@ -1,12 +1,12 @@
 package io.millrace.proxy.admin.data;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;

@@ -111,8 +111,8 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns a 304 with fields that fit the stored variant. For a variant that was encoded here, the entity tag becomes
-     * weak, and fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
+     * Returns a 304 with fields that fit the stored variant. If that was encoded here, the entity tag becomes weak, and
+     * fields about the origin's bytes are removed. A Vary in the 304 keeps Accept-Encoding.
      */
     public static ResponseHead confirmed(ResponseHead notModified, StoredHead stored) {
         FieldSection fields = notModified.fields();
@@ -144,7 +144,7 @@ public final class EncodedHeads {
     }
 
     /**
-     * Returns the head of a stored response after its content was decoded. Its entity tag is weak if there was a coding.
+     * Returns the head of a stored response after its content was decoded. After a coding the entity tag is weak.
      *
      * @param length bytes of the decoded content
      */

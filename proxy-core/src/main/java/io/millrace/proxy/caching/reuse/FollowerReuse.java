@@ -1,12 +1,12 @@
 package io.millrace.proxy.caching.reuse;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.CurrentAge;
 import io.millrace.proxy.caching.Freshness;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.field.CacheControl;
 import io.millrace.proxy.caching.key.RequestContent;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.storing.Storability;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.caching.reuse;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import java.nio.ByteBuffer;
 

@@ -177,7 +177,8 @@ public record EncodingRules(
             String type = types.get(i);
             if (type.endsWith(WILDCARD)) {
                 int length = type.length() - 1;
-                if (to - from > length && FieldLexer.equalsIgnoreCase(b, from, from + length, type.substring(0, length))) {
+                String prefix = type.substring(0, length);
+                if (to - from > length && FieldLexer.equalsIgnoreCase(b, from, from + length, prefix)) {
                     return true;
                 }
             } else if (to - from == type.length() && FieldLexer.equalsIgnoreCase(b, from, to, type)) {

@@ -92,6 +92,8 @@ public final class CompressionConfig {
                 missing.add(name + " (needs " + ContentEncoders.library(coding) + ")");
             }
         }
-        return missing.isEmpty() ? null : "not used, because its library cannot be loaded: " + String.join(", ", missing);
+        return missing.isEmpty()
+                ? null
+                : "not used, because its library cannot be loaded: " + String.join(", ", missing);
     }
 }

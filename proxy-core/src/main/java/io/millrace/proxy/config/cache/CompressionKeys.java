@@ -12,8 +12,8 @@ public final class CompressionKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("compression.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description("Whether responses of the listed types are compressed for clients that accept it. A section compression"
-                    + " without this key turns compression on, also an empty one.");
+            .description("Whether responses of the listed types are compressed for clients that accept it. A section"
+                    + " compression without this key turns compression on, also an empty one.");
     public static final ConfigKey<List<String>> ENCODINGS = ConfigKey.builder(
                     "compression.encodings", ValueType.NAMES)
             .defaultsTo(List.of("br", "zstd", "gzip"))

@@ -1,10 +1,10 @@
 package io.millrace.proxy.config.yaml;
 
-import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
 import io.millrace.proxy.config.admin.AdminKeys;
+import io.millrace.proxy.config.cache.CompressionKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.LoadedFile;

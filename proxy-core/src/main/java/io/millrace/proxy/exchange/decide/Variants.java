@@ -1,9 +1,9 @@
 package io.millrace.proxy.exchange.decide;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.caching.reuse.VariantList;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call to an origin that encodes the response. To the fetch, the origin seems to have sent the encoded response: it is
- * stored as a variant, and passed to followers and readers. Used only if the rule compresses.
+ * A call to an origin that encodes the response. To the fetch, the origin seems to have sent the encoded response: it
+ * is stored as a variant, and passed to followers and readers. Used only if the rule compresses.
  *
  * <pre>
  * origin -> this -> EncodedBody (event loop, or threads for encoding) -> SharedFetch
@@ -106,7 +106,8 @@ public final class EncodedResponse implements OriginCall, OriginResponseHandler,
         }
         coding = chosen;
         if (!isHead) {
-            counters.increment(counter(chosen, Counter.COMPRESSED_BR, Counter.COMPRESSED_ZSTD, Counter.COMPRESSED_GZIP));
+            counters.increment(
+                    counter(chosen, Counter.COMPRESSED_BR, Counter.COMPRESSED_ZSTD, Counter.COMPRESSED_GZIP));
         }
         return EncodedHeads.encoded(head, chosen);
     }

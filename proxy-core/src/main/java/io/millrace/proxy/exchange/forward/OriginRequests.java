@@ -1,10 +1,10 @@
 package io.millrace.proxy.exchange.forward;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.AnnouncedClient;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.config.origins.OriginConfig;
 import io.millrace.proxy.config.remap.RemapRuleConfig;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.admin.cache.ListSource.HostCount;
 import io.millrace.proxy.admin.cache.ListSource.ListQuery;
 import io.millrace.proxy.admin.cache.ListSource.ListReport;
@@ -18,6 +17,7 @@ import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.settings.EncodingRules;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
